@@ -120,6 +120,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
                 "apps.chat.own_budgets.own_budgets",
+                "apps.chat.team_switch.own_teams",
             ],
         },
     },

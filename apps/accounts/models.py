@@ -129,6 +129,7 @@ class AuditEntry(models.Model):
         TOOL_EXECUTED = "tool.executed"
         ACCESS_DENIED = "access.denied"
         CONTENTS_READ = "contents.read"
+        TEAM_CHANGED = "team.changed"
 
     event = models.CharField(max_length=30, choices=Event)
     at = models.DateTimeField(default=timezone.now)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid5
 
+from channels.db import database_sync_to_async
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.backends.base import SessionBase
@@ -19,7 +20,7 @@ from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.accounts.key_holders import find_holder_of
 from apps.accounts.sender_headers import locale_of
-from apps.accounts.teams import may_work_in, team_of
+from apps.accounts.teams import may_work_in, team_now, team_of
 from apps.chat.folders import folder_of
 from apps.chat.models import Conversation
 from apps.errors import Refused
@@ -61,6 +62,21 @@ def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")
     caller = caller_of(scope["user"], scope["session"], locale_of(accepted.decode("latin-1")))
     return replace(caller, address=address_of_scope(scope))
+
+
+def has_moved(caller: Caller, session_key: str) -> bool:
+    """Whether the person of an open connection works elsewhere by now, or has left the team."""
+    if caller.kind == "key":
+        prefix = caller.bucket.removeprefix("key-")
+        return caller.team is not None and find_holder_of(prefix) is None
+    if caller.user_id is None:
+        return False
+    return team_now(caller.user_id, session_key) != caller.team
+
+
+async def look_whether_moved(caller: Caller, session_key: str) -> bool:
+    found: bool = await database_sync_to_async(has_moved)(caller, session_key)
+    return found
 
 
 def reference_of(caller: Caller) -> dict[str, Any]:

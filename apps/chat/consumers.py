@@ -17,6 +17,7 @@ from apps.chat.access import (
     caller_of_scope,
     find,
     find_open,
+    look_whether_moved,
     mark_read,
     own,
     person_stream,
@@ -55,6 +56,8 @@ from apps.runs.workspaces import open_workspace
 
 logger = logging.getLogger(__name__)
 
+MOVED = 4409
+"""After the frame `team.changed`; the page goes to where its person works now."""
 CUT_OFF, RESTARTING = 3011, 3012
 """In place of 1011 and 1012, which Daphne refuses to send; the page then connects again."""
 FRAME_SECONDS = 0.04
@@ -124,6 +127,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def work(self) -> None:
         while True:
             received = await self.inbox.get()
+            if self.caller.team is not None and await self.leave_if_moved():
+                return
             try:
                 await self.take(read(received))
             except QuickAppError as error:
@@ -208,8 +213,20 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             logger.exception("A page cannot be told of its list any more")
             await self.close(CUT_OFF)
 
+    async def leave_if_moved(self) -> bool:
+        """Tell the page, and close, if its person works in another team by now."""
+        session_key = self.scope["session"].session_key or ""
+        if not await look_whether_moved(self.caller, session_key):
+            return False
+        await self.unfollow()
+        await self.send(text_data=to_json({"type": "team.changed"}))
+        await self.close(MOVED)
+        return True
+
     async def tell_news(self, _: asyncio.Event) -> None:
         """Send the list of conversations and the queue of the open one, if they have changed."""
+        if await self.leave_if_moved():
+            return
         listed = await database_sync_to_async(entries_of)(self.caller, self.slug)
         await self.tell("list.changed", {"conversations": listed})
         if (open_now := self.conversation) is not None:

@@ -69,6 +69,8 @@ class JsonConsumer(HttpConsumer):
         return Caller(
             holder.bucket,
             "key",
+            key_user_id=holder.key_user_id,
+            team=holder.team,
             scope=holder.scope,
             locale=holder.locale,
             requests_per_minute=holder.requests_per_minute,

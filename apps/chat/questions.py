@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from apps.accounts.caller import Caller
+from apps.accounts.teams import visibility_of
 from apps.agent.ledger import Consent
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication
@@ -136,6 +137,8 @@ def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: st
         owner=caller.bucket,
         title=title,
         has_memory=ask.memory,
+        team_id=caller.team,
+        visibility=visibility_of(caller.team),
     )
 
 

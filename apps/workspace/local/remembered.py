@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.buckets import of_person
 from apps.accounts.models import ApiKey
 from apps.workspace.memories.limits import MERGES_KEPT_DAYS
 
@@ -108,12 +108,6 @@ def change_settings(user_id: int, *, is_enabled: bool, is_shared: bool) -> Memor
     return changed
 
 
-def collections_of_user(user_id: int) -> list[MemoryCollection]:
-    """Those with memories, by application; the shared one first."""
-    rows = MemoryCollection.objects.filter(bucket=bucket_of(user_id), memories__isnull=False)
-    return list(rows.order_by("application").distinct())
-
-
 def delete_old_merges() -> int:
     """Delete what cannot be undone any more; return how many merges these were."""
     before = timezone.now() - timedelta(days=MERGES_KEPT_DAYS)
@@ -138,7 +132,7 @@ def rename_application(before: str, after: str, using: str) -> None:
 
 def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
     """Receives the signal that the account of somebody here was deleted."""
-    MemoryCollection.objects.filter(bucket=bucket_of(instance.pk)).delete()
+    MemoryCollection.objects.filter(of_person(instance.pk)).delete()
 
 
 def delete_memories_of_key(sender: object, instance: ApiKey, **kwargs: Any) -> None:
