@@ -425,6 +425,12 @@ UNFOLD = {
                         "link": reverse_lazy("admin:auth_group_changelist"),
                         "permission": lambda request: request.user.has_perm("auth.view_group"),
                     },
+                    {
+                        "title": "Teams",
+                        "icon": "groups",
+                        "link": reverse_lazy("admin:accounts_team_changelist"),
+                        "permission": lambda request: request.user.has_perm("accounts.view_team"),
+                    },
                 ],
             },
             {
@@ -489,6 +495,7 @@ CAPABILITIES = [
     "apps.capabilities.questions.capability.questions",
     "apps.capabilities.client_tools.capability.client_tools",
     "apps.capabilities.conversations.capability.conversations",
+    "apps.capabilities.surroundings.capability.surroundings",
     "apps.capabilities.mcp.capability.mcp",
     "apps.capabilities.dial_app.capability.dial_app",
     "apps.capabilities.skills.capability.skills",
@@ -501,6 +508,7 @@ CAPABILITIES = [
 PROMPT_LAYERS = [
     "apps.runs.prompt.PLATFORM",
     "apps.runs.prompt.APPLICATION",
+    "apps.runs.prompt.TEAM",
     "apps.runs.prompt.PLACE",
     "apps.runs.prompt.CAPABILITIES",
     "apps.runs.prompt.CLIENT",

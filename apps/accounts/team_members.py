@@ -9,6 +9,8 @@ from django.db.models import Q, QuerySet
 from apps.accounts.models import Team
 from apps.errors import Refused
 
+MOST_TOLD = 100
+"""Members that a model is told of."""
 LAST = "The team needs an administrator. Make somebody else one first."
 
 
@@ -16,6 +18,20 @@ def members_of(team: Team) -> QuerySet[Any]:
     """The open accounts of the team's members, by name."""
     rows = get_user_model().objects.filter(groups=team.group_id, is_active=True)
     return rows.order_by("username")
+
+
+def described(number: int, user_id: int) -> dict[str, Any] | None:
+    """The team as one of its members may know it; None for anybody else."""
+    team = Team.objects.select_related("group").filter(pk=number, group__user=user_id).first()
+    if team is None:
+        return None
+    administrators = members_of(team).filter(administered_teams=team)
+    return {
+        "team": str(team),
+        "members": [str(user) for user in members_of(team)[:MOST_TOLD]],
+        "administrators": [str(user) for user in administrators[:MOST_TOLD]],
+        "conversations_can_be_read_by": team.get_visibility_display(),
+    }
 
 
 def find_account(written: str) -> Any:

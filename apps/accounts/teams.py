@@ -46,6 +46,12 @@ def visibility_of(team: int | None) -> str | None:
     return Team.objects.filter(pk=team).values_list("visibility", flat=True).first()
 
 
+async def prompt_name(team: int) -> str:
+    """The name of the predefined prompt with the team's layer, "" for none."""
+    found = await Team.objects.filter(pk=team).values_list("prompt", flat=True).afirst()
+    return found or ""
+
+
 def administers(user_id: int, team: int) -> bool:
     """Whether the user is an administrator of the team, and a member of it still."""
     rows = Team.objects.filter(pk=team, administrators=user_id)

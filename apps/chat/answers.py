@@ -239,6 +239,7 @@ def meter_of(hub: Hub, row: Run, caller: Caller) -> RunMeter:
         row.stream,
         budgets=hub.budgets,
         time_zone=caller.timezone,
+        team=caller.team,
         keep_request=None if settings.MODEL_REQUESTS == "none" else hub.summaries.keep_request,
     )
 

@@ -87,7 +87,7 @@ def begin_new(
     run_id: UUID | None = None,
 ) -> Begun:
     """Raises as `begin`, and `BudgetSpent`."""
-    check_start(caller.bucket, PAGE, application.slug, ask.timezone)
+    check_start(caller, PAGE, application.slug, ask.timezone)
     place = application.place(ask.place)
     PRICES.refresh()  # here, where the database is asked anyway, and before it is written to
     types = application.manifest.input_attachment_types

@@ -14,6 +14,7 @@ from apps.console.admin import (  # noqa: F401 - each registers its rows
     secrets,
     shared_files,
     system_messages,
+    teams,
     tool_descriptions,
     usage,
     users,
