@@ -56,8 +56,7 @@ from apps.runs.workspaces import open_workspace
 
 logger = logging.getLogger(__name__)
 
-MOVED = 4409
-"""After the frame `team.changed`; the page goes to where its person works now."""
+MOVED = 4409  # after the frame `team.changed`
 CUT_OFF, RESTARTING = 3011, 3012
 """In place of 1011 and 1012, which Daphne refuses to send; the page then connects again."""
 FRAME_SECONDS = 0.04
@@ -215,8 +214,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def leave_if_moved(self) -> bool:
         """Tell the page, and close, if its person works in another team by now."""
-        session_key = self.scope["session"].session_key or ""
-        if not await look_whether_moved(self.caller, session_key):
+        if not await look_whether_moved(self.caller, self.scope["session"].session_key or ""):
             return False
         await self.unfollow()
         await self.send(text_data=to_json({"type": "team.changed"}))

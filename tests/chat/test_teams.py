@@ -85,7 +85,8 @@ def test_nothing_of_one_team_is_seen_in_another(ada: User, travel: Application):
     begun = {name: fill(browsers[name], ada, places[name], travel, marks[name]) for name in places}
 
     for here, client in browsers.items():
-        caller = caller_in(ada.pk, places[here] and places[here].pk)
+        team = places[here]
+        caller = caller_in(ada.pk, None if team is None else team.pk)
         seen = "".join(text_of(client.get(one)) for one in PAGES)
         resolved: Any = type("Resolved", (), {"id": travel.pk, "slug": travel.slug})
         found = find_earlier(caller, resolved, uuid4(), "mark", 20)
@@ -112,8 +113,9 @@ def fill(
     """Leave marks wherever a person can; the addresses that lead to them."""
     conversation = begin(user, team, application, mark)
     bucket = conversation.owner
-    named = {"bucket": bucket, "application": application.slug}
-    collection, _ = MemoryCollection.objects.get_or_create(**named)
+    collection, _ = MemoryCollection.objects.get_or_create(
+        bucket=bucket, application=application.slug
+    )
     number = collection.memories.count() + 1
     StoredMemory.objects.create(
         collection=collection, number=number, content=mark, importance=1, category="x", vector=b""

@@ -79,7 +79,7 @@ def test_it_tells_what_is_spent_and_reserved_and_when_it_renews(api, operator):
     ("fields", "path"),
     [
         ({"subject": "nobody"}, "subject"),
-        ({"subject_kind": "team"}, "subject_kind"),
+        ({"subject_kind": "place"}, "subject_kind"),
         ({"amount": "-1"}, "amount"),
         ({"amount": "1e30"}, "amount"),
         ({"amount": "1500.5"}, "amount"),
