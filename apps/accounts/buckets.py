@@ -26,6 +26,12 @@ def place_of(bucket: str) -> tuple[int, int | None] | None:
     return int(found[1]), int(found[2]) if found[2] else None
 
 
+def personal(bucket: str) -> str:
+    """The bucket of the same person for themselves; any other as it is."""
+    place = place_of(bucket)
+    return bucket if place is None else bucket_of(place[0])
+
+
 def of_person(user_id: int) -> Q:
     """Rows by `bucket` of all that is a person's, wherever they work."""
     name = bucket_of(user_id)

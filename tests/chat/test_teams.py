@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -11,13 +12,16 @@ from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from apps.accounts.buckets import caller_in
-from apps.accounts.models import AuditEntry, Team
+from apps.accounts.buckets import bucket_of, caller_in
+from apps.accounts.caller import Caller
+from apps.accounts.models import ApiKey, AuditEntry, Team
 from apps.catalog.models import Application
+from apps.chat.access import has_moved, person_stream
 from apps.chat.earlier import find_earlier
 from apps.chat.models import Conversation, Message
 from apps.insights.budgets.models import Budget
 from apps.live.hub import Hub
+from apps.live.models import Consent
 from apps.workspace.local.models import ToolAccount
 from apps.workspace.local.remembered import MemoryCollection, StoredMemory
 from tests.accounts.teams import make_team, working_in
@@ -126,6 +130,7 @@ def fill(
         title=mark,
         connected_at=conversation.created_at,
     )
+    Consent.objects.create(bucket=bucket, application=application, tool=mark, mode="confirm")
     sent = {
         "conversation": str(conversation.pk),
         "file": SimpleUploadedFile(f"{mark}.txt", mark.encode()),
@@ -181,9 +186,6 @@ async def test_a_conversation_begins_in_the_team_and_its_page_closes_when_it_is_
 
 
 def tab_stream(user: User, team: Team) -> Any:
-    from apps.accounts.buckets import bucket_of
-    from apps.chat.access import person_stream
-
     return person_stream(bucket_of(user.pk, team.pk))
 
 
@@ -199,6 +201,17 @@ async def test_one_who_was_removed_asks_nothing_more_in_the_team(ada: User):
 
     assert told["type"] == "team.changed"
     assert await Conversation.objects.acount() == 0
+
+
+def test_the_key_of_a_person_who_has_left_the_team_reads_on_nothing(ada: User):
+    docs = make_team("Docs", ada)
+    key, _ = ApiKey.objects.create_key(name="n", user=ada, team=docs)
+    caller = Caller(f"key-{key.prefix}", "key", key_user_id=ada.pk, team=docs.pk)
+
+    assert not has_moved(caller, "")
+    ada.groups.clear()
+    assert has_moved(caller, "")
+    assert not has_moved(replace(caller, team=None), "")
 
 
 WHO = ("author", "member", "administrator", "auditor", "elsewhere", "stranger")

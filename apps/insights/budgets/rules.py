@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from apps.accounts.buckets import bucket_of, place_of
+from apps.accounts.buckets import bucket_of, personal
 from apps.insights.budgets.models import LONGEST_HOLDER, Budget
 from apps.insights.budgets.windows import Window, window_at
 from apps.insights.meter import RunMeter
@@ -124,8 +124,7 @@ def subject_of(budget: Budget) -> str:
 
 
 def person_holder(bucket: str) -> Holder:
-    place = place_of(bucket)
-    name = bucket if place is None else bucket_of(place[0])
+    name = personal(bucket)
     return Holder("user", name, name)
 
 
