@@ -4,9 +4,11 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.widgets import AutocompleteSelectMultiple
 from django.contrib.auth.models import Group, User
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from apps.accounts.models import Team
 from apps.accounts.team_members import members_of
@@ -20,14 +22,16 @@ LOST = (
 
 
 class TeamForm(forms.ModelForm[Team]):
-    name = forms.CharField(max_length=150)
+    name = forms.CharField(max_length=150, widget=UnfoldAdminTextInputWidget)
     members = forms.ModelMultipleChoiceField(
         User.objects.filter(is_active=True, service_account=None).order_by("username"),
         required=False,
+        widget=AutocompleteSelectMultiple(Team._meta.get_field("administrators"), admin.site),
         help_text="The administrators of the team are members in any case.",
     )
     prompt = forms.ChoiceField(
         required=False,
+        widget=UnfoldAdminSelectWidget,
         help_text="The predefined prompt that models are told in addition, in the team.",
     )
 
@@ -55,7 +59,7 @@ class TeamForm(forms.ModelForm[Team]):
 class TeamAdmin(Admin[Team]):
     form = TeamForm
     fields = ("name", "administrators", "members", "visibility", "prompt")
-    filter_horizontal = ("administrators",)
+    autocomplete_fields = ("administrators",)
     actions = None  # each is deleted by itself, with what is said of it
     delete_confirmation_template = "admin/catalog/delete.html"
     list_display = ("__str__", "members_count", "administrators_count", "visibility", "prompt")

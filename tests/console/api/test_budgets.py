@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey
 from apps.insights.budgets.models import Budget, BudgetWindow
+from tests.accounts.teams import make_team
 from tests.catalog.rows import make_application, make_operator
 from tests.insights.budgets.rows import make_budget
 
@@ -55,6 +56,18 @@ def test_a_budget_is_made_read_changed_and_deleted(api, operator):
     }
     assert listed.data["results"] == [read.data]
     assert Budget.objects.count() == 0
+
+
+def test_a_budget_of_a_team_is_made_by_its_name(api):
+    docs = make_team("Docs")
+
+    made = api.post(URL, {**FIELDS, "subject_kind": "team", "subject": "Docs"}, format="json")
+    wrong = api.post(URL, {**FIELDS, "subject_kind": "team", "subject": "Sales"}, format="json")
+
+    assert (made.status_code, made.data["subject"]) == (201, "Docs")
+    assert Budget.objects.get().team == docs
+    assert wrong.status_code == 400
+    assert "There is no team 'Sales'." in wrong.content.decode()
 
 
 def test_it_tells_what_is_spent_and_reserved_and_when_it_renews(api, operator):
