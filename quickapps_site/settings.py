@@ -125,6 +125,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
                 "apps.chat.own_budgets.own_budgets",
+                "apps.chat.team_switch.own_teams",
             ],
         },
     },
@@ -474,6 +475,12 @@ UNFOLD = {
                             "accounts.view_invitation"
                         ),
                     },
+                    {
+                        "title": "Teams",
+                        "icon": "groups",
+                        "link": reverse_lazy("admin:accounts_team_changelist"),
+                        "permission": lambda request: request.user.has_perm("accounts.view_team"),
+                    },
                 ],
             },
             {
@@ -538,6 +545,7 @@ CAPABILITIES = [
     "apps.capabilities.questions.capability.questions",
     "apps.capabilities.client_tools.capability.client_tools",
     "apps.capabilities.conversations.capability.conversations",
+    "apps.capabilities.surroundings.capability.surroundings",
     "apps.capabilities.mcp.capability.mcp",
     "apps.capabilities.dial_app.capability.dial_app",
     "apps.capabilities.skills.capability.skills",
@@ -550,6 +558,7 @@ CAPABILITIES = [
 PROMPT_LAYERS = [
     "apps.runs.prompt.PLATFORM",
     "apps.runs.prompt.APPLICATION",
+    "apps.runs.prompt.TEAM",
     "apps.runs.prompt.PLACE",
     "apps.runs.prompt.CAPABILITIES",
     "apps.runs.prompt.CLIENT",

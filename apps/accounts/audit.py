@@ -25,6 +25,7 @@ Event = Literal[
     "access.denied",
     "contents.read",
     "second_factor.removed",
+    "team.changed",
 ]
 COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "run", "subject")
 

@@ -7,6 +7,8 @@ is found in another.
 import re
 from typing import Any
 
+from django.db.models import Q
+
 from apps.accounts.caller import Caller
 
 _form = re.compile(r"user-(\d+)(?:-team-(\d+))?", re.ASCII)
@@ -22,6 +24,18 @@ def place_of(bucket: str) -> tuple[int, int | None] | None:
     if found is None:
         return None
     return int(found[1]), int(found[2]) if found[2] else None
+
+
+def personal(bucket: str) -> str:
+    """The bucket of the same person for themselves; any other as it is."""
+    place = place_of(bucket)
+    return bucket if place is None else bucket_of(place[0])
+
+
+def of_person(user_id: int) -> Q:
+    """Rows by `bucket` of all that is a person's, wherever they work."""
+    name = bucket_of(user_id)
+    return Q(bucket=name) | Q(bucket__startswith=f"{name}-team-")
 
 
 def caller_in(user_id: int | None, team: int | None = None, **fields: Any) -> Caller:

@@ -226,6 +226,7 @@ class AuditEntry(models.Model):
         ACCESS_DENIED = "access.denied"
         CONTENTS_READ = "contents.read"
         SECOND_FACTOR_REMOVED = "second_factor.removed"
+        TEAM_CHANGED = "team.changed"
 
     event = models.CharField(max_length=30, choices=Event)
     at = models.DateTimeField(default=timezone.now)

@@ -28,6 +28,7 @@ from apps.agent.recovery import Recovery
 from apps.agent.taint import Taint
 from apps.agent.tools import ResultStep, Spend, Tool, Toolbox, ignore_usage
 from apps.errors import InitializationIssue, Unsupported
+from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
 from apps.manifest.skill_document import InstalledSkill
@@ -159,6 +160,8 @@ class Opening:
     """None where the caller has no account on the page."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     """The predefined prompts of this installation, by name."""
+    places: Mapping[str, ChatPlace] = field(default_factory=dict)
+    """The places of this installation, by slug."""
     taint: Taint = field(default_factory=Taint)
     """What the conversation has read that is not to be trusted."""
     meter: Meter = NO_METER

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID, uuid5
 
+from channels.db import database_sync_to_async
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.backends.base import SessionBase
@@ -20,7 +21,7 @@ from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.accounts.key_holders import find_holder_of
 from apps.accounts.sender_headers import locale_of
-from apps.accounts.teams import may_work_in, team_of
+from apps.accounts.teams import may_work_in, team_now, team_of
 from apps.chat.folders import folder_of
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation
@@ -57,12 +58,31 @@ def caller_of(user: Any, session: SessionBase, locale: str) -> Caller:
     return Caller(bucket_of(session.session_key), locale=locale)
 
 
-def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
+async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
     """The caller of a connection that Django's middleware has not seen. Raises `Refused`."""
     name = settings.PROXY_LANGUAGE_HEADER.encode()
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")
-    caller = caller_of(scope["user"], scope["session"], locale_of(accepted.decode("latin-1")))
+    locale = locale_of(accepted.decode("latin-1"))
+    # A team is looked for in the database.
+    caller: Caller = await database_sync_to_async(caller_of)(
+        scope["user"], scope["session"], locale
+    )
     return replace(caller, address=address_of_scope(scope))
+
+
+def has_moved(caller: Caller, session_key: str) -> bool:
+    """Whether the person of an open connection works elsewhere by now, or has left the team."""
+    if caller.kind == "key":
+        prefix = caller.bucket.removeprefix("key-")
+        return caller.team is not None and find_holder_of(prefix) is None
+    if caller.user_id is None:
+        return False
+    return team_now(caller.user_id, session_key) != caller.team
+
+
+async def look_whether_moved(caller: Caller, session_key: str) -> bool:
+    found: bool = await database_sync_to_async(has_moved)(caller, session_key)
+    return found
 
 
 def reference_of(caller: Caller) -> dict[str, Any]:

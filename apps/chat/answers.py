@@ -233,12 +233,10 @@ async def summarise_ahead(row: Run, progress: Progress) -> None:
 def meter_of(hub: Hub, row: Run, caller: Caller) -> RunMeter:
     return RunMeter(
         hub.summaries.keep,
-        row.door,
-        row.bucket,
-        row.pk,
-        row.stream,
+        *(row.door, row.bucket, row.pk, row.stream),
         budgets=hub.budgets,
         time_zone=caller.timezone,
+        team=caller.team,
         keep_request=None if settings.MODEL_REQUESTS == "none" else hub.summaries.keep_request,
     )
 

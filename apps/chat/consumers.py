@@ -17,6 +17,7 @@ from apps.chat.access import (
     caller_of_scope,
     find,
     find_open,
+    look_whether_moved,
     mark_read,
     own,
     person_stream,
@@ -56,6 +57,7 @@ from apps.runs.workspaces import open_workspace
 
 logger = logging.getLogger(__name__)
 
+MOVED = 4409  # after the frame `team.changed`
 CUT_OFF, RESTARTING = 3011, 3012
 """In place of 1011 and 1012, which Daphne refuses to send; the page then connects again."""
 FRAME_SECONDS = 0.04
@@ -100,7 +102,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def connect(self) -> None:
         await self.accept()
         try:
-            self.caller = caller_of_scope(self.scope)
+            self.caller = await caller_of_scope(self.scope)
         except Refused as error:
             await self.refuse(error)
             await self.close(4401)
@@ -128,6 +130,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def work(self) -> None:
         while True:
             received = await self.inbox.get()
+            if self.caller.team is not None and await self.leave_if_moved():
+                return
             try:
                 await self.take(read(received))
             except QuickAppError as error:
@@ -220,8 +224,17 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def look(self, _: asyncio.Event) -> None:
         """Raises `Refused` when the session has ended."""
         await check_session(self.scope)
-        if self.shows_list:
+        if not await self.leave_if_moved() and self.shows_list:
             await self.tell_news()
+
+    async def leave_if_moved(self) -> bool:
+        """Tell the page, and close, if its person works in another team by now."""
+        if not await look_whether_moved(self.caller, self.scope["session"].session_key or ""):
+            return False
+        await self.unfollow()
+        await self.send(text_data=to_json({"type": "team.changed"}))
+        await self.close(MOVED)
+        return True
 
     async def tell_news(self) -> None:
         """Send the list of conversations and the queue of the open one, if they have changed."""

@@ -14,7 +14,7 @@ from django.conf import settings
 from apps.accounts.authentication import authenticate
 from apps.accounts.caller import Caller
 from apps.accounts.sender_headers import read_headers
-from apps.chat.access import own
+from apps.chat.access import look_whether_moved, own
 from apps.chat.continuation import sweeper
 from apps.chat.cursor import Cursor, read_cursor
 from apps.chat.frames import LARGEST_NUMBER
@@ -60,7 +60,7 @@ class NotificationsConsumer(JsonConsumer):
         if not await own(caller).filter(pk=conversation).aexists():
             raise Refused("conversation_not_found", "There is no such conversation.")
         with counted(self.streams, caller):
-            work = self.send_events(conversation, after, unions)
+            work = self.send_events(caller, conversation, after, unions)
             await while_open(self.hub, caller, self.check, work)
             await self.end()  # the process or the session ends; a reader connects again
 
@@ -68,7 +68,7 @@ class NotificationsConsumer(JsonConsumer):
         caller = await self.caller()
         with counted(self.streams, caller):
             await self.open()
-            feed = PersonFeed(self.hub, caller, cursor, self.write, unions)
+            feed = PersonFeed(self.hub, caller, cursor, self.write, unions, self.session_key)
             await while_open(self.hub, caller, self.check, feed.run())
             await self.end()
 
@@ -86,13 +86,21 @@ class NotificationsConsumer(JsonConsumer):
         await self.write(b": open\n\n")  # servers hold the head back until there is a body
         self.keep_alive(settings.HEARTBEAT_SECONDS)
 
-    async def send_events(self, conversation: UUID, after: int, unions: Unions) -> None:
+    @property
+    def session_key(self) -> str:
+        return self.scope["session"].session_key or ""
+
+    async def send_events(
+        self, caller: Caller, conversation: UUID, after: int, unions: Unions
+    ) -> None:
         sweeping = sweeper(self.hub)
         await sweeping.sweep(conversation)
         await self.open()
         batches = follow(self.hub, conversation, after, idle=settings.HEARTBEAT_SECONDS)
         async with listening(self.hub, conversation), aclosing(batches):
             async for batch in batches:
+                if caller.team is not None and await look_whether_moved(caller, self.session_key):
+                    break
                 if batch:
                     write = partial(server_sent_event, conversation, unions=unions)
                     await self.write(b"".join(map(write, join(batch))))

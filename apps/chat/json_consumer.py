@@ -63,7 +63,7 @@ class JsonConsumer(HttpConsumer):
         if not sent.api_key and not sent.bearer:
             if self.method != "GET":
                 check_csrf(self.scope)
-            return caller_of_scope(self.scope)
+            return await caller_of_scope(self.scope)
         holder = await authenticate(self.scope)
         # Nothing else of the request: a process that goes on with the answer has not got it.
         return Caller(

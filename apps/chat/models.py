@@ -6,6 +6,7 @@ from typing import Any
 from django.db import models
 from django.utils import timezone
 
+from apps.accounts.models import Team
 from apps.agent.messages import Message as Spoken
 from apps.agent.messages import Role as Speaker
 from apps.agent.messages import attachment_from_dict
@@ -50,6 +51,17 @@ class Conversation(models.Model):
     )
     has_memory = models.BooleanField(
         "memory", default=True, help_text="Its answers may use what is remembered of its owner."
+    )
+    team = models.ForeignKey(
+        Team, on_delete=models.SET_NULL, null=True, editable=False, related_name="conversations"
+    )
+    # Nullable, because a column with a default would make SQLite copy the table.
+    visibility = models.CharField(  # noqa: DJ001
+        max_length=20,
+        choices=Team.Visibility,
+        null=True,
+        editable=False,
+        help_text="Who may read it beside its author: as the team was set when it began.",
     )
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)

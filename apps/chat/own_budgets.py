@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from apps.accounts.teams import team_of
 from apps.insights.budgets.standings import own_sentences
 
 
@@ -13,8 +14,8 @@ def own_budgets(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     if user is None:
         return {}
-    return {"own_budgets": partial(sentences_of, user)}
+    return {"own_budgets": partial(sentences_of, user, request)}
 
 
-def sentences_of(user: Any) -> list[str]:
-    return own_sentences(user.pk) if user.is_authenticated else []
+def sentences_of(user: Any, request: HttpRequest) -> list[str]:
+    return own_sentences(user.pk, team_of(user, request.session)) if user.is_authenticated else []

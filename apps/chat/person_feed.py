@@ -16,11 +16,17 @@ from django.utils import timezone
 
 from apps.accounts.caller import Caller
 from apps.catalog.models import SystemMessage
-from apps.chat.access import own, person_stream
+from apps.chat.access import look_whether_moved, own, person_stream
 from apps.chat.continuation import sweeper
 from apps.chat.cursor import Cursor
 from apps.chat.listing import keep_looking
-from apps.chat.protocol import Unions, list_refresh, server_sent_event, system_message
+from apps.chat.protocol import (
+    Unions,
+    list_refresh,
+    server_sent_event,
+    system_message,
+    team_changed,
+)
 from apps.live import journal
 from apps.live.events import NumberedEvent, StatusChanged, join
 from apps.live.hub import Hub
@@ -35,8 +41,13 @@ OVERLAP = timedelta(seconds=60)
 """Runs that ended so recently stay in the cursor: clocks of machines differ, and commits take time."""
 
 
+class Moved(Exception):
+    """The person works in another team by now."""
+
+
 class PersonFeed:
-    """Writes server-sent events from after the cursor on, until the process ends.
+    """Writes server-sent events from after the cursor on, until the process ends, or the person
+    works in another team.
 
     Each conversation is read by a task of its own; they write in turns, and wait for a slow reader.
     """
@@ -48,12 +59,14 @@ class PersonFeed:
         cursor: Cursor,
         write: Callable[[bytes], Awaitable[None]],
         unions: Unions,
+        session_key: str = "",
     ) -> None:
         self.hub = hub
         self.caller = caller
         self.cursor = cursor
         self.write = write
         self.unions = unions
+        self.session_key = session_key
         self.person = person_stream(caller.bucket)
         self.sweeper = sweeper(hub)
         self.readers: dict[UUID, asyncio.Task[None]] = {}
@@ -65,10 +78,13 @@ class PersonFeed:
         self.cursor.numbers = {stream: self.cursor.numbers[stream] for stream in mine}
         # An id without data: a reader that is cut off before the first event comes back with it.
         await self.write(f"id: {self.cursor}\n\n".encode())
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(keep_looking(self.hub, EVERYBODY, self.tell_messages))
-            look = partial(self.look, tasks)
-            tasks.create_task(keep_looking(self.hub, self.person, look))
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(keep_looking(self.hub, EVERYBODY, self.tell_messages))
+                look = partial(self.look, tasks)
+                tasks.create_task(keep_looking(self.hub, self.person, look))
+        except* Moved:
+            await self.write(team_changed(self.unions))
 
     async def tell_messages(self, _: asyncio.Event) -> None:
         for message in await database_sync_to_async(messages_after)(self.cursor.message):
@@ -77,7 +93,12 @@ class PersonFeed:
                 await self.write(system_message(message, str(self.cursor), self.unions))
 
     async def look(self, tasks: asyncio.TaskGroup, news: asyncio.Event) -> None:
-        """Follow what is new, leave what is over, and tell of a list that has changed."""
+        """Follow what is new, leave what is over, and tell of a list that has changed.
+
+        Raises `Moved`.
+        """
+        if await look_whether_moved(self.caller, self.session_key):
+            raise Moved
         now = timezone.now()
         numbers = dict(self.cursor.numbers)
         found: Overview = await database_sync_to_async(overview)(

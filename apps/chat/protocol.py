@@ -168,6 +168,11 @@ def list_refresh(name: str, unions: Unions) -> bytes:
     return sent("ListRefresh", {"type": "list.refresh", "list": name}, "", unions)
 
 
+def team_changed(unions: Unions) -> bytes:
+    """The last server-sent event for a reader whose person works in another team by now."""
+    return sent("TeamChanged", {"type": "team.changed"}, "", unions)
+
+
 def system_message(message: SystemMessage, place: str, unions: Unions) -> bytes:
     shown = {
         "type": "system.message",

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from apps.accounts.caller import Caller
+from apps.accounts.teams import visibility_of
 from apps.agent.ledger import Consent
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication
@@ -86,7 +87,7 @@ def begin_new(
     run_id: UUID | None = None,
 ) -> Begun:
     """Raises as `begin`, and `BudgetSpent`."""
-    check_start(caller.bucket, PAGE, application.slug, ask.timezone)
+    check_start(caller, PAGE, application.slug, ask.timezone)
     place = application.place(ask.place)
     PRICES.refresh()  # here, where the database is asked anyway, and before it is written to
     types = application.manifest.input_attachment_types
@@ -136,6 +137,8 @@ def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: st
         owner=caller.bucket,
         title=title,
         has_memory=ask.memory,
+        team_id=caller.team,
+        visibility=visibility_of(caller.team),
     )
 
 

@@ -10,6 +10,9 @@ from apps.chat import (
     key_page,
     memory_page,
     sent_requests,
+    team_conversations,
+    team_page,
+    team_switch,
     views,
 )
 
@@ -41,6 +44,20 @@ urlpatterns: list[URLPattern] = [
     path("connections/keys/test/", key_page.test, name="keys-test"),
     path("connections/keys/delete/", key_page.delete, name="keys-delete"),
     path("answers/<uuid:run>/requests/", sent_requests.answer_requests, name="answer-requests"),
+    path("teams/", team_page.teams, name="teams"),
+    path("teams/switch/", team_switch.switch, name="team-switch"),
+    path("teams/<int:number>/", team_page.team, name="team"),
+    path("teams/conversations/", team_conversations.conversations, name="team-conversations"),
+    path(
+        "teams/conversations/<uuid:conversation>/",
+        team_conversations.conversation,
+        name="team-conversation",
+    ),
+    path(
+        "teams/conversations/<uuid:conversation>/files/<path:name>",
+        team_conversations.file,
+        name="team-file",
+    ),
     path("memory/", memory_page.memories, name="memory"),
     path("memory/settings/", memory_page.settings, name="memory-settings"),
     path("memory/import/", memory_page.import_file, name="memory-import"),

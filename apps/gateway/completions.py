@@ -112,7 +112,7 @@ class CompletionConsumer(GatewayConsumer):
         emit: Emit,
     ) -> None:
         door = RunSummary.Door.CORE if self.is_for_core else RunSummary.Door.GATEWAY
-        figures = RunFigures(door, application.slug, caller.bucket)
+        figures = RunFigures(door, application.slug, caller.bucket, caller.team)
         who = (caller.bucket, application.slug)
         with self.places.taken(*who):
             async with self.places.among_processes(*who):

@@ -43,7 +43,13 @@ class EmbeddingsConsumer(GatewayConsumer):
         rates = rates_of(caller, None)
         headers = headers_of(await admit(rates))
         embedder = await find_embedder(name, caller, asked.dimensions)
-        meter = RunMeter(self.keep, RunSummary.Door.GATEWAY, caller.bucket, budgets=HUB.budgets)
+        meter = RunMeter(
+            self.keep,
+            RunSummary.Door.GATEWAY,
+            caller.bucket,
+            budgets=HUB.budgets,
+            team=caller.team,
+        )
         embedder = MeteredEmbedder(embedder, name, meter)
         with HUB.places.taken(caller.bucket, name):
             async with HUB.places.among_processes(caller.bucket, name):

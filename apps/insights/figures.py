@@ -33,7 +33,7 @@ from apps.insights.sums import (
     uses_between,
 )
 
-By = Literal["application", "version", "user", "key", "deployment", "tool"]
+By = Literal["application", "version", "user", "key", "team", "deployment", "tool"]
 Order = Literal[
     "name", "runs", "calls", "input_tokens", "output_tokens", "cost", "errors", "cached", "mean"
 ]

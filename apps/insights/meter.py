@@ -74,7 +74,8 @@ class RunMeter(msgspec.Struct, frozen=True):
     """`bucket` is the caller's, `run` None for a request that is no run.
 
     `chain` are the applications that the calls are made in, the outermost first. `time_zone` is the
-    person's, "" if it is not known. Without `keep_request`, what models are asked is not kept.
+    person's, "" if it is not known. `team` is the id of the one that the caller works in. Without
+    `keep_request`, what models are asked is not kept.
     """
 
     keep: Keep
@@ -87,6 +88,7 @@ class RunMeter(msgspec.Struct, frozen=True):
     budgets: Budgets = UNLIMITED
     chain: tuple[str, ...] = ()
     time_zone: str = ""
+    team: int | None = None
     keep_request: KeepRequest | None = None
 
     @property

@@ -31,7 +31,7 @@ MOST = models.BigIntegerField.MAX_BIGINT
 DEAREST = Decimal(10 ** (COST_DIGITS - COST_PLACES) - 1)
 COMMON = (
     *("run", "conversation", "application", "version", "door", "bucket", "bucket_kind"),
-    *("iteration", "started_at", "seconds"),
+    *("team", "iteration", "started_at", "seconds"),
 )
 MODEL_COLUMNS = (
     *(*COMMON, "deployment", "provider", "model", "first_text_seconds", "finish_reason", "error"),
@@ -117,6 +117,7 @@ def common(
         run.door,
         text(run.bucket, 100),
         kind_of(run.bucket, run.door),
+        run.team,
         iteration,
         ops.adapt_datetimefield_value(at(entry.ended_at - duration)),
         seconds,

@@ -49,6 +49,7 @@ class CallRow(NamedTuple):
     version: int
     bucket: str
     bucket_kind: str
+    team: int | None
     deployment: str
     error: str
     seconds: float | None
@@ -199,6 +200,8 @@ def dimensions_of_call(row: CallRow) -> Iterator[tuple[str, str]]:
     if row.application:
         yield "version", f"{row.application}@{row.version}"
     yield caller_dimension(row.bucket_kind), row.bucket
+    if row.team is not None:
+        yield "team", str(row.team)
     yield "deployment", row.deployment
     if row.error not in NO_ERROR:
         yield "error", row.error

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from django.conf import settings
 
+from apps.accounts.buckets import personal
 from apps.accounts.caller import Caller
 from apps.agent.events import ModelUsage
 from apps.catalog.resolve import ResolvedApplication
@@ -67,10 +68,9 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
     """Those that are set; visitors without a bucket cannot be told apart. None: of no application."""
     found = []
     if caller.bucket:
+        name = personal(caller.bucket)  # a person has one rate in all their teams
         found += [
-            Rate(kind, "caller", caller.bucket, most)
-            for kind in KINDS
-            if (most := most_of(caller, kind))
+            Rate(kind, "caller", name, most) for kind in KINDS if (most := most_of(caller, kind))
         ]
     if application is not None:
         found += [

@@ -52,6 +52,7 @@ class RunFigures:
     door: str
     application: str
     bucket: str
+    team: int | None = None
     status: str = RunSummary.Status.RUNNING
     error_reference: str = ""
     id: UUID = field(default_factory=lambda: UUID(int=random.getrandbits(128), version=4))

@@ -88,6 +88,7 @@ class SummaryWriter:
             row.bucket,
             row.id,
             budgets=self.budgets,
+            team=row.team,
             keep_request=self.keep_request if settings.MODEL_REQUESTS == "all" else None,
         )
         progress = Progress(meter=meter)

@@ -18,8 +18,12 @@ SET_FIELD = "_platform.set_field"
 OF_THE_PAGE = frozenset({INSPECT_PAGE, SET_FIELD})
 """The tools that the page brings itself; no other name may begin as theirs do."""
 RESERVED = "_platform_"
+INSPECT_TEAM = "_platform_inspect_team"
+LIST_PLACES, LIST_MODULES = "_platform_list_places", "_platform_list_modules"
+OF_THE_SERVER = frozenset({INSPECT_TEAM, LIST_PLACES, LIST_MODULES})
+"""Internal tools, which the server runs."""
 PLATFORM_NAMES = frozenset(name.replace(".", "_") for name in OF_THE_PAGE)
-"""As the model sees them."""
+"""Those of the page as the model sees them."""
 
 _name = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _permission = re.compile(r"[a-z_0-9]+\.[a-z_0-9]+")

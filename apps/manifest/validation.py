@@ -1,12 +1,12 @@
 """From a document to a manifest, or to the list of its problems."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
-from apps.manifest.client_tools import PLATFORM_NAMES, RESERVED, ClientToolSet
+from apps.manifest.client_tools import OF_THE_SERVER, PLATFORM_NAMES, RESERVED, ClientToolSet
 from apps.manifest.credentials import credential_places
 from apps.manifest.json_document import document_problems
 from apps.manifest.manifest import Manifest
@@ -16,7 +16,7 @@ from apps.manifest.preview import without_preview
 from apps.manifest.problems import DocumentInvalid, Problem, cut
 from apps.manifest.secrets import FOREIGN, FOREIGN_REFERENCE
 from apps.manifest.tools import PredefinedTool, SimpleDeploymentTool
-from apps.manifest.toolsets import RestToolSet, WrittenToolSet
+from apps.manifest.toolsets import InternalToolSet, RestToolSet, WrittenToolSet
 from apps.manifest.validation_errors import failure_problems
 from apps.manifest.warnings import warning_problems
 
@@ -99,8 +99,8 @@ def name_problems(manifest: Manifest) -> list[Problem]:
     """Enabled tools with the name of an earlier one or of the platform, as far as the manifest tells."""
     first: dict[str, str] = {}
     found = []
-    for name, path in _visible_names(manifest):
-        if name.startswith(RESERVED) and name not in PLATFORM_NAMES:
+    for name, path, reserved in _visible_names(manifest):
+        if name.startswith(RESERVED) and name not in reserved:
             message = (
                 f"the model would see {name!r}, and {RESERVED!r} begins names of the platform; "
             )
@@ -112,8 +112,9 @@ def name_problems(manifest: Manifest) -> list[Problem]:
     return found
 
 
-def _visible_names(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """The names of the tools that are written out, with their places.
+def _visible_names(manifest: Manifest) -> Iterator[tuple[str, str, Set[str]]]:
+    """The names of the tools that are written out, with their places and the names of the platform
+    that tools of the kind have.
 
     Others are not known before they are opened, or resolved.
     """
@@ -127,15 +128,17 @@ def _visible_names(manifest: Manifest) -> Iterator[tuple[str, str]]:
                 continue
             path = f"tool_sets[{index}].tools[{number}]"
             if isinstance(tool, SimpleDeploymentTool):
-                yield sanitize(tool.deployment_id), f"{path}.deployment_id"
+                yield sanitize(tool.deployment_id), f"{path}.deployment_id", frozenset()
                 continue
             own = tool.open_ai_tool.function.name
             is_prefixed = isinstance(toolset, RestToolSet)
             name = visible_name(toolset.name, own) if is_prefixed else sanitize(own)
-            yield name, f"{path}.open_ai_tool.function.name"
+            is_internal = isinstance(toolset, InternalToolSet)
+            reserved = OF_THE_SERVER if is_internal else frozenset[str]()
+            yield name, f"{path}.open_ai_tool.function.name", reserved
 
 
-def _client_names(toolset: ClientToolSet, path: str) -> Iterator[tuple[str, str]]:
+def _client_names(toolset: ClientToolSet, path: str) -> Iterator[tuple[str, str, Set[str]]]:
     for number, tool in enumerate(toolset.tools):
         if toolset.enabled and tool.enabled:
-            yield sanitize(tool.name), f"{path}.tools[{number}].name"
+            yield sanitize(tool.name), f"{path}.tools[{number}].name", PLATFORM_NAMES

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
+from apps.accounts.teams import prompt_name
 from apps.agent.messages import Message
 from apps.catalog.content.prompts import template_variables
 from apps.catalog.resolve import CONFIGURATION
@@ -82,6 +83,23 @@ def with_contexts(source: str, prompt: str, contexts: Sequence[str]) -> Sequence
     )
 
 
+def team_parts(
+    context: PromptContext,
+) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]:
+    team = context.caller.team
+    return () if team is None else prompt_of_team(team, context)
+
+
+async def prompt_of_team(team: int, context: PromptContext) -> Sequence[PromptPart]:
+    """The predefined prompt that the team names. Raises `InitializationIssue` for a broken one."""
+    name, application = await prompt_name(team), context.application
+    if problem := application.broken_prompts.get(name):
+        raise InitializationIssue(f"The predefined prompt '{name}' of the team: {problem}")
+    text = application.prompts.get(name, "")
+    filled_in = fill(text, template_variables(context.caller.locale))
+    return text_parts("team", f"predefined prompt '{name}'", filled_in)
+
+
 def place_parts(context: PromptContext) -> Sequence[PromptPart]:
     place = context.request.place
     return () if place is None else text_parts("place", f"place '{place.slug}'", place.prompt)
@@ -102,6 +120,7 @@ def client_parts(context: PromptContext) -> Sequence[PromptPart]:
 
 PLATFORM = PromptLayer("platform", platform_parts, is_required=True)
 APPLICATION = PromptLayer("application", application_parts, is_required=True)
+TEAM = PromptLayer("team", team_parts)
 PLACE = PromptLayer("place", place_parts)
 CAPABILITIES = PromptLayer("capabilities", capability_parts)
 CLIENT = PromptLayer("client", client_parts)

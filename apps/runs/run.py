@@ -90,6 +90,7 @@ async def run(
         skills=application.skills,
         search_conversations=request.search_conversations,
         prompts=application.prompts,
+        places=application.places,
         taint=taint,
         meter=progress.meter,
     )

@@ -132,7 +132,7 @@ class Visitor:
     ) -> None:
         self.slug = application.slug
         self.model = model
-        self.session = StoredSession(session_key)
+        self.session: Any = StoredSession(session_key)
         self.user = user or AnonymousUser()
         self.tabs: list[Tab] = []
 

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 
+from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.agent.events import ModelUsage
 from apps.errors import RateLimitReached
@@ -84,6 +85,14 @@ def test_a_caller_and_an_application_have_the_limits_of_the_installation(setting
     assert rates_of(Caller("key-a", "key"), None) == [requests("key-a", 5), tokens("key-a", 600)]
     assert rates_of(Caller("b1", "dial"), None) == [requests("b1", 5), tokens("b1", 600)]
     assert rates_of(Caller(""), application()) == of_application
+
+
+def test_a_person_has_one_rate_in_all_teams(settings: Any):
+    settings.PERSON_REQUESTS_PER_MINUTE = 10
+
+    found = [rates_of(caller_in(7, team), None) for team in (None, 3)]
+
+    assert found == [[requests("user-7", 10)]] * 2
 
 
 def test_a_key_and_a_manifest_have_limits_of_their_own_and_zero_is_none(settings: Any):

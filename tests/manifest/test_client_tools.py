@@ -68,6 +68,24 @@ def test_no_other_tool_takes_the_prefix_of_the_platform():
     assert {"_platform_inspect_page", "_platform_set_field"} == PLATFORM_NAMES
 
 
+@pytest.mark.parametrize("name", ["_platform_inspect_page", "_platform_inspect_team"])
+def test_a_tool_of_elsewhere_does_not_pass_for_one_of_the_platform(name: str):
+    function = {
+        "name": name,
+        "description": "x",
+        "parameters": {"type": "object", "properties": {}},
+    }
+    tools = [{"deployment_id": name}]
+    written = {"open_ai_tool": {"type": "function", "function": function}}
+
+    [(path, message)] = problems({"type": "dial-deployment", "name": "x", "tools": tools})
+    internal = problems({"type": "internal", "name": "x", "tools": [written]})
+
+    assert path == "tool_sets[0].tools[0].deployment_id"
+    assert "begins names of the platform" in message
+    assert (internal == []) == (name == "_platform_inspect_team")
+
+
 def test_two_names_that_the_model_could_not_tell_apart_are_a_mistake():
     found = problems(
         client(tool("shop.fill"), tool("shop.fill", enabled=False)),

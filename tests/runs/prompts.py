@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from apps.accounts.caller import Caller
@@ -22,12 +23,13 @@ MANIFEST = {
 
 
 def context_of(manifest: Manifest | None = None, request: Any = None, **known: Any):
-    """`known` are predefined prompts and instructions of capabilities."""
+    """`known` are predefined prompts, instructions of capabilities, and the `team`."""
+    caller = replace(CALLER, team=known.pop("team", None))
     instructions = known.pop("instructions", ())
     manifest = manifest or read(MANIFEST)
     application = ResolvedApplication(
         1, "travel", "Travel", "", True, 1, manifest, Prepared((), ()), **known
     )
     request = request or RunRequest(())
-    workspace = LocalWorkspace(CALLER)
-    return PromptContext(application, request, workspace, CALLER, request.messages, instructions)
+    workspace = LocalWorkspace(caller)
+    return PromptContext(application, request, workspace, caller, request.messages, instructions)

@@ -4,6 +4,7 @@ import asyncio
 import time
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.core.exceptions import ImproperlyConfigured
 
 from apps.errors import InitializationIssue, PlaceNotFound
@@ -20,6 +21,7 @@ from apps.runs.layers import (
 )
 from apps.runs.prompt import PLATFORM
 from apps.runs.requests import RunRequest
+from tests.accounts.teams import make_team
 from tests.runs.prompts import MANIFEST, context_of
 
 ORDERS = ChatPlace("orders", "Orders", "They look at orders.")
@@ -63,6 +65,37 @@ async def test_t_21_the_layers_are_platform_application_place_and_those_of_capab
         PromptPart("client", "system message of the client", "Be brief."),
     )
     assert sum(span.length + 2 for span in spans_of(found)) - 2 == len(joined(found))
+
+
+@pytest.mark.django_db
+async def test_t_21_the_layer_of_the_team_stands_between_application_and_place():
+    team = await sync_to_async(make_team)("Docs", prompt="docs")
+    prompt = {"type": "custom", "content": "You sell trips.", "variables": {}}
+    orchestrator = {"deployment": {"deployment_id": "gpt"}, "system_prompt": prompt}
+    manifest = read({**MANIFEST, "orchestrator": orchestrator})
+    request = RunRequest((), place=ORDERS)
+
+    async def told(team: int | None, **prompts: str) -> list[str]:
+        found = await compose(
+            prompt_layers(), context_of(manifest, request, prompts=prompts, team=team)
+        )
+        return [part.text for part in found]
+
+    assert await told(team.pk, docs="Write plainly.") == [
+        *("You sell trips.", "Write plainly.", "They look at orders."),
+    ]
+    without = ["You sell trips.", "They look at orders."]
+    assert await told(None, docs="Write plainly.") == without
+    assert await told(team.pk) == await told(0, docs="Write plainly.") == without
+
+
+@pytest.mark.django_db
+async def test_t_24_a_broken_layer_of_the_team_is_left_out_and_logged(caplog):
+    team = await sync_to_async(make_team)("Docs", prompt="docs")
+    context = context_of(broken_prompts={"docs": "it has no end"}, team=team.pk)
+
+    assert await compose(prompt_layers(), context) == ()
+    assert "The layer 'team' of the system prompt failed" in caplog.text
 
 
 async def test_t_21_layers_that_say_nothing_are_absent():

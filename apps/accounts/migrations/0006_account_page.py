@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0004_teams'),
+        ('accounts', '0005_sign_ups'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

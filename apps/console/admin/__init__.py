@@ -16,6 +16,7 @@ from apps.console.admin import (  # noqa: F401 - each registers its rows
     shared_files,
     sign_ups,
     system_messages,
+    teams,
     tool_descriptions,
     usage,
     users,

@@ -16,7 +16,14 @@ from django.utils.safestring import SafeString, mark_safe
 from apps.console.admin.callers import caller_names
 from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.versioned_form import VersionedForm
-from apps.insights.budgets.models import FIXED, LONGEST_NOTE, Budget, BudgetOverride, BudgetWindow
+from apps.insights.budgets.models import (
+    FIXED,
+    LONGEST_NOTE,
+    SUBJECTS,
+    Budget,
+    BudgetOverride,
+    BudgetWindow,
+)
 from apps.insights.budgets.overrides import (
     RaisedMeanwhile,
     last_override,
@@ -72,12 +79,18 @@ class BudgetAdmin(RecordedAdmin[Budget]):
     form = BudgetForm
     list_display = ("subject_name", "term", "limit_text", "bar", "renews")
     list_filter = ("subject_kind", "unit", "window")
-    search_fields = ("user__username", "key__name", "key__prefix", "application__slug")
-    list_select_related = ("user", "key", "application")
+    search_fields = (
+        "user__username",
+        "team__group__name",
+        "key__name",
+        "key__prefix",
+        "application__slug",
+    )
+    list_select_related = ("user", "team__group", "key", "application")
     autocomplete_fields = ("user", "application")
     fixed_fields = FIXED
     fieldsets = (
-        ("Whose", {"fields": ("subject_kind", "user", "key", "application")}),
+        ("Whose", {"fields": ("subject_kind", *SUBJECTS)}),
         ("How much", {"fields": ("unit", "currency", "amount", "soft_amount")}),
         ("How long", {"fields": ("window", "time_zone")}),
         HISTORY_FIELDS,

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.console.admin.callers import caller_names
+from apps.console.admin.callers import caller_names, team_names
 from apps.console.admin.cells import Cell, Column, Table
 from apps.console.admin.charts import Chart, Series
 from apps.insights.figures import PERCENTS, By, Figures, Point, Report
@@ -20,6 +20,7 @@ HEADINGS: dict[By, str] = {
     "version": "Version",
     "user": "User",
     "key": "API key",
+    "team": "Team",
     "deployment": "Deployment",
     "tool": "Tool",
 }
@@ -141,6 +142,8 @@ def lines_table(by: By, found: Report, links: Links) -> Table:
     named: dict[str, str] = {}
     if by in ("user", "key"):
         named = caller_names(one.name for one in found.lines)
+    elif by == "team":
+        named = team_names(one.name for one in found.lines)
     runs = [Column("Runs", "runs")] if by in WITH_RUNS else []
     columns = TOOL_COLUMNS if by == "tool" else (*runs, *MODEL_COLUMNS)
     cells = tool_cells if by == "tool" else model_cells

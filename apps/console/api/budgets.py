@@ -10,7 +10,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.accounts.models import ApiKey
+from apps.accounts.models import ApiKey, Team
 from apps.catalog.models import Application
 from apps.console.api.rows import RowSerializer, RowViewSet
 from apps.insights.budgets.models import FIXED, Budget
@@ -19,6 +19,7 @@ from apps.insights.budgets.standings import Standing, standings_of
 UNCHANGEABLE = "It cannot be changed. Delete this budget and make another one."
 SUBJECTS: Mapping[str, tuple[str, Any, str]] = {
     "user": ("user", get_user_model(), "username"),
+    "team": ("team", Team, "group__name"),
     "key": ("key", ApiKey, "prefix"),
     "application": ("application", Application, "slug"),
     "run": ("application", Application, "slug"),
@@ -30,7 +31,7 @@ class BudgetSerializer(RowSerializer[Budget]):
     subject = serializers.CharField(
         required=False,
         allow_blank=True,
-        help_text="A username, the prefix of a key, or the slug of an application, also for its "
+        help_text="A username, the name of a team, the prefix of a key, or the slug of an application, also for its "
         'runs; "" for each of the kind by itself.',
     )
     spent = serializers.SerializerMethodField(
@@ -107,7 +108,9 @@ def written(amount: Decimal) -> str:
 
 
 class BudgetViewSet(RowViewSet[Budget]):
-    queryset = Budget.objects.select_related("user", "key", "application").order_by("pk")
+    queryset = Budget.objects.select_related("user", "team__group", "key", "application").order_by(
+        "pk"
+    )
     serializer_class = BudgetSerializer
     lookup_value_regex = "[0-9]{1,18}"
 

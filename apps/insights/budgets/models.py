@@ -15,7 +15,7 @@ from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.utils import timezone
 
-from apps.accounts.models import ApiKey
+from apps.accounts.models import ApiKey, Team
 from apps.catalog.history.kinds import RowKind
 from apps.catalog.models import Application
 from apps.insights.budgets.windows import WindowKind, window_at
@@ -34,7 +34,9 @@ AMOUNT: dict[str, Any] = {
 }
 
 
-FIXED = ("subject_kind", "user", "key", "application", "unit", "currency", "window", "time_zone")
+SUBJECTS = ("user", "team", "key", "application")
+"""The fields of a budget that may name its subject."""
+FIXED = ("subject_kind", *SUBJECTS, "unit", "currency", "window", "time_zone")
 """The fields of a budget that do not change: what is spent was counted by them."""
 
 
@@ -58,12 +60,13 @@ def amount_problem(amount: Decimal, unit: str) -> str:
 class Budget(Versioned):
     """A limit for each window of time, or for each run.
 
-    Without a user, key or application it is for each of that kind by itself. For a kind `run`,
+    Without a user, team, key or application it is for each of that kind by itself. For a kind `run`,
     `application` says whose runs are meant.
     """
 
     class SubjectKind(models.TextChoices):
         USER = "user", "user"
+        TEAM = "team", "team"
         KEY = "key", "API key"
         APPLICATION = "application", "application"
         RUN = "run", "run"
@@ -80,6 +83,15 @@ class Budget(Versioned):
         blank=True,
         related_name="+",
         help_text="Empty: each user has this budget, except those with one of their own.",
+    )
+    team = models.ForeignKey(
+        Team,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="What all its members use there. Empty: each team has this budget, except those "
+        "with one of their own.",
     )
     key = models.ForeignKey(
         ApiKey,
@@ -136,9 +148,11 @@ class Budget(Versioned):
 
     @property
     def subject(self) -> str:
-        """The user's name, the key's prefix or the application's slug; "" for each of the kind."""
+        """The user's or team's name, the key's prefix or the application's slug; "" for each of the kind."""
         if self.user is not None:
             return str(self.user.get_username())
+        if self.team is not None:
+            return str(self.team)
         if self.key is not None:
             return str(self.key.prefix)
         return self.application.slug if self.application is not None else ""
@@ -160,7 +174,7 @@ class Budget(Versioned):
         found: dict[str, str] = {}
         is_run = self.subject_kind == self.SubjectKind.RUN
         mine = {"run": "application"}.get(self.subject_kind, self.subject_kind)
-        for name in ("user", "key", "application"):
+        for name in SUBJECTS:
             if name != mine and getattr(self, f"{name}_id") is not None:
                 found[name] = f"Leave it empty: the budget is for a {self.subject_kind}."
         if is_run and self.window:
@@ -194,7 +208,7 @@ class Budget(Versioned):
 
     def others(self) -> models.QuerySet["Budget"]:
         """The budgets of the same subject, unit and window."""
-        names = ("subject_kind", "user", "key", "application", "unit", "currency", "window")
+        names = ("subject_kind", *SUBJECTS, "unit", "currency", "window")
         same = {name: getattr(self, name) for name in names}
         return Budget.objects.filter(**same).exclude(pk=self.pk)
 
@@ -274,8 +288,8 @@ class BudgetOverride(models.Model):
 BUDGET_KIND = RowKind(
     Budget,
     (
-        *("subject_kind", "user_id", "key_id", "application_id", "unit", "currency"),
-        *("amount", "soft_amount", "window", "time_zone"),
+        *("subject_kind", "user_id", "team_id", "key_id", "application_id"),
+        *("unit", "currency", "amount", "soft_amount", "window", "time_zone"),
     ),
     restorable=False,  # what was spent of a deleted one is gone
 )

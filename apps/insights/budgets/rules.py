@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.buckets import bucket_of, personal
 from apps.insights.budgets.models import LONGEST_HOLDER, Budget
 from apps.insights.budgets.windows import Window, window_at
 from apps.insights.meter import RunMeter
@@ -61,7 +61,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Somebody or something that spends: `user-7`, `key-ab12cd34`, a slug, or the id of a run.
+    """Somebody or something that spends: `user-7`, `team-3`, `key-ab12cd34`, a slug, or the id of a run.
 
     `subject` is what a budget names to be for this holder alone.
     """
@@ -118,16 +118,33 @@ def subject_of(budget: Budget) -> str:
     """The name by which holders know the subject, "" for each one."""
     if budget.user_id is not None:
         return bucket_of(budget.user_id)
+    if budget.team_id is not None:
+        return team_holder(budget.team_id).name
     if budget.key is not None:
         return f"key-{budget.key.prefix}"
     return "" if budget.application is None else budget.application.slug
 
 
+def person_holder(bucket: str) -> Holder:
+    name = personal(bucket)
+    return Holder("user", name, name)
+
+
+def team_holder(team: int) -> Holder:
+    name = f"team-{team}"
+    return Holder("team", name, name)
+
+
 def holders_of(meter: RunMeter) -> Iterator[Holder]:
-    """Whoever asked, the run, and every application that the call is made in."""
+    """Whoever asked, their team, the run, and every application that the call is made in.
+
+    What a person may spend is limited wherever they work: a team is no way around it.
+    """
     bucket, kind = text(meter.bucket), kind_of(meter.bucket, meter.door)
     if kind in ("user", "key"):
-        yield Holder(kind, bucket, bucket)
+        yield person_holder(bucket) if kind == "user" else Holder(kind, bucket, bucket)
+    if meter.team is not None:
+        yield team_holder(meter.team)
     if meter.run is not None and meter.chain:
         yield Holder("run", meter.run.hex, text(meter.chain[0]))
     for name in meter.chain:

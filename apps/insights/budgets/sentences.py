@@ -11,6 +11,7 @@ from apps.insights.budgets.windows import WindowKind
 
 OWNERS = {
     "user": "your {term}budget",
+    "team": "the {term}budget of your team",
     "key": "the {term}budget of this API key",
     "application": "the {term}budget of this application",
     "run": "the budget of this answer",

@@ -11,8 +11,17 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import Caller
 from apps.insights.budgets.models import Budget, BudgetWindow, of_parts
-from apps.insights.budgets.rules import Holder, Rule, Rules, holders_of, read_rules
+from apps.insights.budgets.rules import (
+    Holder,
+    Rule,
+    Rules,
+    holders_of,
+    person_holder,
+    read_rules,
+    team_holder,
+)
 from apps.insights.budgets.sentences import number, percent, sentence, spent_error
 from apps.insights.meter import RunMeter
 
@@ -100,7 +109,7 @@ def standings_of(budgets: Iterable[Budget]) -> dict[int, list[Standing]]:
     return found
 
 
-def check_start(bucket: str, door: str, application: str, time_zone: str) -> None:
+def check_start(caller: Caller, door: str, application: str, time_zone: str) -> None:
     """Raises `BudgetSpent` if a run could not ask its model now.
 
     What is reserved may come back, so only what is spent counts here.
@@ -108,7 +117,9 @@ def check_start(bucket: str, door: str, application: str, time_zone: str) -> Non
     rules = read_rules()
     if not rules.by_subject:
         return
-    meter = RunMeter(lambda entry: None, door, bucket, chain=(application,))
+    meter = RunMeter(
+        lambda entry: None, door, caller.bucket, chain=(application,), team=caller.team
+    )
     now = timezone.now()
     for one in standings_for(rules, holders_of(meter), now):
         if one.spent >= one.limit:
@@ -131,8 +142,10 @@ def standings_for(rules: Rules, holders: Iterable[Holder], now: datetime) -> lis
     ]
 
 
-def own_sentences(user_id: int) -> list[str]:
-    """What a person is told of their own budgets."""
-    name, now = bucket_of(user_id), timezone.now()
-    found = standings_for(read_rules(), [Holder("user", name, name)], now)
+def own_sentences(user_id: int, team: int | None = None) -> list[str]:
+    """What a person is told of their own budgets, and of those of the team that they work in."""
+    now, holders = timezone.now(), [person_holder(bucket_of(user_id))]
+    if team is not None:
+        holders.append(team_holder(team))
+    found = standings_for(read_rules(), holders, now)
     return [sentence(one.rule, one.used, one.limit, now) for one in found]

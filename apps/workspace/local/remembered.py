@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.buckets import of_person
 from apps.accounts.models import ApiKey
 from apps.workspace.memories.limits import MERGES_KEPT_DAYS
 
@@ -132,7 +132,7 @@ def rename_application(before: str, after: str, using: str) -> None:
 
 def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
     """Receives the signal that the account of somebody here was deleted."""
-    MemoryCollection.objects.filter(bucket=bucket_of(instance.pk)).delete()
+    MemoryCollection.objects.filter(of_person(instance.pk)).delete()
 
 
 def delete_memories_of_key(sender: object, instance: ApiKey, **kwargs: Any) -> None:

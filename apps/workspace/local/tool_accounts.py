@@ -8,7 +8,7 @@ from typing import Any
 from django.db import models
 from django.utils import timezone
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.buckets import of_person
 from apps.manifest.secrets import Credential
 from apps.workspace.local.secrets import SecretField
 
@@ -108,4 +108,4 @@ def delete_unfinished(awaited: Collection[str]) -> int:
 
 def delete_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
     """Receives the signal that the account of somebody here was deleted."""
-    delete_of_bucket(bucket_of(instance.pk))
+    ToolAccount.objects.filter(of_person(instance.pk)).delete()

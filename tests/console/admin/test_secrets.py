@@ -212,7 +212,7 @@ def test_the_list_asks_the_same_number_of_questions_however_many_there_are(admin
     for number in range(12):
         make_secret(name=f"s{number}")
         use_in_application(f"Shop{number}")
-    operator.get(LIST)  # notes where the session is used
+    admin_client.get(LIST)  # notes where the session is used
 
     with CaptureQueriesContext(
         connection,

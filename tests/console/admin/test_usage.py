@@ -18,6 +18,7 @@ from apps.console.admin import usage
 from apps.console.admin.cells import Table
 from apps.insights.models import Price
 from apps.live.run_summary import RunSummary
+from tests.accounts.teams import make_team
 from tests.catalog.rows import make_deployment
 from tests.insights.calls import model_call, store, tool_use
 
@@ -151,6 +152,15 @@ def test_callers_are_shown_by_their_names(client, operator):
     table = client.get(f"{PAGE}?by=user&days=30").context["table"]
 
     assert line_of(table)["User"] == "operator"
+
+
+def test_teams_are_shown_by_their_names(client, operator):
+    docs = make_team("Docs")
+    store(model_call(started_at=timezone.now(), team=docs.pk))
+
+    table = client.get(f"{PAGE}?by=team&days=30").context["table"]
+
+    assert line_of(table)["Team"] == "Docs"
 
 
 def test_charts_show_every_hour_and_say_what_they_show(client, operator):

@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey
 from apps.insights.budgets.models import Budget, BudgetWindow
+from tests.accounts.teams import make_team
 from tests.catalog.rows import make_application, make_operator
 from tests.insights.budgets.rows import make_budget
 
@@ -57,6 +58,18 @@ def test_a_budget_is_made_read_changed_and_deleted(api, operator):
     assert Budget.objects.count() == 0
 
 
+def test_a_budget_of_a_team_is_made_by_its_name(api):
+    docs = make_team("Docs")
+
+    made = api.post(URL, {**FIELDS, "subject_kind": "team", "subject": "Docs"}, format="json")
+    wrong = api.post(URL, {**FIELDS, "subject_kind": "team", "subject": "Sales"}, format="json")
+
+    assert (made.status_code, made.data["subject"]) == (201, "Docs")
+    assert Budget.objects.get().team == docs
+    assert wrong.status_code == 400
+    assert "There is no team 'Sales'." in wrong.content.decode()
+
+
 def test_it_tells_what_is_spent_and_reserved_and_when_it_renews(api, operator):
     budget = make_budget("user", 1000, user=operator)
     rule_window = api.get(f"{URL}{budget.pk}/").data
@@ -79,7 +92,7 @@ def test_it_tells_what_is_spent_and_reserved_and_when_it_renews(api, operator):
     ("fields", "path"),
     [
         ({"subject": "nobody"}, "subject"),
-        ({"subject_kind": "team"}, "subject_kind"),
+        ({"subject_kind": "place"}, "subject_kind"),
         ({"amount": "-1"}, "amount"),
         ({"amount": "1e30"}, "amount"),
         ({"amount": "1500.5"}, "amount"),

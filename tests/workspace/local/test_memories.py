@@ -21,10 +21,7 @@ from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey
 from apps.workspace.local.memories import LocalMemories, memories_of
 from apps.workspace.local.models import MemoryCollection, MemoryMerge, MemorySettings, StoredMemory
-from apps.workspace.local.remembered import (
-    change_settings,
-    settings_of,
-)
+from apps.workspace.local.remembered import change_settings, settings_of
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.memories.cache import CACHE, size_of
 from apps.workspace.memories.operations import add, list_memories
@@ -99,12 +96,17 @@ async def test_everything_goes_with_its_person(anna: User):
     kept = LocalMemories("user-0", "travel")
     await add(kept, HashedEmbedder(), TEA)
     assert await list_memories(own) == (TEA,)
+    in_a_team = LocalMemories(f"user-{anna.pk}-team-3", "travel")
+    of_another = LocalMemories(f"user-{anna.pk}0-team-3", "travel")
+    await add(in_a_team, HashedEmbedder(), TEA)
+    await add(of_another, HashedEmbedder(), TEA)
 
     await anna.adelete()
 
     assert await list_memories(own) == ()
     assert await MemorySettings.objects.acount() == 0
-    assert await list_memories(kept) == (TEA,)
+    assert await list_memories(in_a_team) == ()
+    assert await list_memories(kept) == await list_memories(of_another) == (TEA,)
 
 
 async def test_everything_goes_with_its_key():

@@ -98,6 +98,7 @@ session.addEventListener("opened", (event) => opened(detailOf(event)));
 session.addEventListener("event", (event) => announcer.tell(detailOf(event)));
 session.addEventListener("listed", (event) => listed(detailOf(event)));
 session.addEventListener("queued", () => announcer.say("Message queued. It is sent after this answer."));
+session.addEventListener("moved", () => location.assign("/"));
 session.addEventListener("refused", (event) => refused(detailOf(event)));
 composer.addEventListener("ask", (event) => send(detailOf(event)));
 queue.addEventListener("order", (event) => order(detailOf(event)));

@@ -18,7 +18,7 @@ const MAYBE_NOT_SENT = "The connection was lost on the way. Send your answer aga
 
 /**
  * Dispatches `change` (something is to be shown), `opened`, `event` (detail: a live event that was
- * taken), `listed` (detail: the list of conversations), `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the question to give back or "").
+ * taken), `listed` (detail: the list of conversations), `moved` (the person works in another team), `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the question to give back or "").
  */
 export class Session extends EventTarget {
   /** @type {ConnectionState} */
@@ -202,6 +202,7 @@ export class Session extends EventTarget {
     if (frame.type === "error") this.#refuse(frame);
     else if (frame.type === "conversation.opened") this.#open(frame);
     else if (frame.type === "queue.changed") this.#takeQueue(frame);
+    else if (frame.type === "team.changed") this.#tell("moved");
     else if (frame.type === "list.changed") this.#tell("listed", frame.conversations);
     else this.#take(this.#whole(frame));
     this.#tell("change");

@@ -1,0 +1,105 @@
+"""Teams: made and deleted with their groups. Their own administrators choose the members."""
+
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin
+from django.contrib.admin.widgets import AutocompleteSelectMultiple
+from django.contrib.auth.models import Group, User
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from apps.accounts.models import Team
+from apps.accounts.team_members import members_of
+from apps.catalog.content.installed import installed
+from apps.console.admin.theme import Admin
+
+LOST = (
+    "What people did in a team is kept when the team is deleted, but nobody reaches it any more: "
+    "conversations, files, memories. The team's group is deleted with it, and the group's roles."
+)
+
+
+class TeamForm(forms.ModelForm[Team]):
+    name = forms.CharField(max_length=150, widget=UnfoldAdminTextInputWidget)
+    members = forms.ModelMultipleChoiceField(
+        User.objects.filter(is_active=True, service_account=None).order_by("username"),
+        required=False,
+        widget=AutocompleteSelectMultiple(Team._meta.get_field("administrators"), admin.site),
+        help_text="The administrators of the team are members in any case.",
+    )
+    prompt = forms.ChoiceField(
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        help_text="The predefined prompt that models are told in addition, in the team.",
+    )
+
+    class Meta:
+        model = Team
+        fields = ("administrators", "visibility", "prompt")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        stored = {self.instance.prompt} - {""}
+        names = sorted({*installed().items.get("prompt", {}), *stored})
+        cast(Any, self.fields["prompt"]).choices = [("", "None"), *((one, one) for one in names)]
+        if self.instance.pk:
+            self.initial["name"] = self.instance.group.name
+            self.initial["members"] = members_of(self.instance)
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Group.objects.filter(name=name).exclude(pk=self.instance.group_id).exists():
+            raise forms.ValidationError("There is a group of this name already.")
+        return name
+
+
+@admin.register(Team)
+class TeamAdmin(Admin[Team]):
+    form = TeamForm
+    fields = ("name", "administrators", "members", "visibility", "prompt")
+    autocomplete_fields = ("administrators",)
+    actions = None  # each is deleted by itself, with what is said of it
+    delete_confirmation_template = "admin/catalog/delete.html"
+    list_display = ("__str__", "members_count", "administrators_count", "visibility", "prompt")
+    list_select_related = ("group",)
+    search_fields = ("group__name",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Team]:
+        rows: QuerySet[Team] = super().get_queryset(request)
+        is_open = Q(administrators__is_active=True)
+        return rows.annotate(
+            member_count=Count("group__user", distinct=True),
+            administrator_count=Count("administrators", filter=is_open, distinct=True),
+        )
+
+    @admin.display(description="members", ordering="member_count")
+    def members_count(self, team: Any) -> int:
+        count: int = team.member_count
+        return count
+
+    @admin.display(description="administrators", ordering="administrator_count")
+    def administrators_count(self, team: Any) -> str:
+        return str(team.administrator_count or "None: nobody can add members")
+
+    def save_model(self, request: HttpRequest, obj: Team, form: Any, change: bool) -> None:
+        name = form.cleaned_data["name"]
+        if change:
+            Group.objects.filter(pk=obj.group_id).update(name=name)
+        else:
+            obj.group = Group.objects.create(name=name)
+        super().save_model(request, obj, form, change)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        team, chosen = form.instance, form.cleaned_data
+        closed = team.group.user_set.filter(is_active=False)  # they are not offered, and stay
+        team.group.user_set.set({*chosen["members"], *chosen["administrators"], *closed})
+
+    def delete_model(self, request: HttpRequest, obj: Team) -> None:
+        obj.group.delete()
+
+    def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+        context = {**(extra_context or {}), "consequences": [LOST]}
+        return super().delete_view(request, object_id, context)

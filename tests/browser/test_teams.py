@@ -1,0 +1,69 @@
+"""A person switches teams, manages one, and reads what another asked there."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import barriers, sign_in_as_admin
+from tests.browser.serving import Site
+
+PREPARE = """
+from django.contrib.auth.models import Group, User
+from apps.accounts.models import Team
+from apps.chat.models import Conversation, Message
+
+admin = User.objects.get(username="admin")
+marta = User.objects.create_user("marta")
+User.objects.create_user("tomas")
+team = Team.objects.create(group=Group.objects.create(name="Editors"), visibility="members")
+for user in (admin, marta):
+    user.groups.add(team.group)
+team.administrators.add(admin)
+application = Application.objects.create(slug="trips", title="Travel desk", is_shared=True)
+conversation = Conversation.objects.create(
+    application=application, owner=f"user-{marta.pk}-team-{team.pk}", title="A trip to Riga",
+    team=team, visibility="members",
+)
+for role, text in (("user", "When does it leave?"), ("assistant", "At **eight**, from:\\n\\n- gate 4")):
+    Message.objects.create(conversation=conversation, role=role, text=text)
+"""
+
+
+def test_a_person_works_in_a_team_manages_it_and_reads_what_others_asked(page: Page, site: Site):
+    site.shell(PREPARE)
+    sign_in_as_admin(page, site)
+    page.goto(f"{site.url}/chat/trips/")
+    expect(page.get_by_role("textbox").first).to_be_visible()
+    other = page.context.new_page()
+    other.goto(f"{site.url}/")
+    other.get_by_role("link", name="Teams").click()
+    other.get_by_role("button", name="Switch to Editors").focus()
+    other.keyboard.press("Enter")
+    expect(other.get_by_text("You work in the team Editors.")).to_be_visible()
+    assert barriers(other) == []
+
+    # The page that was open elsewhere goes to where the person works now.
+    expect(page.get_by_text("You work in the team Editors.")).to_be_visible()
+
+    page.get_by_role("link", name="Conversations of the team").click()
+    expect(page.get_by_text("marta, Travel desk,")).to_be_visible()
+    assert barriers(page) == []
+    page.get_by_role("link", name="A trip to Riga").click()
+    expect(page.locator("strong", has_text="eight")).to_be_visible()
+    expect(page.get_by_role("textbox")).to_have_count(0)
+    assert barriers(page) == []
+
+    page.get_by_role("link", name="Team: Editors").click()
+    assert barriers(page) == []
+    page.get_by_role("link", name="Members of Editors").click()
+    page.get_by_label("Add somebody").fill("to")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("No account has exactly this")
+    page.get_by_label("Add somebody").fill("tomas")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("tomas is in the team.")
+    assert barriers(page) == []
+    page.get_by_role("button", name="Leave the team").click()
+    expect(page.get_by_role("alert")).to_contain_text("needs an administrator")
+    page.get_by_role("button", name="Remove tomas").click()
+    expect(page.get_by_role("heading", name="tomas")).to_have_count(0)

@@ -1,0 +1,81 @@
+"""The tools that tell of the person's team, and of the places."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+
+from apps.accounts.buckets import caller_in
+from apps.agent.tools import Invocation
+from apps.capabilities.registry import Opening
+from apps.capabilities.surroundings.capability import NO_TEAM, surroundings
+from apps.manifest.chat_place import ChatPlace
+from tests.accounts.teams import make_team
+from tests.capabilities.manifests import manifest, opening_for
+
+pytestmark = pytest.mark.django_db
+
+TEAM, PLACES, MODULES = (
+    f"_platform_{name}" for name in ("inspect_team", "list_places", "list_modules")
+)
+
+
+def toolset(*names: str) -> dict[str, Any]:
+    functions = [
+        {"name": name, "description": "x", "parameters": {"type": "object", "properties": {}}}
+        for name in names
+    ]
+    tools = [{"open_ai_tool": {"type": "function", "function": one}} for one in functions]
+    return {"type": "internal", "name": "platform", "tools": tools}
+
+
+async def told(given: Opening, name: str) -> str:
+    opener = surroundings.prepare(manifest(toolset(name)))
+    assert opener is not None
+    manager = opener(given)
+    assert isinstance(manager, nullcontext)
+    [tool] = manager.enter_result.tools
+    assert tool.spec.name == name
+    return str((await tool.call(Invocation("1", {}))).content)
+
+
+async def test_the_model_is_told_of_the_team_that_the_person_works_in():
+    ada, grace = [await User.objects.acreate(username=name) for name in ("ada", "grace")]
+    docs = await sync_to_async(make_team)("Docs", grace, by=ada, visibility="members")
+    given = replace(opening_for(), caller=caller_in(grace.pk, docs.pk))
+
+    assert json.loads(await told(given, TEAM)) == {
+        "team": "Docs",
+        "members": ["ada", "grace"],
+        "administrators": ["ada"],
+        "conversations_can_be_read_by": "All members",
+    }
+
+
+async def test_nobody_is_told_of_a_team_of_others():
+    ada = await User.objects.acreate(username="ada")
+    docs = await sync_to_async(make_team)("Docs")
+
+    for team in (None, docs.pk, 0):
+        given = replace(opening_for(), caller=caller_in(ada.pk, team))
+        assert await told(given, TEAM) == NO_TEAM
+    assert await told(opening_for(), TEAM) == NO_TEAM
+
+
+@pytest.mark.parametrize("name", [PLACES, MODULES])
+async def test_the_model_is_told_of_the_places_by_either_name(name: str):
+    places = {"orders": ChatPlace("orders", "Orders", "A prompt that is nobody's business")}
+
+    found = json.loads(await told(replace(opening_for(), places=places), name))
+
+    assert found == [{"name": "orders", "title": "Orders"}]
+
+
+def test_without_the_tools_nothing_is_opened():
+    assert surroundings.prepare(manifest()) is None

@@ -1,0 +1,83 @@
+"""Teams in the admin: with their groups, and never without members who administer them."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from apps.accounts.models import Team
+from apps.console.admin.callers import caller_names
+from tests.accounts.teams import make_team
+from tests.catalog.rows import make_operator
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/accounts/team/"
+
+
+@pytest.fixture
+def client() -> Client:
+    client = Client()
+    client.force_login(make_operator())
+    return client
+
+
+def test_a_team_is_made_changed_and_deleted_with_its_group(client: Client):
+    ada, grace = [User.objects.create_user(name) for name in ("ada", "grace")]
+    closed = User.objects.create_user("closed", is_active=False)
+    fields = {"administrators": [ada.pk], "members": [grace.pk], "visibility": "members"}
+
+    made = client.post(f"{LIST}add/", {"name": "Docs", **fields})
+    team = Team.objects.get()
+    team.group.user_set.add(closed)
+    members = set(team.group.user_set.all())
+    changed = client.post(
+        f"{LIST}{team.pk}/change/", {"name": "Sales", **fields, "members": [ada.pk]}
+    )
+
+    assert (made.status_code, changed.status_code) == (302, 302)
+    assert members == {ada, grace, closed}
+    assert set(team.group.user_set.all()) == {ada, closed}
+    assert list(Group.objects.values_list("name", flat=True)) == ["Sales"]
+    assert "nobody reaches it any more" in client.get(f"{LIST}{team.pk}/delete/").content.decode()
+    client.post(f"{LIST}{team.pk}/delete/", {"post": "yes"})
+    assert (Team.objects.count(), Group.objects.count()) == (0, 0)
+
+
+def test_a_name_that_a_group_has_is_refused(client: Client):
+    Group.objects.create(name="Docs")
+
+    answer = client.post(f"{LIST}add/", {"name": "Docs", "visibility": "members"})
+
+    assert "There is a group of this name already." in answer.content.decode()
+    assert Team.objects.count() == 0
+
+
+def test_a_prompt_that_is_gone_stays_chosen(client: Client):
+    team = make_team("Docs", prompt="gone")
+
+    page = client.get(f"{LIST}{team.pk}/change/").content.decode()
+
+    assert '<option value="gone" selected>gone</option>' in page
+
+
+def test_the_list_tells_of_teams_that_nobody_administers(client: Client):
+    ada = User.objects.create_user("ada")
+    make_team("Docs", by=ada)
+    make_team("Sales", ada)
+
+    page = client.get(LIST).content.decode()
+
+    assert page.count("None: nobody can add members") == 1
+
+
+def test_callers_are_named_with_their_teams():
+    ada = User.objects.create_user("ada")
+    docs = make_team("Docs", ada)
+    buckets = [f"user-{ada.pk}", f"user-{ada.pk}-team-{docs.pk}", f"user-{ada.pk}-team-0"]
+    buckets += [f"team-{docs.pk}", "user-0-team-1", "session-1"]
+
+    assert list(map(caller_names(buckets).get, buckets)) == [
+        *("ada", "ada in Docs", "ada in a deleted team", "Docs", "user-0-team-1", "session-1"),
+    ]
