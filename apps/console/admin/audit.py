@@ -3,10 +3,12 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from apps.accounts.models import AuditEntry
 from apps.console.admin.theme import Admin
+from apps.console.operated import of_seen
 
 
 @admin.register(AuditEntry)
@@ -27,6 +29,10 @@ class AuditAdmin(Admin[AuditEntry]):
     search_help_text = "A whole caller, address, application or subject."
     ordering = ("-at", "-pk")
     show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
+        rows: QuerySet[AuditEntry] = super().get_queryset(request)
+        return rows.filter(of_seen(request))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -216,7 +216,8 @@ def test_the_check_is_for_people_who_may_see_applications():
 
 def test_people_who_may_only_look_see_the_page():
     reader = User.objects.create_user("reader", is_staff=True)
-    reader.user_permissions.add(Permission.objects.get(codename="view_application"))
+    for name in ("view_application", "see_all_applications"):
+        reader.user_permissions.add(Permission.objects.get(codename=name))
     client = Client()
     client.force_login(reader)
 

@@ -43,7 +43,9 @@ def client() -> Client:
 
 def staff(*permissions: str) -> Client:
     user = User.objects.create_user("staff", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    user.user_permissions.set(
+        Permission.objects.filter(codename__in=("see_all_applications", *permissions))
+    )
     client = Client()
     client.force_login(user)
     return client

@@ -79,7 +79,9 @@ def limited(*codenames: str) -> Client:
     user = make_operator("limited")
     user.is_superuser = False
     user.save()
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    user.user_permissions.set(
+        Permission.objects.filter(codename__in=("access_all_applications", *codenames))
+    )
     client = Client()
     client.force_login(user)
     return client

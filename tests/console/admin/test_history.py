@@ -29,7 +29,9 @@ def client() -> Client:
 
 def staff(*permissions: str) -> Client:
     user = User.objects.create_user("ben", password="x", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    user.user_permissions.set(
+        Permission.objects.filter(codename__in=("access_all_applications", *permissions))
+    )
     client = Client()
     client.force_login(user)
     return client

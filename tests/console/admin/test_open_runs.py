@@ -48,7 +48,9 @@ def asking(kind: str = "approval", asked: Any = CARD, **fields: Any) -> Interact
 
 def staff(client: Client, *permissions: str) -> User:
     user = User.objects.create_user("vera", first_name="Vera", last_name="Ott", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    user.user_permissions.set(
+        Permission.objects.filter(codename__in=("see_all_applications", *permissions))
+    )
     client.force_login(user)
     return user
 
