@@ -12,6 +12,7 @@ from apps.console.admin import (  # noqa: F401 - each registers its rows
     prices,
     runs,
     secrets,
+    service_accounts,
     shared_files,
     system_messages,
     tool_descriptions,
