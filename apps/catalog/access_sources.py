@@ -32,7 +32,7 @@ class SourcedRole:
 
 
 def sourced_roles(user: Any, rows: QuerySet[Application]) -> list[SourcedRole]:
-    """What a user may use among some applications, by title, and why; in three queries.
+    """What a user may use among some applications, by title, and why; in four queries.
 
     Nothing for a closed account. Roles of all teams of the user are told, also of those that they
     do not work in now.

@@ -1,4 +1,4 @@
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 
 
@@ -9,5 +9,6 @@ class ConsoleConfig(AppConfig):
     def ready(self) -> None:
         from apps.console.installation_roles import keep_groups
 
-        # The last of our apps: the permissions of all others are there by then.
-        post_migrate.connect(keep_groups, sender=self, dispatch_uid="console.installation_roles")
+        # After the last app with tables the permissions of all are there.
+        *_, last = (one for one in apps.get_app_configs() if one.models_module is not None)
+        post_migrate.connect(keep_groups, sender=last, dispatch_uid="console.installation_roles")

@@ -50,7 +50,7 @@ def permissions_by_source(account: User) -> list[tuple[str, list[str]]]:
     if own := [one.name for one in named.filter(user=account)]:
         found.append(("given to the account", own))
     for group in groups.order_by("name"):
-        names = [one.name for one in group.named]  # type: ignore[attr-defined]
+        names = [one.name for one in group.named]
         found.append((f"as a member of {group.name}", names))
     return found
 

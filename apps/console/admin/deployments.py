@@ -160,8 +160,11 @@ class DeploymentAdmin(BreakersAdmin):
         return fields if may else (*fields, "key", *KEY_FIELDS)
 
     def form_attributes(self, request: HttpRequest, obj: Deployment | None) -> dict[str, Any]:
-        may = request.user.has_perm(KEY_PERMISSION)
-        return {**super().form_attributes(request, obj), "may_change_keys": may}
+        attributes = super().form_attributes(request, obj)
+        if request.user.has_perm(KEY_PERMISSION):
+            return {**attributes, "may_change_keys": True}
+        # None takes a field out of the form.
+        return {**attributes, **dict.fromkeys(self.form.secret_fields["api_key"])}
 
     def consequences(self, request: HttpRequest, rows: Iterable[Deployment]) -> list[SafeString]:
         rows, found = list(rows), deployment_uses(installed())

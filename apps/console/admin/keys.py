@@ -45,7 +45,7 @@ class KeyForm(forms.ModelForm[AbstractAPIKey]):
 class KeyAdmin(Admin[AbstractAPIKey]):
     form = KeyForm
     search_fields = ("name", "prefix")
-    list_filter = ("revoked",)
+    list_filter: tuple[Any, ...] = ("revoked",)
     actions = ("revoke",)
 
     new_fields: tuple[str, ...]
@@ -130,7 +130,7 @@ def is_member(user: Any, team: Team) -> bool:
 
 def offered_applications(request: HttpRequest) -> QuerySet[Application]:
     """For the scope of a key: what the person may use. A scope takes away, and never gives."""
-    user = request.user.pk
+    user = request.user.pk or 0
     return rows_of(
         user, team_of(request.user, request.session), Role.USER, Application.objects.all()
     )

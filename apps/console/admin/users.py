@@ -91,8 +91,9 @@ class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignor
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         account = self.get_object(request, object_id)
-        seen = account is not None and self.has_view_permission(request, account)
-        context = access_context(request, account) if seen else {}
+        context = {}
+        if account is not None and self.has_view_permission(request, account):
+            context = access_context(request, account)
         page: HttpResponse = super().change_view(
             request, object_id, form_url, {**(extra_context or {}), **context}
         )
