@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.accounts.models import ServiceAccount
-from apps.console.admin.theme import Admin, CheckboxChoices
+from apps.console.admin.theme import TEXT_INPUT, Admin, CheckboxChoices
 from apps.console.giving import givable_groups, givable_permissions, may_manage
 
 LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
@@ -22,7 +22,11 @@ LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}
 class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
     """Only a new one has a name, groups and permissions to fill in; later they are its user's."""
 
-    username = forms.CharField(max_length=150, validators=[User.username_validator])
+    username = forms.CharField(
+        max_length=150,
+        validators=[User.username_validator],
+        widget=forms.TextInput({"class": TEXT_INPUT}),
+    )
     groups = forms.ModelMultipleChoiceField(
         Group.objects.none(), required=False, widget=CheckboxChoices
     )
