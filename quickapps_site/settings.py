@@ -456,6 +456,14 @@ UNFOLD = {
                         "permission": lambda request: request.user.has_perm("auth.view_user"),
                     },
                     {
+                        "title": "Service accounts",
+                        "icon": "smart_toy",
+                        "link": reverse_lazy("admin:accounts_serviceaccount_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "accounts.view_serviceaccount"
+                        ),
+                    },
+                    {
                         "title": "Groups",
                         "icon": "group",
                         "link": reverse_lazy("admin:auth_group_changelist"),

@@ -26,6 +26,7 @@ Event = Literal[
     "contents.read",
     "second_factor.removed",
     "team.changed",
+    "account.viewed",
 ]
 COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "run", "subject")
 

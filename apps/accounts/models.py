@@ -145,6 +145,23 @@ class SetupToken(models.Model):
         return f"Of {self.created_at:%Y-%m-%d %H:%M}"
 
 
+class InstallationRole(models.Model):
+    """A group that is there from the start, whatever it is called by now.
+
+    `given` are the permissions that it was given once, such as `catalog.view_application`: what
+    somebody takes from the group is not given again. Without a group, somebody deleted it.
+    """
+
+    name = models.CharField(max_length=30, unique=True)
+    group = models.OneToOneField(
+        Group, on_delete=models.SET_NULL, null=True, related_name="installation_role"
+    )
+    given = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class ApiKey(AbstractAPIKey):
     """A key for programs: shown once, kept as a hash, with an end and a scope.
 
@@ -227,6 +244,7 @@ class AuditEntry(models.Model):
         CONTENTS_READ = "contents.read"
         SECOND_FACTOR_REMOVED = "second_factor.removed"
         TEAM_CHANGED = "team.changed"
+        VIEWED_AS = "account.viewed"
 
     event = models.CharField(max_length=30, choices=Event)
     at = models.DateTimeField(default=timezone.now)

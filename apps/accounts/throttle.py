@@ -13,14 +13,17 @@ from contextlib import suppress
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.stagekit import clear_login
 from allauth.core.internal import httpkit, ratelimit
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured, ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+
+from apps.accounts.models import ServiceAccount
 
 logger = logging.getLogger(__name__)
 
@@ -93,6 +96,17 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         with suppress(ValueError):
             return str(ipaddress.ip_address(found))
         return NOWHERE
+
+    def pre_login(
+        self, request: HttpRequest, user: AbstractBaseUser, **options: Any
+    ) -> HttpResponse | None:
+        """Every way to sign in leads here; programs have none."""
+        if ServiceAccount.objects.filter(user=user.pk).exists():
+            clear_login(request)
+            refusal: HttpResponse = self.respond_user_inactive(request, user)
+            return refusal
+        answer: HttpResponse | None = super().pre_login(request, user, **options)
+        return answer
 
     def is_safe_url(self, url: str) -> bool:
         """Whether the URL is on the host of the request; allauth accepts all ALLOWED_HOSTS."""

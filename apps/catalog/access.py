@@ -70,7 +70,7 @@ def accessible(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]
 
 
 def rows_of(
-    user_id: int, team: int | None, least: Role, rows: QuerySet[Application]
+    user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
     """The rows that an account has a role in, `least` or a higher one."""
     active = get_user_model().objects.filter(pk=user_id, is_active=True)

@@ -17,12 +17,24 @@ from apps.workspace.local.models import Deployment, Secret
 from apps.workspace.local.stored_secrets import find_all, server_problem, unknown_secret
 
 TYPE_AGAIN = "The key was stored for another server. Type it again, or remove it."
+STAYS_THERE = (
+    "The key of this deployment is for another server. It takes a permission to have it sent here."
+)
+KEY_PERMISSION = "workspace.change_deployment_keys"
+KEY_FIELDS = ("api_key_env", "takes_personal_keys")
+"""Fields beside the key itself that say which key is sent."""
 
 
 def may_keep_key(stored: Deployment, provider: str, base_url: str) -> bool:
     """Whether the key of `stored`, as it is in the database, may be sent to that service."""
     address = service_address(provider, base_url)
     return not stored.api_key or server(stored.address) == server(address)
+
+
+def has_moved(stored: Deployment, provider: str, base_url: str) -> bool:
+    """Whether a service that is sent a key of any kind would be another one."""
+    is_keyed = stored.api_key or stored.api_key_env or stored.takes_personal_keys
+    return bool(is_keyed) and server(stored.address) != server(service_address(provider, base_url))
 
 
 def server(url: str) -> tuple[str, str]:

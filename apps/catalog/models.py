@@ -78,6 +78,10 @@ class Application(Versioned):
                 "access_all_applications",
                 "Can use all applications, and edit those that its other permissions allow",
             ),
+            (
+                "see_all_applications",
+                "Can see all applications in the admin, with their history, runs and usage",
+            ),
         )
 
     def __str__(self) -> str:

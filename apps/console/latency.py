@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.buckets import bucket_of
 from apps.console.admin.cells import Cell, Column, Table
+from apps.console.operated import seen_slugs
 from apps.insights.latency import (
     PERIOD,
     LatencyReport,
@@ -41,7 +42,7 @@ MINUTES = int(PERIOD.total_seconds() // 60)
 @require_safe
 @never_cache
 def ai_latency(request: HttpRequest) -> HttpResponse:
-    """Of everybody's calls for operators, of one's own for other people."""
+    """Of everybody's calls of the applications that operators see, of one's own for other people."""
     if not settings.DEV_ENDPOINTS:
         raise Http404
     wants_page = request.get_preferred_type(["text/html", "application/json"]) == "text/html"
@@ -51,7 +52,8 @@ def ai_latency(request: HttpRequest) -> HttpResponse:
             return redirect(f"{reverse('login')}?next={request.path}")
         return JsonResponse({"error": {"message": SIGN_IN, "code": "unauthorized"}}, status=401)
     sees_all = user.has_perm(OPERATORS)
-    found = latency_report(timezone.now(), None if sees_all else bucket_of(user.pk))
+    own, among = (None, seen_slugs(request)) if sees_all else (bucket_of(user.pk), None)
+    found = latency_report(timezone.now(), own, among)
     if wants_page:
         return page(request, found, sees_all=sees_all)
     scope = {"scope": "all" if sees_all else "own", "minutes": MINUTES}

@@ -1,6 +1,6 @@
 """What calls of models cost since midnight (UTC), and the day before until the same time."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet, Sum
 
 from apps.insights.models import ModelCall, UsageSum
 from apps.insights.periods import DAY, ends_of_sums, start_of_day, start_of_hour
-from apps.insights.sums import TOTAL, Sums
+from apps.insights.sums import TOTAL, Sums, of_applications
 
 Costs = Mapping[str, Decimal]
 """By currency."""
@@ -45,14 +45,15 @@ class Stretch:
         return Q(started_at__gte=self.rows_since, started_at__lt=self.until)
 
 
-def read_daily_spend(now: datetime) -> DailySpend:
-    """In three queries."""
+def read_daily_spend(now: datetime, among: Collection[str] | None = None) -> DailySpend:
+    """Of all applications, or of some; in three queries."""
     summed_until = ends_of_sums().get(UsageSum.Span.HOUR)
     today, yesterday = (Stretch.to(until, summed_until) for until in (now, now - DAY))
-    hours = UsageSum.objects.filter(span=UsageSum.Span.HOUR, dimension=TOTAL)
+    total = Q(dimension=TOTAL) if among is None else Q(dimension="application", name__in=among)
+    hours = UsageSum.objects.filter(total, span=UsageSum.Span.HOUR)
     spent = {"today": Sums(), "yesterday": Sums()}
     add_costs(spent, hours, today.hours, yesterday.hours)
-    add_costs(spent, ModelCall.objects.all(), today.rows, yesterday.rows)
+    add_costs(spent, ModelCall.objects.filter(of_applications(among)), today.rows, yesterday.rows)
     return DailySpend(spent["today"].costs, spent["yesterday"].costs)
 
 

@@ -117,10 +117,17 @@ def report(
     *,
     ascending: bool = False,
     most: int | None = None,
+    among: Collection[str] | None = None,
 ) -> Report:
-    """The figures of the time up to now; all lines unless it says how many at `most`."""
+    """The figures of the time up to now; all lines unless it says how many at `most`.
+
+    Those of the applications `among` which somebody chose are read from rows alone, because most
+    sums do not tell applications apart; they go back no further than rows are kept.
+    """
     period = Period.ending(timezone.now(), length)
-    recent = recent_sums(period, count_runs)
+    if among is not None:
+        period = period.by_rows()
+    recent = recent_sums(period, count_runs, among)
     lines = read_lines(period, recent, {by, "tool", "error"})
     shown = in_order(lines[by], order, ascending=ascending)[:most]
     timed = {name: sums for name, sums in lines["tool"].items() if sums.total_seconds}
@@ -144,18 +151,21 @@ def shown_tools(by: By, shown: Iterable[str]) -> set[str]:
     return set(shown) if by == "tool" else set()
 
 
-def recent_sums(period: Period, count_runs: RunCounter) -> RecentSums:
+def recent_sums(
+    period: Period, count_runs: RunCounter, among: Collection[str] | None = None
+) -> RecentSums:
     """The sums of the rows that are in no stored sums yet."""
     since, until = period.rows_since, period.now
     calls: dict[datetime, list[CallRow]] = defaultdict(list)
     uses: dict[datetime, list[UseRow]] = defaultdict(list)
     runs: dict[datetime, list[RunCount]] = defaultdict(list)
-    for call in calls_between(since, until):
+    for call in calls_between(since, until, among):
         calls[period.place_of(call.started_at)].append(call)
-    for use in uses_between(since, until):
+    for use in uses_between(since, until, among):
         uses[period.place_of(use.started_at)].append(use)
     for count in count_runs(since, until):
-        runs[period.place_of(count.hour)].append(count)
+        if among is None or count.application in among:
+            runs[period.place_of(count.hour)].append(count)
     places = {*calls, *uses, *runs}
     return {place: sum_up_rows(calls[place], uses[place], runs[place]) for place in places}
 

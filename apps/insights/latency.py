@@ -1,16 +1,16 @@
 """Delays of the last hour: of models, and of tools here and at clients, read from the rows of calls."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from apps.agent.meter import CANCELLED
 from apps.insights.histograms import nearest_rank
 from apps.insights.models import ModelCall, ToolUse
+from apps.insights.sums import of_applications
 
 PERIOD = timedelta(minutes=60)
 PERCENTS = (50, 95, 99)
@@ -69,14 +69,16 @@ class Samples:
         return sum(self.shares) / len(self.shares) if self.shares else None
 
 
-def latency_report(now: datetime, bucket: str | None = None) -> LatencyReport:
-    """Of the hour before `now`; of one caller's calls, or of all for None."""
-    recent: dict[str, Any] = {"started_at__gte": now - PERIOD}
+def latency_report(
+    now: datetime, bucket: str | None = None, among: Collection[str] | None = None
+) -> LatencyReport:
+    """Of the hour before `now`; of one caller's calls, or of all for None, and of applications."""
+    recent = Q(started_at__gte=now - PERIOD) & of_applications(among)
     if bucket is not None:
-        recent["bucket"] = bucket
-    tools = ToolUse.objects.filter(**recent)
+        recent &= Q(bucket=bucket)
+    tools = ToolUse.objects.filter(recent)
     return LatencyReport(
-        list(model_lines(ModelCall.objects.filter(**recent))),
+        list(model_lines(ModelCall.objects.filter(recent))),
         list(tool_lines(tools, by_tool=True)),
         list(tool_lines(tools, by_tool=False)),
     )

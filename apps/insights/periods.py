@@ -1,7 +1,7 @@
 """A period of the page, and where its figures stand: in sums of days and hours, and in rows."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from django.db.models import Max, Q
@@ -54,6 +54,10 @@ class Period:
             days_until = max(since, ends.get(UsageSum.Span.DAY, since))
         rows_since = max(days_until, ends.get(UsageSum.Span.HOUR, since))
         return cls(span, since, now, days_until, rows_since)
+
+    def by_rows(self) -> "Period":
+        """The same period, whose figures are all read from rows."""
+        return replace(self, days_until=self.since, rows_since=self.since)
 
     @property
     def stored(self) -> Q:

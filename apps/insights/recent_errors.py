@@ -1,5 +1,6 @@
 """The calls of models and tools that failed last, without a word of what was said."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -8,7 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from apps.insights.models import ModelCall, ToolUse
-from apps.insights.sums import FAILED
+from apps.insights.sums import FAILED, of_applications
 
 FAILED_TOOL = "tool failed"
 """The kind of error of every tool: the text of the error is not kept."""
@@ -27,10 +28,12 @@ class FailedCall:
     kind: str
 
 
-def last_errors(since: datetime, most: int) -> list[FailedCall]:
+def last_errors(
+    since: datetime, most: int, among: Collection[str] | None = None
+) -> list[FailedCall]:
     """The newest first, in two queries."""
-    calls = failed_calls(since).order_by("-started_at")[:most]
-    uses = failed_uses(since).order_by("-started_at")[:most]
+    calls = failed_calls(since, among).order_by("-started_at")[:most]
+    uses = failed_uses(since, among).order_by("-started_at")[:most]
     found = [
         *(FailedCall(*row) for row in calls.values_list(*COMMON, "deployment", "error")),
         *(FailedCall(*row, FAILED_TOOL) for row in uses.values_list(*COMMON, "tool")),  # type: ignore[call-arg]  # the plugin counts none of `COMMON`
@@ -38,9 +41,9 @@ def last_errors(since: datetime, most: int) -> list[FailedCall]:
     return sorted(found, key=attrgetter("started_at"), reverse=True)[:most]
 
 
-def failed_calls(since: datetime) -> QuerySet[ModelCall]:
-    return ModelCall.objects.filter(FAILED, started_at__gte=since)
+def failed_calls(since: datetime, among: Collection[str] | None = None) -> QuerySet[ModelCall]:
+    return ModelCall.objects.filter(FAILED, of_applications(among), started_at__gte=since)
 
 
-def failed_uses(since: datetime) -> QuerySet[ToolUse]:
-    return ToolUse.objects.filter(has_failed=True, started_at__gte=since)
+def failed_uses(since: datetime, among: Collection[str] | None = None) -> QuerySet[ToolUse]:
+    return ToolUse.objects.filter(of_applications(among), has_failed=True, started_at__gte=since)

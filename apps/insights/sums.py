@@ -1,7 +1,7 @@
 """Sums over calls of models and tools, and over runs: by each dimension, of rows or of stored sums."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -184,13 +184,24 @@ class Sums:
         return self.total_seconds / self.calls if self.calls else None
 
 
-def calls_between(since: datetime, until: datetime) -> Iterator[CallRow]:
-    rows = ModelCall.objects.filter(started_at__gte=since, started_at__lt=until).order_by()
+def of_applications(among: Collection[str] | None) -> Q:
+    """Limits rows of calls to those of some applications; None: of all."""
+    return Q() if among is None else Q(application__in=among)
+
+
+def calls_between(
+    since: datetime, until: datetime, among: Collection[str] | None = None
+) -> Iterator[CallRow]:
+    between = Q(started_at__gte=since, started_at__lt=until) & of_applications(among)
+    rows = ModelCall.objects.filter(between).order_by()
     return map(CallRow._make, rows.values_list(*CallRow._fields).iterator())
 
 
-def uses_between(since: datetime, until: datetime) -> Iterator[UseRow]:
-    rows = ToolUse.objects.filter(started_at__gte=since, started_at__lt=until).order_by()
+def uses_between(
+    since: datetime, until: datetime, among: Collection[str] | None = None
+) -> Iterator[UseRow]:
+    between = Q(started_at__gte=since, started_at__lt=until) & of_applications(among)
+    rows = ToolUse.objects.filter(between).order_by()
     return map(UseRow._make, rows.values_list(*UseRow._fields).iterator())
 
 

@@ -336,7 +336,7 @@ def test_nobody_is_offered_permissions_for_addresses_of_mail(admin_client, admin
     page = admin_client.get(path.format(admin_user.pk)).text
 
     offered = re.findall(r"Can add ([^<]+)<", page)
-    assert ("session" in offered, "email address" in offered) == (True, False)
+    assert ("application" in offered, "email address" in offered) == (True, False)
 
 
 def test_who_asks_for_json_gets_the_page_too(grace):

@@ -170,7 +170,8 @@ def test_the_audit_is_read_by_staff_with_its_permission_and_changed_by_nobody(cl
     page = "/admin/accounts/auditentry/"
     assert client.get(page).status_code == 403
 
-    staff.user_permissions.add(Permission.objects.get(codename="view_auditentry"))
+    for name in ("view_auditentry", "see_all_applications"):
+        staff.user_permissions.add(Permission.objects.get(codename=name))
     found = client.get(f"{page}?event__exact=access.denied")
     searched = client.get(f"{page}?q=user-1")
 

@@ -198,7 +198,7 @@ def test_nobody_else_reads_it_on_the_page(client: Client, ann, settings):
 def test_an_operator_with_the_permission_reads_it_and_that_is_in_the_audit(client: Client, ann):
     run = asked_by(ann)
     operator = User.objects.create_user("operator", is_staff=True)
-    names = ("view_runsummary", "read_run_contents")
+    names = ("view_runsummary", "read_run_contents", "see_all_applications")
     operator.user_permissions.set(Permission.objects.filter(codename__in=names))
     client.force_login(operator)
 
@@ -214,7 +214,9 @@ def test_an_operator_with_the_permission_reads_it_and_that_is_in_the_audit(clien
 def test_an_operator_without_it_is_refused_and_that_is_in_the_audit(client: Client, ann):
     run = asked_by(ann)
     operator = User.objects.create_user("operator", is_staff=True)
-    operator.user_permissions.set(Permission.objects.filter(codename="view_runsummary"))
+    operator.user_permissions.set(
+        Permission.objects.filter(codename__in=("view_runsummary", "see_all_applications"))
+    )
     client.force_login(operator)
 
     assert client.get(f"/admin/runs/runsummary/{run.pk}/requests/").status_code == 403

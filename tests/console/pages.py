@@ -20,9 +20,10 @@ def signed_in(name: str = "operator") -> Client:
 
 
 def staff(*permissions: str) -> Client:
-    """The browser of somebody who may do that in the admin, and nothing else."""
+    """The browser of somebody who may do that in the admin, with all applications."""
     user = User.objects.create_user("staff", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    wanted = ("access_all_applications", *permissions)
+    user.user_permissions.set(Permission.objects.filter(codename__in=wanted))
     client = Client()
     client.force_login(user)
     return client

@@ -84,7 +84,8 @@ def test_other_people_see_their_own_unless_they_may_see_usage(
 ):
     person = django_user_model.objects.create_user("alice")
     if is_viewer:
-        person.user_permissions.add(Permission.objects.get(codename="view_usagesum"))
+        for name in ("view_usagesum", "see_all_applications"):
+            person.user_permissions.add(Permission.objects.get(codename=name))
     store(model_call(bucket=f"user-{person.pk}", model="mine", started_at=timezone.now()))
     client.force_login(person)
 

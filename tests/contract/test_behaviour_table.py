@@ -34,6 +34,7 @@ from tests.contract import (
     manifest_tools,
     mcp,
     model_capabilities,
+    operators,
     page_tools,
     personal_keys,
     prompts,
@@ -54,7 +55,7 @@ CHAPTERS = (
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
     *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage),
     *(fallbacks, model_capabilities, context_window, budgets, prompts, personal_keys),
-    *(conversations, teams),
+    *(conversations, teams, operators),
 )
 TABLE: Table = {}
 for chapter in CHAPTERS:
@@ -76,6 +77,7 @@ SECTIONS = (
     *("T-60", "T-61", "T-62", "R-28"),
     *("D-06", "D-10", "D-30", "D-31", "D-32", "D-33", "T-51", "R-04", "R-12", "R-22"),
     *("budgets", "T-55", "T-56", "R-14", "R-15", "R-26"),
+    "operators",
     *("T-20", "T-21", "T-22", "T-23", "T-24", "T-63", "D-08"),
     *("T-40", "T-42", "T-43"),
 )

@@ -13,6 +13,7 @@ from apps.console.admin import (  # noqa: F401 - each registers its rows
     prices,
     runs,
     secrets,
+    service_accounts,
     shared_files,
     sign_ups,
     system_messages,

@@ -23,8 +23,10 @@ from apps.console.admin.application_form import ApplicationForm
 from apps.console.admin.attached_files import attached_files
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.editor_requests import check_manifest, manifest_schemas
+from apps.console.admin.operated_applications import OperatedApplications
 from apps.console.admin.prompt_preview import preview_request
 from apps.console.admin.recorded import HISTORY_FIELDS
+from apps.console.operated import edited
 
 LIST_URL = "catalog_application_changelist"
 MODEL = "manifest__orchestrator__deployment__"
@@ -32,7 +34,7 @@ MOST_WARNINGS = 10
 
 
 @admin.register(Application)
-class ApplicationAdmin(DocumentAdmin[Application]):
+class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
     form = ApplicationForm
     list_display = (
         "title",
@@ -105,7 +107,8 @@ class ApplicationAdmin(DocumentAdmin[Application]):
         self.switch(request, applications, on=False)
 
     def switch(self, request: HttpRequest, rows: QuerySet[Application], *, on: bool) -> None:
-        count = update_rows(Application.objects.filter(pk__in=rows.values("pk")), is_enabled=on)
+        numbers = edited(request).filter(pk__in=rows.values("pk")).order_by().values("pk")
+        count = update_rows(Application.objects.filter(pk__in=numbers), is_enabled=on)
         self.message_user(request, f"{'Enabled' if on else 'Disabled'}: {count}.")
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from apps.capabilities.documents.attached_files import AttachedFiles
 from apps.capabilities.documents.request_vector import request_vector
 from apps.capabilities.documents.retrieval import Passage, place_of_page
 from apps.catalog.corpora.applications import AttachingApplication, attaching
-from apps.catalog.models import Application
+from apps.console.operated import seen
 from apps.errors import QuickAppError
 from apps.workspace.local.attached import LocalCorpus
 from apps.workspace.local.corpus import Corpus, CorpusDocument, index_again
@@ -47,7 +47,7 @@ class SearchReport:
 
 def attached_files(admin: "ApplicationAdmin", request: HttpRequest, pk: int) -> HttpResponse:
     """A POST has all documents, or the one that it names, indexed again. Raises PermissionDenied."""
-    application = get_object_or_404(Application, pk=pk)
+    application = get_object_or_404(seen(request), pk=pk)
     # Names and texts of the owner's own files are for the owner alone.
     corpus = LocalCorpus(application.slug, bucket_of(request.user.pk))
     if request.method == "POST":

@@ -1,9 +1,12 @@
 """The audit in the admin: to be read and filtered, by staff with the permission for it alone."""
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
 from apps.accounts.models import AuditEntry
 from apps.console.admin.theme import ReadOnlyAdmin
+from apps.console.operated import of_seen
 
 
 @admin.register(AuditEntry)
@@ -24,3 +27,7 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
     search_help_text = "A whole caller, address, application or subject."
     ordering = ("-at", "-pk")
     show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
+        rows: QuerySet[AuditEntry] = super().get_queryset(request)
+        return rows.filter(of_seen(request))

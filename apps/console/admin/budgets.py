@@ -7,15 +7,18 @@ from typing import Any, cast
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import URLPattern
 from django.utils.safestring import SafeString, mark_safe
 
+from apps.catalog.models import Application
 from apps.console.admin.callers import caller_names
 from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.versioned_form import VersionedForm
+from apps.console.operated import edited, edits_all, may_rule, of_seen
 from apps.insights.budgets.models import (
     FIXED,
     LONGEST_NOTE,
@@ -95,6 +98,28 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         ("How long", {"fields": ("window", "time_zone")}),
         HISTORY_FIELDS,
     )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Budget]:
+        rows: QuerySet[Budget] = super().get_queryset(request)
+        return rows.filter(of_seen(request, "application__slug"))
+
+    def has_change_permission(self, request: HttpRequest, obj: Budget | None = None) -> bool:
+        may: bool = super().has_change_permission(request)
+        return may and (obj is None or may_rule(request, obj.application))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Budget | None = None) -> bool:
+        may: bool = super().has_delete_permission(request)
+        return may and (obj is None or may_rule(request, obj.application))
+
+    def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
+        """For those who do not edit all applications, one of theirs has to be chosen."""
+        if edits_all(request.user):
+            return super().formfield_for_foreignkey(db_field, request, **options)
+        model = db_field.related_model
+        rows = edited(request) if model is Application else model._default_manager.none()
+        field = super().formfield_for_foreignkey(db_field, request, queryset=rows, **options)
+        field.required = model is Application
+        return field
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)

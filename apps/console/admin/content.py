@@ -27,6 +27,7 @@ from apps.console.admin.content_layers import STATES, all_uses, entries, filtere
 from apps.console.admin.content_preview import preview_typed
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.recorded import HISTORY_FIELDS
+from apps.console.operated import seen
 from apps.manifest.skill_files import SKILL_FILE
 
 PER_PAGE = 50
@@ -115,7 +116,7 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
         stacks = Paginator(filtered_stacks(content, request.GET), PER_PAGE)
         page = stacks.get_page(request.GET.get("page"))
         context = {
-            "entries": entries(content, page),
+            "entries": entries(content, page, seen(request)),
             "page": page,
             "asked": request.GET,
             "kinds": list(FOLDERS),
@@ -137,7 +138,7 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
             "layers": layers_of(content, stack),
             "problems": list(item_problems(content, item)),
             "blocks": preview(content, item),
-            "uses": all_uses(content).get(Reference(item.kind, item.name), NOBODY),
+            "uses": all_uses(content, seen(request)).get(Reference(item.kind, item.name), NOBODY),
             "deployments": deployments_of(item),
             "row": row,
             "below": stack[-2] if row is not None and len(stack) > 1 else None,

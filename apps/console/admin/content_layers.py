@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
 from django.http import QueryDict
 
 from apps.catalog.content.items import Item
@@ -65,8 +66,10 @@ def has_state(stack: Stack, state: str, is_broken: bool) -> bool:
             return True
 
 
-def entries(content: Content, stacks: Iterable[Stack]) -> list[Entry]:
-    broken, uses = problems_by_item(content), all_uses(content)
+def entries(
+    content: Content, stacks: Iterable[Stack], applications: QuerySet[ApplicationRow]
+) -> list[Entry]:
+    broken, uses = problems_by_item(content), all_uses(content, applications)
     return [
         Entry(
             item=stack[-1],
@@ -79,8 +82,9 @@ def entries(content: Content, stacks: Iterable[Stack]) -> list[Entry]:
     ]
 
 
-def all_uses(content: Content) -> dict[Reference, Uses]:
-    rows = ApplicationRow.objects.values_list("pk", "title", "manifest")
+def all_uses(content: Content, applications: QuerySet[ApplicationRow]) -> dict[Reference, Uses]:
+    """The users of the items among some applications, and among items."""
+    rows = applications.values_list("pk", "title", "manifest")
     return uses_of(content, (ReferringApplication(*row) for row in rows.iterator()))
 
 

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from django.db.models import Count, Model, Q
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
 from apps.accounts.models import ApiKey
 from apps.catalog.content.installed import installed
 from apps.catalog.content.review import problems_by_item
-from apps.catalog.models import Application
 from apps.console.admin.home import blocks
+from apps.console.operated import seen
 from apps.workspace.local.models import Deployment
 
 
@@ -26,15 +26,20 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     cards = []
     if may("catalog.view_application"):
         about = "{} in all, {} enabled. What people talk to: model, prompt, tools."
-        cards.append(row_card(Application, "Applications", "forum", about, is_enabled=True))
+        rows = seen(request).order_by()
+        cards.append(row_card(rows, "Applications", "forum", about, is_enabled=True))
     if may("catalog.view_contentitem"):
         cards.append(content_card())
     if may("workspace.view_deployment"):
         about = "{} in all, {} enabled. The models, where they are and their keys."
-        cards.append(row_card(Deployment, "Deployments", "network_node", about, is_enabled=True))
+        cards.append(
+            row_card(
+                Deployment.objects.all(), "Deployments", "network_node", about, is_enabled=True
+            )
+        )
     if may("accounts.view_apikey"):
         about = "{} in all, {} not revoked. For programs that talk to applications."
-        cards.append(row_card(ApiKey, "API keys", "key", about, revoked=False))
+        cards.append(row_card(ApiKey.objects.all(), "API keys", "key", about, revoked=False))
     cards += [
         card("Chat page", "chat", "/", "Talk to the applications as your users do."),
         card("API description", "api", reverse("api-docs"), "Edit the catalog from scripts."),
@@ -47,13 +52,12 @@ def card(title: str, icon: str, url: str, text: str) -> dict[str, str]:
 
 
 def row_card(
-    model: type[Model], title: str, icon: str, about: str, **in_use: bool
+    rows: QuerySet[Any], title: str, icon: str, about: str, **in_use: bool
 ) -> dict[str, str]:
     """`about` has places for the number of rows, and of those that are `in_use`."""
-    in_all, used = model._default_manager.aggregate(
-        all=Count("pk"), used=Count("pk", filter=Q(**in_use))
-    ).values()
-    url = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    in_all, used = rows.aggregate(all=Count("pk"), used=Count("pk", filter=Q(**in_use))).values()
+    meta = rows.model._meta
+    url = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
     return card(title, icon, url, about.format(in_all, used))
 
 

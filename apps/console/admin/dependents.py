@@ -8,6 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from apps.catalog.uses import User
+from apps.console.operated import seen
 
 LINK = (
     '<a href="{}" class="text-primary-700 underline dark:text-primary-400">{}</a> <code>{}</code>'
@@ -29,13 +30,21 @@ def bullets(lines: Iterable[SafeString | str]) -> SafeString:
 
 def dependent_lines(request: HttpRequest, users: Sequence[User]) -> list[SafeString | str]:
     """A link to each that the person may see, and how many others there are."""
-    applications = request.user.has_perm("catalog.view_application")
+    applications = seen_applications(request)
     items = request.user.has_perm("catalog.view_contentitem")
-    seen = [user for user in users if (applications if user.kind == "application" else items)]
-    lines: list[SafeString | str] = [link_to(user) for user in seen[:MOST_NAMED]]
-    if more := len(seen) - len(lines):
+    shown = [
+        user for user in users if (user.pk in applications if user.kind == "application" else items)
+    ]
+    lines: list[SafeString | str] = [link_to(user) for user in shown[:MOST_NAMED]]
+    if more := len(shown) - len(lines):
         lines.append(f"and {more} more places")
-    if hidden := len(users) - len(seen):
+    if hidden := len(users) - len(shown):
         where = "place" if hidden == 1 else "places"
         lines.append(f"{hidden} {where} in what you may not see")
     return lines
+
+
+def seen_applications(request: HttpRequest) -> set[int]:
+    if not request.user.has_perm("catalog.view_application"):
+        return set()
+    return set(seen(request).order_by().values_list("pk", flat=True))

@@ -14,7 +14,14 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.catalog.content.installed import installed
-from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
+from apps.catalog.credentials import (
+    KEY_FIELDS,
+    KEY_PERMISSION,
+    STAYS_THERE,
+    TYPE_AGAIN,
+    has_moved,
+    may_keep_key,
+)
 from apps.catalog.uses import User, deployment_uses
 from apps.console.admin.breakers import BreakersAdmin
 from apps.console.admin.capability_fields import (
@@ -64,6 +71,7 @@ class DeploymentForm(VersionedForm[Deployment]):
         widget=PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     clear_api_key = forms.BooleanField(label="Remove the stored key", required=False, widget=Switch)
+    may_change_keys = False
     fallbacks = FallbacksField(help_text=Deployment._meta.get_field("fallbacks").help_text)
 
     class Meta:
@@ -86,7 +94,10 @@ class DeploymentForm(VersionedForm[Deployment]):
         cleaned = super().clean()
         is_kept = not any(self.cleaned_data.get(name) for name in self.secret_fields["api_key"])
         provider, address = (self.cleaned_data.get(name, "") for name in ("provider", "base_url"))
-        if is_kept and not may_keep_key(self.instance, provider, address):
+        if not self.may_change_keys:
+            if has_moved(self.instance, provider, address):
+                self.add_error("base_url", STAYS_THERE)
+        elif is_kept and not may_keep_key(self.instance, provider, address):
             self.add_error("new_api_key", TYPE_AGAIN)
         return cleaned
 
@@ -131,6 +142,29 @@ class DeploymentAdmin(BreakersAdmin):
 
     class Media:
         js = (forms.Script("console/test-connection.js", type="module"),)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Deployment | None = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        if request.user.has_perm(KEY_PERMISSION):
+            return fieldsets
+        shown = {"fields": ("key", *KEY_FIELDS)}
+        return [
+            (title, shown if title == "Key" else options)
+            for title, options in fieldsets
+            if obj is not None or title != "Key"
+        ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Deployment | None = None) -> Any:
+        fields = super().get_readonly_fields(request, obj)
+        may = request.user.has_perm(KEY_PERMISSION)
+        return fields if may else (*fields, "key", *KEY_FIELDS)
+
+    def form_attributes(self, request: HttpRequest, obj: Deployment | None) -> dict[str, Any]:
+        attributes = super().form_attributes(request, obj)
+        if request.user.has_perm(KEY_PERMISSION):
+            return {**attributes, "may_change_keys": True}
+        # None takes a field out of the form.
+        return {**attributes, **dict.fromkeys(self.form.secret_fields["api_key"])}
 
     def consequences(self, request: HttpRequest, rows: Iterable[Deployment]) -> list[SafeString]:
         rows, found = list(rows), deployment_uses(installed())

@@ -5,7 +5,7 @@ from typing import Any, TypeVar, cast
 
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Max, Min, Model, QuerySet
+from django.db.models import Max, Min, Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern
@@ -57,7 +57,7 @@ class HistoryAdmin(Admin[Row]):
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
         """The last change of each deleted row."""
-        deletions = Change.objects.filter(kind=self.kind.label, what=Change.What.DELETED)
+        deletions = self.deletions(request)
         present = self.model._default_manager.values("pk")
         gone = deletions.exclude(object_id__in=present).values("object_id")
         numbers = gone.annotate(last=Max("pk")).order_by().values("last")
@@ -89,15 +89,30 @@ class HistoryAdmin(Admin[Row]):
         return self.page(request, "admin/history/change.html", title, context)
 
     def visible_row(self, request: HttpRequest, number: int, *, lock: bool = False) -> Row | None:
-        """The row, None if it is deleted. Raises PermissionDenied."""
+        """The row, None if it is deleted. Raises PermissionDenied, Http404."""
         if lock:
             rows = self.model._default_manager.select_for_update(of=("self",))
             rows.filter(pk=number).first()
         row = cast("Row | None", self.get_object(request, str(number)))
-        is_hidden = row is None and self.model._default_manager.filter(pk=number).exists()
-        if is_hidden or not self.has_view_permission(request, row):
+        if not self.has_view_permission(request, row):
             raise PermissionDenied
+        if row is None and self.is_hidden(request, number):
+            raise Http404
         return row
+
+    def is_hidden(self, request: HttpRequest, number: int) -> bool:
+        """Whether there is a row that the person does not see, or was one."""
+        if self.model._default_manager.filter(pk=number).exists():
+            return True
+        return not self.deletions(request).filter(object_id=number).exists()
+
+    def deletions(self, request: HttpRequest) -> QuerySet[Change]:
+        """The deletions of rows that the person may see."""
+        found = Change.objects.filter(kind=self.kind.label, what=Change.What.DELETED)
+        return found.filter(self.deletions_seen(request))
+
+    def deletions_seen(self, request: HttpRequest) -> Q:
+        return Q()
 
     def may_save(self, request: HttpRequest, row: Row | None) -> bool:
         """`row` is None for one that would be added."""

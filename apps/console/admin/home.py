@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Literal
 from urllib.parse import urlencode
 
@@ -24,9 +25,11 @@ from django.utils import timezone
 from apps.capabilities.mcp.administration import sessions
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.mcp_sessions import may_administer, place_of, redacted_error
+from apps.console.operated import seen_slugs
 from apps.insights.daily_spend import read_daily_spend
 from apps.insights.periods import ends_of_sums
 from apps.insights.recent_errors import FAILED_TOOL, failed_calls, failed_uses
+from apps.insights.sums import of_applications
 from apps.live.health import channel_layer_delivers, migrations_are_applied, trouble
 from apps.live.leases import oldest_beat
 from apps.live.models import Run
@@ -43,6 +46,8 @@ LATEST_SUMS = timedelta(hours=3)
 """After that, sums of usage are late: they are made every hour."""
 
 State = Literal["", "good", "bad"]
+Slugs = frozenset[str] | None
+"""Of the applications that the person sees; None: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +70,22 @@ class Block:
 
 def blocks(request: HttpRequest) -> list[Block]:
     """Those that the person may see."""
-    may = request.user.has_perm
+    may, among = request.user.has_perm, seen_slugs(request)
     sees_runs, sees_usage = may("runs.view_run"), may("insights.view_usagesum")
     sees_rows = may("runs.view_runsummary")
     wanted: list[tuple[bool, str, Callable[[], Iterator[Fact]], str]] = [
         (sees_runs, "Health", health, ""),
-        (sees_runs, "Runs now", runs_now, ""),
-        (sees_usage, "Spent today", spent_today, "Nothing was spent today or yesterday."),
+        (sees_runs, "Runs now", partial(runs_now, among), ""),
+        (
+            sees_usage,
+            "Spent today",
+            partial(spent_today, among),
+            "Nothing was spent today or yesterday.",
+        ),
         (
             sees_usage and sees_rows,
             "Errors that need somebody",
-            errors,
+            partial(errors, among),
             "None in the last 24 hours.",
         ),
         (
@@ -121,9 +131,9 @@ def checked(name: str, check: Callable[[], Awaitable[None]], good: str) -> Fact:
     return Fact(name, found or good, "bad" if found else "good")
 
 
-def runs_now() -> Iterator[Fact]:
+def runs_now(among: Slugs) -> Iterator[Fact]:
     status = Run.Status
-    found = Run.objects.filter(status__in=Run.OPEN).aggregate(
+    found = Run.objects.filter(of_applications(among), status__in=Run.OPEN).aggregate(
         running=Count("pk", filter=Q(status=status.RUNNING)),
         waiting=Count("pk", filter=Q(status=status.WAITING)),
         queued=Count("pk", filter=Q(status=status.QUEUED)),
@@ -137,7 +147,8 @@ def runs_now() -> Iterator[Fact]:
         ("queued", "Queued"),
     ):
         yield Fact(title, f"{found[name]:,}", link=f"{page}?status={name}")
-    going = RunSummary.objects.filter(status=RunSummary.Status.RUNNING).count()
+    summaries = RunSummary.objects.filter(of_applications(among))
+    going = summaries.filter(status=RunSummary.Status.RUNNING).count()
     rows = reverse("admin:runs_runsummary_changelist")
     yield Fact("Over the gateway", f"{going:,}", link=f"{rows}?status__exact=running")
     yield Fact("Processes at work", f"{found['processes']:,}")
@@ -146,8 +157,8 @@ def runs_now() -> Iterator[Fact]:
         yield Fact("Without a living process", f"{lost:,}, to be taken over", "bad", page)
 
 
-def spent_today() -> Iterator[Fact]:
-    spend = read_daily_spend(timezone.now())
+def spent_today(among: Slugs) -> Iterator[Fact]:
+    spend = read_daily_spend(timezone.now(), among)
     page = f"{reverse('admin:insights_usagesum_changelist')}?days=1"
     for currency in sorted({*spend.today, *spend.yesterday}):
         today, yesterday = spend.today.get(currency), spend.yesterday.get(currency)
@@ -157,10 +168,11 @@ def spent_today() -> Iterator[Fact]:
         yield Fact(currency, text, link=page)
 
 
-def errors() -> Iterator[Fact]:
+def errors(among: Slugs) -> Iterator[Fact]:
     """Grouped by what failed, the most frequent first: runs, then calls of models and tools."""
     since = timezone.now() - RECENT
-    failed = RunSummary.objects.filter(status=RunSummary.Status.FAILED, started_at__gte=since)
+    status = RunSummary.Status.FAILED
+    failed = RunSummary.objects.filter(of_applications(among), status=status, started_at__gte=since)
     runs = reverse("admin:runs_runsummary_changelist")
     by_application = grouped(failed, "application").order_by("-count", "-last")
     for application, count, last in by_application[:MOST_ERRORS]:
@@ -169,8 +181,8 @@ def errors() -> Iterator[Fact]:
         yield Fact(name, frequency(count, last), link=f"{runs}?{query}")
     tools = f"{reverse('admin:insights_usagesum_changelist')}?by=tool&days=1&sort=-errors"
     deployments = reverse("admin:workspace_deployment_changelist")
-    of_tools = grouped(failed_uses(since).annotate(kind=Value(FAILED_TOOL)), "kind", "tool")
-    of_models = grouped(failed_calls(since), "error", "deployment")
+    of_tools = grouped(failed_uses(since, among).annotate(kind=Value(FAILED_TOOL)), "kind", "tool")
+    of_models = grouped(failed_calls(since, among), "error", "deployment")
     calls = of_models.union(of_tools, all=True).order_by("-count", "-last")
     for kind, name, count, last in calls[:MOST_ERRORS]:
         is_tool = kind == FAILED_TOOL

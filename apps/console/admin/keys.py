@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.utils import quote, unquote
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,9 +16,12 @@ from django.utils.text import capfirst
 from rest_framework_api_key.models import AbstractAPIKey, APIKey
 
 from apps.accounts import shown_once
-from apps.accounts.models import ApiKey
-from apps.catalog.models import OperatorKey
+from apps.accounts.models import ApiKey, Team
+from apps.accounts.teams import may_work_in, team_of, teams_of
+from apps.catalog.access import rows_of
+from apps.catalog.models import Application, OperatorKey, Role
 from apps.console.admin.theme import Admin
+from apps.console.operated import edits_all, sees_all
 
 admin.site.unregister(APIKey)  # the library's own keys, which give no access here
 
@@ -33,7 +37,7 @@ class KeyForm(forms.ModelForm[AbstractAPIKey]):
 class KeyAdmin(Admin[AbstractAPIKey]):
     form = KeyForm
     search_fields = ("name", "prefix")
-    list_filter = ("revoked",)
+    list_filter: tuple[Any, ...] = ("revoked",)
     actions = ("revoke",)
 
     new_fields: tuple[str, ...]
@@ -92,18 +96,60 @@ class ApiKeyForm(KeyForm):
         # The key stays limited when its applications are deleted.
         if self.cleaned_data.get("applications"):
             self.cleaned_data["is_limited"] = True
+        team = self.cleaned_data.get("team")
+        if team is not None and not is_member(self.cleaned_data.get("user"), team):
+            self.add_error("team", "The person of the key is no member of this team.")
         return cleaned
+
+
+def is_member(user: Any, team: Team) -> bool:
+    return user is not None and may_work_in(user, team.pk)
+
+
+def offered_applications(request: HttpRequest) -> QuerySet[Application]:
+    """For the scope of a key: what the person may use. A scope takes away, and never gives."""
+    user = request.user.pk or 0
+    return rows_of(
+        user, team_of(request.user, request.session), Role.USER, Application.objects.all()
+    )
 
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(KeyAdmin):
     form = ApiKeyForm
-    list_display = ("name", "prefix", "state", "expiry_date", "last_used_at", "created")
+    list_display = ("name", "user", "prefix", "state", "expiry_date", "last_used_at", "created")
+    list_select_related = ("user",)
     autocomplete_fields = ("applications",)
+    list_filter = ("revoked", ("user", admin.RelatedOnlyFieldListFilter))
     rates = ("requests_per_minute", "tokens_per_minute")
-    new_fields = ("name", "applications", "is_limited", "expiry_date", *rates)
+    new_fields = ("name", "user", "team", "applications", "is_limited", "expiry_date", *rates)
     readonly_fields = ("prefix", "created", "last_used_at")
     fields = (*new_fields, "revoked", *readonly_fields)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
+        rows: QuerySet[ApiKey] = super().get_queryset(request)
+        return rows if sees_all(request.user) else rows.filter(user=request.user.pk)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
+        fields = super().get_readonly_fields(request, obj)
+        return fields if obj is None else (*fields, "user", "team")
+
+    def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
+        """Who does not edit all applications makes keys for themselves: those of others, and of
+        the installation, may use more."""
+        if edits_all(request.user):
+            return super().formfield_for_foreignkey(db_field, request, **options)
+        rows = teams_of(request.user)
+        if db_field.name == "user":
+            rows = User.objects.filter(pk=request.user.pk)
+        field = super().formfield_for_foreignkey(db_field, request, queryset=rows, **options)
+        field.required = db_field.name == "user"
+        return field
+
+    def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
+        if db_field.name == "applications":
+            options["queryset"] = offered_applications(request)
+        return super().formfield_for_manytomany(db_field, request, **options)
 
 
 @admin.register(OperatorKey)

@@ -19,8 +19,9 @@ from apps.accounts.buckets import bucket_of
 from apps.agent.ledger import InteractionKind
 from apps.console.admin.answering import FORMS, AnswerForm, heading, kind_of, shown_arguments
 from apps.console.admin.callers import caller_names
-from apps.console.admin.runs import ApplicationFilter
+from apps.console.admin.runs import ApplicationFilter, record_reading
 from apps.console.admin.theme import ReadOnlyAdmin
+from apps.console.operated import of_seen
 from apps.errors import Refused
 from apps.live.hub import HUB
 from apps.live.interactions import take_answer
@@ -75,7 +76,8 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         asking = Prefetch("interactions", queryset=OPEN.all(), to_attr="asking")
         runs: QuerySet[Run] = super().get_queryset(request)
-        return runs.filter(status__in=Run.OPEN).prefetch_related(asking)
+        runs = runs.filter(of_seen(request), status__in=Run.OPEN)
+        return runs.prefetch_related(asking)
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
@@ -112,9 +114,11 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         return format_html_join(SafeString("<br>"), "{}", lines)
 
     def asked_link(self, run: Any, asked: Interaction) -> str | SafeString:
+        if not run.may_answer:
+            return kind_of(asked)  # the words are contents of the run
         words = Truncator(heading(asked)).chars(LONGEST_HEADING)
         text = f"{kind_of(asked)}: {words}"
-        if not run.may_answer or asked.kind not in FORMS:
+        if asked.kind not in FORMS:
             return text
         link = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
         return format_html(link, self.url("answer", asked.pk), text)
@@ -134,11 +138,12 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         """The card of what a run asks, and the answer to it. Raises PermissionDenied."""
         if not may_answer(request):
             raise PermissionDenied
-        waiting = OPEN.filter(ANSWERABLE, kind__in=FORMS)
+        waiting = OPEN.filter(ANSWERABLE, of_seen(request, "run__application"), kind__in=FORMS)
         asked = waiting.select_related("run").filter(pk=number).first()
         if asked is None:
             self.message_user(request, GONE, messages.WARNING)
             return redirect(self.url("changelist"))
+        record_reading(request, asked.run, f"what is asked: {kind_of(asked)}", is_allowed=True)
         form = FORMS[asked.kind](asked.asked, request.POST or None)
         if form.is_valid() and self.give(request, asked, form):
             return redirect(self.url("changelist"))

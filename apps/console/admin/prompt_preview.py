@@ -26,6 +26,7 @@ from apps.catalog.masking import put_back
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication, prepare_application
 from apps.catalog.review import review_text
+from apps.console.operated import edited
 from apps.errors import QuickAppError
 from apps.live.request_view import Piece, RequestView, view_of
 from apps.live.sent_request_rows import SentRequestRow
@@ -73,7 +74,7 @@ def read_draft(request: HttpRequest) -> tuple[ResolvedApplication, ChatPlace | N
     `ApplicationBroken`, `PlaceNotFound`.
     """
     typed, row = request.POST.get("manifest", ""), request.GET.get("row", "")
-    stored = Application.objects.filter(pk=row) if row.isascii() and row.isdecimal() else ()
+    stored = edited(request).filter(pk=row) if row.isascii() and row.isdecimal() else ()
     sources = [one.manifest for one in stored]
     errors = [one for one in review_text(typed, sources=sources) if one.severity == "error"]
     if errors:

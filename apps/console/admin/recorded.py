@@ -7,7 +7,6 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
-from apps.catalog.models import Change
 from apps.console.admin.history import is_number
 from apps.console.admin.restoration import RESTORE_PARAMETER, RestoringAdmin
 
@@ -47,7 +46,7 @@ class RecordedAdmin(RestoringAdmin[Row]):
     def form_attributes(self, request: HttpRequest, obj: Row | None) -> dict[str, Any]:
         """Attributes of the form's class: Django makes its instances without the request."""
         if request.method == "GET" and (asked := request.GET.get(RESTORE_PARAMETER, "")):
-            return {"starting": self.starting_values(asked, obj)}
+            return {"starting": self.starting_values(request, asked, obj)}
         if obj is None and request.resolver_match is not None:
             number = request.resolver_match.kwargs.get("object_id", "")
             return {"gone": int(number) if number else None}
@@ -69,7 +68,7 @@ class RecordedAdmin(RestoringAdmin[Row]):
     def is_deleted(self, request: HttpRequest, object_id: str) -> bool:
         if not is_number(object_id) or self.model._default_manager.filter(pk=object_id).exists():
             return False
-        deletions = self.changes_of(int(object_id)).filter(what=Change.What.DELETED)
+        deletions = self.deletions(request).filter(object_id=int(object_id))
         return deletions.exists() and bool(self.has_add_permission(request))
 
     def consequences(self, request: HttpRequest, rows: Iterable[Row]) -> list[SafeString]:

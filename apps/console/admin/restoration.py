@@ -110,12 +110,15 @@ class RestoringAdmin(HistoryAdmin[Row]):
         self.message_user(request, f"{row} is restored.", messages.SUCCESS)
         return redirect(self.url("history", row.pk))
 
-    def starting_values(self, asked: str, row: Row | None) -> Mapping[str, Any]:
+    def starting_values(
+        self, request: HttpRequest, asked: str, row: Row | None
+    ) -> Mapping[str, Any]:
         """Raises Http404, unless the state is one of this row's, or for a new row of a deleted one."""
         number, _, side = asked.partition("-")
         if not is_number(number) or side not in SIDES:
             raise Http404
-        deleted = ~Q(object_id__in=self.model._default_manager.values("pk"))
+        gone = self.deletions(request).values("object_id")
+        deleted = Q(object_id__in=gone) & ~Q(object_id__in=self.model._default_manager.values("pk"))
         found = Change.objects.filter(deleted if row is None else Q(object_id=row.pk))
         state = (
             found.filter(kind=self.kind.label, pk=int(number)).values_list(side, flat=True).first()

@@ -17,11 +17,12 @@ from apps.accounts import audit
 from apps.accounts.addresses import address_of
 from apps.accounts.audit import AuditEvent
 from apps.accounts.buckets import bucket_of
-from apps.catalog.models import Application
 from apps.console.admin.cells import money
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.waterfall import waterfall_of
+from apps.console.operated import of_seen, seen
 from apps.insights.costs import costs_of_runs
+from apps.live.models import Run
 from apps.live.request_view import view_of
 from apps.live.run_summary import RunSummary
 from apps.live.sent_requests import requests_of
@@ -31,7 +32,9 @@ def may_read(request: HttpRequest) -> bool:
     return request.user.has_perm("runs.read_run_contents")
 
 
-def record_reading(request: HttpRequest, run: RunSummary, *, is_allowed: bool) -> None:
+def record_reading(
+    request: HttpRequest, run: RunSummary | Run, subject: str, *, is_allowed: bool
+) -> None:
     audit.record(
         AuditEvent(
             "contents.read" if is_allowed else "access.denied",
@@ -39,7 +42,7 @@ def record_reading(request: HttpRequest, run: RunSummary, *, is_allowed: bool) -
             address_of(request),
             run.application,
             run=run.pk,
-            subject="requests to models",
+            subject=subject,
         )
     )
 
@@ -50,7 +53,7 @@ class ApplicationFilter(admin.SimpleListFilter):
     title = parameter_name = "application"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return list(Application.objects.order_by("title").values_list("slug", "title"))
+        return list(seen(request).order_by("title").values_list("slug", "title"))
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[RunSummary]
@@ -83,6 +86,10 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     class Media:
         css = {"all": ("console/workbench.css", "console/waterfall.css")}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[RunSummary]:
+        rows: QuerySet[RunSummary] = super().get_queryset(request)
+        return rows.filter(of_seen(request))
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -123,8 +130,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     def requests_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
         """What models were asked in a run; who reads it is in the audit. Raises PermissionDenied."""
-        run = get_object_or_404(RunSummary, pk=number)
-        record_reading(request, run, is_allowed=may_read(request))
+        run = get_object_or_404(self.get_queryset(request), pk=number)
+        record_reading(request, run, "requests to models", is_allowed=may_read(request))
         if not may_read(request):
             raise PermissionDenied
         found = requests_of(run.pk)

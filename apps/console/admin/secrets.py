@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from apps.catalog.content.installed import installed
 from apps.catalog.uses import User, secret_uses
-from apps.console.admin.dependents import bullets, dependent_lines, link_to
+from apps.console.admin.dependents import bullets, dependent_lines
 from apps.console.admin.recorded import RecordedAdmin
 from apps.console.admin.secret_form import SecretForm
 from apps.workspace.local.models import Secret
@@ -66,6 +66,15 @@ class SecretAdmin(RecordedAdmin[Secret]):
             row.users = found.get(row.name, [])
         return listed
 
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Secret | None:
+        row: Any = super().get_object(request, object_id, from_field)
+        if row is not None:
+            row.lines = dependent_lines(request, uses_of(row))
+        found: Secret | None = row
+        return found
+
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
         found = secret_uses(installed())
@@ -79,8 +88,8 @@ class SecretAdmin(RecordedAdmin[Secret]):
 
     @admin.display(description="named in")
     def used_by(self, secret: Secret) -> SafeString | str:
-        users = uses_of(secret)
-        return bullets(map(link_to, users)) if users else "Nobody names it."
+        lines = getattr(secret, "lines", ())
+        return bullets(lines) if lines else "Nobody names it."
 
     @admin.display(description="sent to")
     def sent_to(self, secret: Secret) -> str:

@@ -11,6 +11,7 @@ from unfold.admin import ModelAdmin, StackedInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import (
     INPUT_CLASSES,
+    UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminPasswordWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminURLInputWidget,
@@ -21,6 +22,7 @@ __all__ = ["AdminPasswordChangeForm", "UserChangeForm", "UserCreationForm"]
 
 Row = TypeVar("Row", bound=models.Model)
 
+CheckboxChoices = UnfoldAdminCheckboxSelectMultipleWidget
 PasswordInput = UnfoldAdminPasswordWidget
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)

@@ -3,7 +3,7 @@
 import csv
 import logging
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal, cast, get_args
 from urllib.parse import urlencode
 
@@ -27,9 +27,10 @@ from apps.console.admin.usage_tables import (
     slowest_table,
     tiles,
 )
+from apps.console.operated import seen_slugs
 from apps.insights.figures import By, Order, Report, report
 from apps.insights.models import UsageSum
-from apps.insights.recent_errors import last_errors
+from apps.insights.recent_errors import FailedCall, last_errors
 from apps.live.run_counts import count_runs
 
 logger = logging.getLogger(__name__)
@@ -50,6 +51,8 @@ class Selection:
     days: int
     order: Order = "calls"
     ascending: bool = False
+    among: frozenset[str] | None = None
+    """The applications that the person sees; None: all."""
 
     @classmethod
     def of(cls, request: HttpRequest) -> "Selection":
@@ -61,6 +64,7 @@ class Selection:
             int(days) if days in map(str, PERIODS) else 1,
             cast(Order, order) if order in get_args(Order) else "calls",
             ascending=order in get_args(Order) and not sort.startswith("-"),
+            among=seen_slugs(request),
         )
 
     def report(self, most: int | None = None) -> Report:
@@ -71,7 +75,11 @@ class Selection:
             self.order,
             ascending=self.ascending,
             most=most,
+            among=self.among,
         )
+
+    def last_errors(self, since: datetime, most: int) -> list[FailedCall]:
+        return last_errors(since, most, self.among)
 
     @property
     def query(self) -> str:
@@ -140,7 +148,7 @@ def figures_context(chosen: Selection, links: Links) -> dict[str, Any]:
         "headings": [sortable(chosen, column) for column in table.columns],
         "left_out": found.count - len(found.lines),
         "others": [
-            last_errors_table(last_errors(found.period.since, MOST_ERRORS), links),
+            last_errors_table(chosen.last_errors(found.period.since, MOST_ERRORS), links),
             errors_table(found),
             slowest_table(found),
         ],
@@ -149,8 +157,8 @@ def figures_context(chosen: Selection, links: Links) -> dict[str, Any]:
 
 def file_table(slug: str, chosen: Selection, links: Links) -> Table:
     if slug == "last-errors":
-        errors = last_errors(timezone.now() - timedelta(days=chosen.days), MOST_ERRORS_OF_FILE)
-        return last_errors_table(errors, links)
+        since = timezone.now() - timedelta(days=chosen.days)
+        return last_errors_table(chosen.last_errors(since, MOST_ERRORS_OF_FILE), links)
     if slug in SMALL_TABLES:
         return SMALL_TABLES[slug](chosen.report(0))
     return lines_table(chosen.by, chosen.report(), links)

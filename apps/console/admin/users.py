@@ -1,4 +1,4 @@
-"""Users and groups, in the look of the rest."""
+"""Users and groups, in the look of the rest. Nobody gives more than they have."""
 
 from typing import Any
 
@@ -8,11 +8,17 @@ from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, Permission, User
-from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
+from django.views.decorators.http import require_safe
 
 from apps.accounts import second_factors
+from apps.accounts.models import ServiceAccount
 from apps.console.admin import theme
+from apps.console.admin.account_access import access_context, view_as
+from apps.console.giving import givable_groups, givable_permissions, may_manage
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -20,25 +26,43 @@ admin.site.unregister(Authenticator)  # allauth's page shows the secrets
 admin.site.unregister(UserSession)
 admin.site.unregister(EmailAddress)  # always empty: allauth signs in, and sends no mail
 
-
-INTERNAL = ("account", "mfa", "usersessions")
-"""Apps whose permissions nobody is offered."""
+GIVEN = ("groups", "user_permissions", "permissions")
 
 
-class PermissionsAdmin(admin.ModelAdmin[Any]):
+class GivingAdmin(admin.ModelAdmin[Any]):
+    """Offers what the person may give; what they may not, rows keep."""
+
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
         if db_field.related_model is Permission:
-            offered = Permission.objects.exclude(content_type__app_label__in=INTERNAL)
-            options["queryset"] = offered.select_related("content_type")
+            options["queryset"] = givable_permissions(request.user)
+        elif db_field.related_model is Group:
+            options["queryset"] = givable_groups(request.user)
         return super().formfield_for_manytomany(db_field, request, **options)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        kept = {
+            name: list(not_offered(form, name)) for name in GIVEN if change and name in form.fields
+        }
+        super().save_related(request, form, formsets, change)
+        for name, rows in kept.items():
+            getattr(form.instance, name).add(*rows)
+
+
+def not_offered(form: Any, name: str) -> Any:
+    offered = form.fields[name].queryset.order_by().values("pk")
+    return getattr(form.instance, name).exclude(pk__in=offered)
 
 
 @admin.register(User)
-class ThemedUserAdmin(PermissionsAdmin, UserAdmin, theme.Admin[User]):  # type: ignore[type-arg, misc]
+class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignore[type-arg, misc]
     form = theme.UserChangeForm
     add_form = theme.UserCreationForm
     change_password_form = theme.AdminPasswordChangeForm
     actions = ("remove_second_factors",)
+    change_form_outer_after_template = "admin/auth/user/access.html"
+
+    class Media:
+        css = {"all": ("console/workbench.css",)}
 
     def has_superuser_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_active and request.user.is_superuser)
@@ -52,7 +76,62 @@ class ThemedUserAdmin(PermissionsAdmin, UserAdmin, theme.Admin[User]):  # type: 
             self.log_change(request, user, "Removed the second factors.")
         self.message_user(request, f"Second factors removed: {len(having)}.")
 
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        fields = [*super().get_readonly_fields(request, obj)]
+        if not request.user.is_superuser:
+            fields.append("is_superuser")
+        if obj is not None and is_service(obj):
+            fields += ["email", "is_staff"]  # it signs in nowhere
+        return fields
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        may = super().has_change_permission(request, obj)
+        return may and (obj is None or may_manage(request.user, obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        may = super().has_delete_permission(request, obj)
+        return may and (obj is None or may_manage(request.user, obj))
+
+    def get_urls(self) -> list[URLPattern]:
+        viewing = self.viewer_path("<int:pk>/as/", require_safe(self.view_as), "as")
+        return [viewing, *super().get_urls()]
+
+    def view_as(self, request: HttpRequest, pk: int) -> HttpResponse:
+        return view_as(self, request, pk)
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
+        account = self.get_object(request, id)
+        if account is not None and is_service(account):
+            raise PermissionDenied
+        return super().user_change_password(request, id, form_url)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        account = self.get_object(request, object_id)
+        context = {}
+        if account is not None and self.has_view_permission(request, account):
+            context = access_context(request, account)
+        page: HttpResponse = super().change_view(
+            request, object_id, form_url, {**(extra_context or {}), **context}
+        )
+        return page
+
+
+def is_service(account: User) -> bool:
+    return ServiceAccount.objects.filter(user=account).exists()
+
 
 @admin.register(Group)
-class ThemedGroupAdmin(PermissionsAdmin, GroupAdmin, theme.Admin[Group]):  # type: ignore[misc]
-    pass
+class ThemedGroupAdmin(GivingAdmin, GroupAdmin, theme.Admin[Group]):  # type: ignore[misc]
+    def may_manage(self, request: HttpRequest, group: Model | None) -> bool:
+        groups = givable_groups(request.user)
+        return group is None or groups.filter(pk=group.pk).exists()
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        may = super().has_change_permission(request, obj)
+        return may and self.may_manage(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        may = super().has_delete_permission(request, obj)
+        return may and self.may_manage(request, obj)

@@ -7,12 +7,15 @@ from django.core.exceptions import ValidationError
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
 
 from apps.catalog.extraction import extract, refusals
 from apps.catalog.masking import masked, unmasked
-from apps.catalog.models import Application
+from apps.catalog.models import Application, Role
 from apps.console.api.problems import RowInvalid, problems_of_row
 from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.console.operated import has_role, seen
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import ROOT, Problem
 
@@ -126,8 +129,14 @@ class ApplicationViewSet(RowViewSet[Application]):
     lookup_field = "slug"
 
     def get_queryset(self) -> Any:
-        rows = super().get_queryset()
+        rows = super().get_queryset().filter(pk__in=seen(self.request).order_by().values("pk"))
         return rows.defer("manifest") if self.action == "list" else rows
 
     def get_serializer_class(self) -> type[ListedApplicationSerializer]:
         return ListedApplicationSerializer if self.action == "list" else ApplicationSerializer
+
+    def check_object_permissions(self, request: Request, obj: Application) -> None:
+        super().check_object_permissions(request, obj)
+        least = Role.OWNER if request.method == "DELETE" else Role.EDITOR
+        if request.method not in SAFE_METHODS and not has_role(request, obj, least):
+            self.permission_denied(request, "Ask an owner of the application.")

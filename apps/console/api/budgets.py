@@ -9,13 +9,17 @@ from django.contrib.auth import get_user_model
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
 
 from apps.accounts.models import ApiKey, Team
 from apps.catalog.models import Application
 from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.console.operated import may_rule, of_seen, seen
 from apps.insights.budgets.models import FIXED, Budget
 from apps.insights.budgets.standings import Standing, standings_of
 
+NOT_YOURS = "Budgets can be set for the applications that you edit."
 UNCHANGEABLE = "It cannot be changed. Delete this budget and make another one."
 SUBJECTS: Mapping[str, tuple[str, Any, str]] = {
     "user": ("user", get_user_model(), "username"),
@@ -74,7 +78,15 @@ class BudgetSerializer(RowSerializer[Budget]):
             if attrs[field] is None:
                 kind = model._meta.verbose_name
                 raise serializers.ValidationError({"subject": f"There is no {kind} {name!r}."})
+        self.refuse_others(attrs.get("application"), f"There is no application {name!r}.")
         return attrs
+
+    def refuse_others(self, application: Application | None, unknown: str) -> None:
+        request = self.context["request"]
+        if may_rule(request, application):
+            return
+        is_hidden = application is not None and not seen(request).filter(pk=application.pk).exists()
+        raise serializers.ValidationError({"subject": unknown if is_hidden else NOT_YOURS})
 
     def refuse_changes(self, stored: Budget, attrs: Mapping[str, Any]) -> None:
         names = ("subject", *FIXED)
@@ -113,6 +125,14 @@ class BudgetViewSet(RowViewSet[Budget]):
     )
     serializer_class = BudgetSerializer
     lookup_value_regex = "[0-9]{1,18}"
+
+    def get_queryset(self) -> Any:
+        return super().get_queryset().filter(of_seen(self.request, "application__slug"))
+
+    def check_object_permissions(self, request: Request, obj: Budget) -> None:
+        super().check_object_permissions(request, obj)
+        if request.method not in SAFE_METHODS and not may_rule(request, obj.application):
+            self.permission_denied(request, NOT_YOURS)
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         serializer: Any = super().get_serializer(*args, **kwargs)

@@ -4,10 +4,19 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
+from apps.catalog.credentials import (
+    KEY_FIELDS,
+    KEY_PERMISSION,
+    STAYS_THERE,
+    TYPE_AGAIN,
+    has_moved,
+    may_keep_key,
+)
 from apps.console.api.rows import RowSerializer, RowViewSet
 from apps.workspace.local.models import Deployment
 from apps.workspace.model_capabilities import CAPABILITIES
+
+NO_KEYS = "It takes the permission to set the keys of deployments."
 
 
 class DeploymentSerializer(RowSerializer[Deployment]):
@@ -55,11 +64,26 @@ class DeploymentSerializer(RowSerializer[Deployment]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         stored = self.instance
-        if isinstance(stored, Deployment) and "api_key" not in attrs:
+        if not self.context["request"].user.has_perm(KEY_PERMISSION):
+            self.refuse_keys(stored if isinstance(stored, Deployment) else Deployment(), attrs)
+        elif isinstance(stored, Deployment) and "api_key" not in attrs:
             provider = attrs.get("provider", stored.provider)
             if not may_keep_key(stored, provider, attrs.get("base_url", stored.base_url)):
                 raise serializers.ValidationError({"api_key": TYPE_AGAIN})
         return attrs
+
+    def refuse_keys(self, stored: Deployment, attrs: dict[str, Any]) -> None:
+        """Raises `ValidationError` for what takes the permission to change keys."""
+        refused = [
+            name
+            for name in ("api_key", *KEY_FIELDS)
+            if attrs.get(name, getattr(stored, name)) != getattr(stored, name)
+        ]
+        if refused:
+            raise serializers.ValidationError(dict.fromkeys(refused, NO_KEYS))
+        service = (attrs.get(name, getattr(stored, name)) for name in ("provider", "base_url"))
+        if has_moved(stored, *service):
+            raise serializers.ValidationError({"base_url": STAYS_THERE})
 
     def get_has_api_key(self, deployment: Deployment) -> bool:
         return bool(deployment.api_key)

@@ -26,6 +26,7 @@ from apps.console.dial_editor.local_applications import (
     may_change,
     save_application,
 )
+from apps.console.operated import seen
 from apps.manifest.schema import TYPE_NAME
 
 NOT_ALLOWED = "Your account may not change applications. Sign in with another one."
@@ -108,7 +109,7 @@ def application_id(request: HttpRequest) -> str:
 
 def find_row(request: HttpRequest, slug: str) -> Application:
     """Raises `Refused`."""
-    row = Application.objects.filter(slug=slug).first() if slug_re.match(slug) else None
+    row = seen(request).filter(slug=slug).first() if slug_re.match(slug) else None
     if row is None:
         raise Refused(f"There is no application {slug[:100]!r} in this installation.")
     if not may_change(request, row):

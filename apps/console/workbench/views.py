@@ -22,6 +22,7 @@ from apps.accounts.sender_headers import locale_of
 from apps.agent.tools import Tool
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication
+from apps.console.operated import seen
 from apps.console.workbench.argument_form import arguments, fill, read_fields
 from apps.console.workbench.parameters import example, indented, read_parameters
 from apps.console.workbench.toolsets import ToolsetEntry, toolset_entries
@@ -41,7 +42,7 @@ def for_application(view: View) -> View:
 
     @wraps(view)
     def wrapper(request: HttpRequest, pk: int, **kwargs: str) -> HttpResponse:
-        row = get_object_or_404(Application, pk=pk)
+        row = get_object_or_404(seen(request), pk=pk)
         if not admin.site.get_model_admin(Application).has_change_permission(request, row):
             raise PermissionDenied
         try:

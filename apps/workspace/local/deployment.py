@@ -124,6 +124,9 @@ class Deployment(Versioned):
 
     class Meta:
         ordering = ("display_name",)
+        permissions = (
+            ("change_deployment_keys", "Can set the keys of deployments, and where they are sent"),
+        )
 
     def __str__(self) -> str:
         return self.display_name or self.deployment_id

@@ -176,7 +176,8 @@ def test_who_may_only_look_cannot_raise(client):
     budget = make_budget("user", 1000, user=person)
     page = f"{LIST}{budget.pk}/standing/"
     before = client.get(page).status_code
-    person.user_permissions.add(Permission.objects.get(codename="view_budget"))
+    for name in ("view_budget", "see_all_applications"):
+        person.user_permissions.add(Permission.objects.get(codename=name))
 
     looked, posted = client.get(page), client.post(page, raising())
 

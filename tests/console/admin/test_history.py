@@ -35,6 +35,7 @@ def fields(application: Application, **changes: str) -> dict[str, str]:
         "is_enabled": "on",
         "owner": "",
         "seen_version": str(application.version),
+        **({"is_shared": "on"} if application.is_shared else {}),
     }
     return {**stored, **changes}
 

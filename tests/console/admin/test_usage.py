@@ -276,7 +276,8 @@ def test_only_who_may_see_it_sees_it(client):
     client.force_login(reader)
     refused = [client.get(PAGE + path).status_code for path in ("", "usage.csv")]
 
-    reader.user_permissions.add(Permission.objects.get(codename="view_usagesum"))
+    for name in ("view_usagesum", "see_all_applications"):
+        reader.user_permissions.add(Permission.objects.get(codename=name))
 
     assert refused == [403, 403]
     assert client.get(PAGE).status_code == 200

@@ -120,7 +120,8 @@ def test_what_cannot_be_read_is_refused(admin_client, application, general):
 
 def test_who_may_not_change_applications_is_told_so(application):
     viewer = User.objects.create_user("viewer", is_staff=True)
-    viewer.user_permissions.add(Permission.objects.get(codename="view_application"))
+    for name in ("view_application", "see_all_applications"):
+        viewer.user_permissions.add(Permission.objects.get(codename=name))
     client = Client()
     client.force_login(viewer)
 
@@ -169,7 +170,9 @@ def test_saving_makes_a_secret_and_saving_again_makes_no_second_one(admin_client
 
 def test_who_may_not_add_secrets_is_told_where_a_credential_is(application):
     user = User.objects.create_user("limited", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename="change_application"))
+    user.user_permissions.set(
+        Permission.objects.filter(codename__in=("change_application", "access_all_applications"))
+    )
     client = Client()
     client.force_login(user)
 

@@ -218,9 +218,11 @@ def test_there_is_nothing_where_no_toolset_is(admin_client, parts):
 def test_only_people_who_may_change_the_application_try_it():
     application = saved(shop())
     viewer = User.objects.create_user("viewer", is_staff=True)
-    viewer.user_permissions.add(Permission.objects.get(codename="view_application"))
+    for name in ("view_application", "see_all_applications"):
+        viewer.user_permissions.add(Permission.objects.get(codename=name))
     editor = User.objects.create_user("editor", is_staff=True)
-    editor.user_permissions.add(Permission.objects.get(codename="change_application"))
+    for name in ("change_application", "access_all_applications"):
+        editor.user_permissions.add(Permission.objects.get(codename=name))
     urls = [place(application), place(application, "0"), place(application, "0", "shop_look_up")]
 
     def statuses(user: User | None) -> list[int]:

@@ -1,0 +1,80 @@
+"""Groups that are there from the start: administrator, operator, auditor.
+
+They are completed after each migration, when new permissions are there. A group that somebody has
+renamed stays the same role, one that somebody has made under such a name stays theirs, and what
+was taken from a group or deleted does not come back.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.apps import apps as installed_apps
+from django.contrib import admin
+from django.db.models import Q
+
+ACTIONS = ("add", "change", "delete", "view")
+LIBRARIES = ("account", "mfa", "socialaccount", "usersessions")
+"""Whose tables nobody edits by hand, although some are in the admin."""
+FOR_SUPERUSERS = ("runs.read_run_contents",)
+"""In no group from the start."""
+
+
+def everything_of(app: str, *models: str) -> tuple[str, ...]:
+    return tuple(f"{app}.{action}_{model}" for model in models for action in ACTIONS)
+
+
+SHAPES = ("runs.view_run", "runs.view_runsummary", "insights.view_usagesum", "insights.view_price")
+"""How runs went, without a word of what was said."""
+OPERATOR = (
+    *everything_of("catalog", "application", "contentitem"),
+    *everything_of("workspace", "deployment"),
+    "workspace.view_secret",
+    *SHAPES,
+)
+AUDITOR = (
+    *("catalog.see_all_applications", "catalog.view_application", "catalog.view_contentitem"),
+    *("workspace.view_deployment", "accounts.view_auditentry", "insights.view_budget"),
+    *SHAPES,
+)
+ADMINISTRATOR = "administrator"
+PERMISSIONS: dict[str, tuple[str, ...]] = {"operator": OPERATOR, "auditor": AUDITOR}
+
+
+def offered() -> Q:
+    """The permissions that somebody can be given: those of the admin's pages, and special ones."""
+    found = Q(pk__in=())
+    for model in installed_apps.get_models():
+        meta = model._meta
+        if admin.site.is_registered(model) and meta.app_label not in LIBRARIES:
+            found |= Q(content_type__app_label=meta.app_label, content_type__model=meta.model_name)
+        if names := [name for name, _ in meta.permissions]:
+            found |= Q(content_type__app_label=meta.app_label, codename__in=names)
+    return found
+
+
+def keep_groups(using: str, apps: Any = installed_apps, **told: Any) -> None:
+    """Make the groups that never were, and give them the permissions that are new."""
+    try:
+        roles = apps.get_model("accounts", "InstallationRole")._default_manager.using(using)
+    except LookupError:
+        return  # migrated to a state before
+    permissions = apps.get_model("auth", "Permission")._default_manager.using(using)
+    groups = apps.get_model("auth", "Group")._default_manager.using(using)
+    found = permissions.filter(offered()).select_related("content_type")
+    by_label = {f"{one.content_type.app_label}.{one.codename}": one for one in found}
+    for name in (ADMINISTRATOR, *PERMISSIONS):
+        role = roles.filter(name=name).select_related("group").first()
+        if role is None:
+            group = groups.create(name=free_name(name, groups.values_list("name", flat=True)))
+            role = roles.create(name=name, group=group)
+        wanted = PERMISSIONS.get(name, tuple(by_label))
+        new = set(wanted) & {*by_label} - {*FOR_SUPERUSERS, *role.given}
+        if new:
+            role.given = sorted({*role.given, *new})
+            role.save(using=using)
+            if role.group is not None:
+                role.group.permissions.add(*(by_label[label] for label in new))
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    return f"{name} of the installation" if name in taken else name

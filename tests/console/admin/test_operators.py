@@ -1,0 +1,318 @@
+"""An operator sees and edits the applications that they own or were granted, and no others."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from apps.accounts import audit
+from apps.accounts.audit import AuditEvent
+from apps.catalog.models import Application, Change, Grant, Role
+from apps.insights.budgets.models import Budget
+from apps.live.models import Run
+from apps.live.run_summary import RunSummary
+from apps.workspace.local.models import Deployment, Secret
+from tests.catalog.rows import make_application, make_deployment, manifest_with
+from tests.console.admin.test_history import fields
+from tests.insights.calls import model_call, store
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/catalog/application/"
+API = "/api/applications/"
+
+
+@pytest.fixture
+def operator() -> User:
+    user = User.objects.create_user("olga", is_staff=True)
+    user.groups.add(Group.objects.get(name="operator"))
+    make_deployment()
+    return user
+
+
+@pytest.fixture
+def client(operator: User) -> Client:
+    client = Client()
+    client.force_login(operator)
+    return client
+
+
+def grant(application: Application, user: User, role: Role) -> Application:
+    Grant.objects.create(application=application, user=user, role=role)
+    return application
+
+
+def four(operator: User) -> list[Application]:
+    """Owned, to be edited, to be used, and of others."""
+    return [
+        make_application("owned", owner=operator, is_shared=False),
+        grant(make_application("edited", is_shared=False), operator, Role.EDITOR),
+        grant(make_application("used", is_shared=False), operator, Role.USER),
+        make_application("others", is_shared=True),
+    ]
+
+
+def statuses(client: Client, *urls: str) -> list[int]:
+    return [client.get(url).status_code for url in urls]
+
+
+def test_the_list_has_what_one_edits(client: Client, operator: User):
+    four(operator)
+
+    found = client.get(LIST).context["cl"].result_list
+
+    assert [row.slug for row in found] == ["edited", "owned"]
+
+
+@pytest.mark.parametrize("page", ["change/", "history/", "try/", "files/", "delete/"])
+def test_pages_of_other_applications_are_as_if_there_were_none(
+    client: Client, operator: User, page: str
+):
+    rows = four(operator)
+
+    found = statuses(client, *(f"{LIST}{pk}/{page}" for pk in (*(row.pk for row in rows), 999)))
+
+    # The admin sends people whose row does not exist back to its first page.
+    gone = 302 if page in ("change/", "delete/") else 404
+    edited = 403 if page == "delete/" else 200
+    assert found == [200, edited, gone, gone, gone]
+
+
+def test_an_editor_saves_and_only_an_owner_deletes(client: Client, operator: User):
+    owned, edited, used, _ = four(operator)
+
+    for row in (owned, edited, used):
+        owner = str(row.owner_id or "")
+        client.post(f"{LIST}{row.pk}/change/", fields(row, title="Trips", owner=owner))
+        client.post(f"{LIST}{row.pk}/delete/", {"post": "yes"})
+
+    assert {row.slug: row.title for row in Application.objects.all()} == {
+        "edited": "Trips",
+        "others": "Others",
+        "used": "Used",
+    }
+
+
+def test_a_deletion_of_several_spares_those_of_others(client: Client, operator: User):
+    rows = four(operator)
+    chosen = {"action": "delete_selected", "_selected_action": [row.pk for row in rows]}
+
+    client.post(LIST, {**chosen, "post": "yes"})
+    client.post(LIST, {"action": "disable", "_selected_action": [row.pk for row in rows]})
+
+    assert {row.slug: row.is_enabled for row in Application.objects.all()} == {
+        "owned": False,
+        "edited": False,
+        "used": True,
+        "others": True,
+    }
+
+
+def test_what_was_deleted_is_seen_by_its_last_owner_alone(client: Client, operator: User):
+    owned, _, used, _ = four(operator)
+    numbers = owned.pk, used.pk
+    owned.delete()
+    used.delete()
+
+    page = client.get(f"{LIST}deleted/").content.decode()
+
+    assert ("Owned" in page, "Used" in page) == (True, False)
+    assert statuses(client, *(f"{LIST}{pk}/history/" for pk in numbers)) == [200, 404]
+    change = Change.objects.get(object_id=numbers[1], what="deleted")
+    assert statuses(client, f"{LIST}add/?restore={change.pk}-before") == [404]
+
+
+def test_the_api_has_the_same_applications(client: Client, operator: User):
+    four(operator)
+    names = ("owned", "edited", "used", "others", "none")
+
+    listed = [one["slug"] for one in client.get(API).json()["results"]]
+    edits = [
+        client.patch(f"{API}{name}/", {"title": "New"}, "application/json").status_code
+        for name in names
+    ]
+    deletions = [client.delete(f"{API}{name}/").status_code for name in names]
+
+    assert listed == ["edited", "owned"]
+    assert statuses(client, *(f"{API}{name}/" for name in names)) == [404, 200, 404, 404, 404]
+    assert edits == [200, 200, 404, 404, 404]
+    assert deletions == [204, 403, 404, 404, 404]
+
+
+def test_the_editor_in_dial_has_the_same_applications(client: Client, operator: User):
+    four(operator)
+
+    pages = [client.get(f"/dial/editor/?id={name}") for name in ("edited", "used", "none")]
+
+    assert [page.templates[0].name for page in pages] == [
+        "editor/editor.html",
+        "editor/unavailable.html",
+        "editor/unavailable.html",
+    ]
+    assert "There is no application" in pages[1].content.decode()
+
+
+def test_drafts_take_no_credentials_from_applications_of_others(client: Client, operator: User):
+    *_, others = four(operator)
+    masked = {"manifest": '{"contexts": [{"type": "a", "key": {"$masked": 1}}]}'}
+
+    answer = client.post(f"{LIST}check/?row={others.pk}", masked)
+
+    assert answer.status_code == 200
+    assert client.post(f"{LIST}preview/?row={others.pk}", masked).status_code == 200
+
+
+def test_runs_are_those_of_the_applications_that_one_edits(client: Client, operator: User):
+    four(operator)
+    for name in ("owned", "used", ""):
+        RunSummary.objects.create(door="page", application=name, bucket="user-1", status="done")
+        Run.objects.create(
+            stream=uuid4(), request=uuid4(), application=name, bucket="user-1", status="waiting"
+        )
+    pages = ("/admin/runs/runsummary/", "/admin/runs/run/")
+
+    found = [
+        [row.application for row in client.get(url).context["cl"].result_list] for url in pages
+    ]
+
+    assert found == [["owned"], ["owned"]]
+    hidden = RunSummary.objects.get(application="used")
+    assert statuses(
+        client,
+        f"/admin/runs/runsummary/{hidden.pk}/change/",
+        f"/admin/runs/runsummary/{hidden.pk}/requests/",
+    ) == [302, 404]
+    names = client.get(pages[0]).content.decode()
+    assert "?application=owned" in names
+    assert "?application=used" not in names
+
+
+def test_usage_is_that_of_the_applications_that_one_edits(client: Client, operator: User):
+    four(operator)
+    for name, cost in (("owned", "1"), ("used", "2")):
+        priced = {"cost": Decimal(cost), "currency": "USD", "started_at": timezone.now()}
+        store(model_call(application=name, deployment=f"of-{name}", **priced))
+
+    pages = [
+        client.get(f"/admin/insights/usagesum/?by={by}") for by in ("application", "deployment")
+    ]
+
+    lines = [[row[0].plain for row in page.context["table"].rows] for page in pages]
+    assert lines == [["owned"], ["of-owned"]]
+    assert [dict(page.context["tiles"])["Model calls"].plain for page in pages] == [1, 1]
+
+
+def test_the_audit_and_budgets_are_filtered_too(client: Client, operator: User):
+    owned, _, used, _ = four(operator)
+    for name in ("view_auditentry", "view_budget", "add_budget"):
+        operator.user_permissions.add(Permission.objects.get(codename=name))
+    audit.record(AuditEvent("message.sent", "user-1", application="owned"))
+    audit.record(AuditEvent("message.sent", "user-1", application="used"))
+    for row in (owned, used, None):
+        Budget.objects.create(
+            subject_kind="application", application=row, amount=5, window="day", unit="tokens"
+        )
+    new = {"subject_kind": "application", "unit": "tokens", "amount": "7", "window": "month"}
+
+    events = client.get("/admin/accounts/auditentry/").context["cl"].result_list
+    budgets = client.get("/api/budgets/").json()["results"]
+    made = [
+        client.post("/api/budgets/", {**new, "subject": name}, "application/json")
+        for name in ("owned", "used", "none", "")
+    ]
+
+    assert [event.application for event in events] == ["owned"]
+    assert [budget["subject"] for budget in budgets] == ["owned"]
+    assert [answer.status_code for answer in made] == [201, 400, 400, 400]
+    unknown = [answer.json()["errors"][0]["message"] for answer in made[1:3]]
+    assert unknown == ["There is no application 'used'.", "There is no application 'none'."]
+
+
+def test_who_uses_a_secret_is_told_of_the_applications_that_one_edits(
+    client: Client, operator: User
+):
+    secret = Secret.objects.create(name="crm", value="hush", servers=["crm.example"])
+    server = {"url": "https://crm.example", "headers": {"X-Key": {"$secret": "crm"}}}
+    manifest = manifest_with(tool_sets=[{"type": "rest", **server}])
+    make_application("owned", owner=operator, manifest=manifest)
+    make_application("others", manifest=manifest)
+
+    page = client.get(f"/admin/workspace/secret/{secret.pk}/change/").content.decode()
+
+    assert ("application Owned" in page, "application Others" in page) == (True, False)
+    assert "in what you may not see" in page
+    assert "hush" not in page
+
+
+def test_keys_of_deployments_are_named_and_never_changed(client: Client):
+    row = make_deployment(
+        "mine", provider="openai", base_url="https://a.example/v1", api_key="hush", display_name="A"
+    )
+    place = f"/admin/workspace/deployment/{row.pk}/change/"
+    page = client.get(place)
+    typed = {
+        "deployment_id": "mine",
+        "display_name": "B",
+        "kind": "chat",
+        "provider": "openai",
+        "base_url": "https://a.example/v1",
+        "new_api_key": "mine",
+        "clear_api_key": "on",
+        "api_key_env": "OPENAI_API_KEY",
+        "features": "{}",
+        "parameters": "{}",
+        "input_attachment_types": "[]",
+        "prices-TOTAL_FORMS": "0",
+        "prices-INITIAL_FORMS": "0",
+    }
+
+    client.post(place, typed)
+    saved = Deployment.objects.get(pk=row.pk)
+    moved = client.post(place, {**typed, "base_url": "https://evil.example/v1"})
+
+    assert not {"new_api_key", "api_key_env"} & {*page.context["adminform"].form.fields}
+    assert "hush" not in page.content.decode()
+    assert (saved.display_name, saved.api_key, saved.api_key_env) == ("B", "hush", "")
+    assert "base_url" in moved.context["adminform"].form.errors
+    url = f"/api/deployments/{row.deployment_id}/"
+    sent = [
+        {"description": "x"},
+        {"api_key": "mine"},
+        {"api_key_env": "OPENAI_API_KEY"},
+        {"takes_personal_keys": True},
+        {"base_url": "https://evil.example/v1"},
+    ]
+    answers = [client.patch(url, body, "application/json").status_code for body in sent]
+    assert answers == [200, 400, 400, 400, 400]
+    assert Deployment.objects.get(pk=row.pk).api_key == "hush"
+
+
+@pytest.mark.parametrize("permission", ["access_all_applications", "see_all_applications"])
+def test_a_permission_shows_all(client: Client, operator: User, permission: str):
+    rows = four(operator)
+    operator.user_permissions.add(Permission.objects.get(codename=permission))
+
+    found = client.get(LIST).context["cl"].result_list
+
+    assert {row.slug for row in found} == {row.slug for row in rows}
+    page = f"{LIST}{rows[3].pk}/try/"
+    assert statuses(client, page) == [200 if permission.startswith("access") else 403]
+
+
+def test_a_list_asks_no_more_for_more_applications(client: Client, operator: User):
+    four(operator)
+    with CaptureQueriesContext(connection) as few:
+        client.get(LIST)
+    for number in range(10):
+        make_application(f"more-{number}", owner=operator)
+    with CaptureQueriesContext(connection) as many:
+        client.get(LIST)
+
+    assert len(many) == len(few)
