@@ -128,6 +128,8 @@ class AuditEntry(models.Model):
         MESSAGE_RECEIVED = "message.received"
         TOOL_EXECUTED = "tool.executed"
         ACCESS_DENIED = "access.denied"
+        ACCESS_GRANTED = "access.granted"
+        ACCESS_REVOKED = "access.revoked"
         CONTENTS_READ = "contents.read"
 
     event = models.CharField(max_length=30, choices=Event)
