@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid5
 
+from channels.db import database_sync_to_async
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.backends.base import SessionBase
@@ -55,11 +56,15 @@ def caller_of(user: Any, session: SessionBase, locale: str) -> Caller:
     return Caller(bucket_of(session.session_key), locale=locale)
 
 
-def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
+async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
     """The caller of a connection that Django's middleware has not seen. Raises `Refused`."""
     name = settings.PROXY_LANGUAGE_HEADER.encode()
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")
-    caller = caller_of(scope["user"], scope["session"], locale_of(accepted.decode("latin-1")))
+    locale = locale_of(accepted.decode("latin-1"))
+    # A team is looked for in the database.
+    caller: Caller = await database_sync_to_async(caller_of)(
+        scope["user"], scope["session"], locale
+    )
     return replace(caller, address=address_of_scope(scope))
 
 

@@ -98,7 +98,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def connect(self) -> None:
         await self.accept()
         try:
-            self.caller = caller_of_scope(self.scope)
+            self.caller = await caller_of_scope(self.scope)
         except Refused as error:
             await self.refuse(error)
             await self.close(4401)

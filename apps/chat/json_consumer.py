@@ -63,12 +63,14 @@ class JsonConsumer(HttpConsumer):
         if not sent.api_key and not sent.bearer:
             if self.method != "GET":
                 check_csrf(self.scope)
-            return caller_of_scope(self.scope)
+            return await caller_of_scope(self.scope)
         holder = await authenticate(self.scope)
         # Nothing else of the request: a process that goes on with the answer has not got it.
         return Caller(
             holder.bucket,
             "key",
+            key_user_id=holder.key_user_id,
+            team=holder.team,
             scope=holder.scope,
             locale=holder.locale,
             requests_per_minute=holder.requests_per_minute,
