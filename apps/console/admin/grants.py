@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
@@ -13,7 +14,7 @@ from apps.accounts.buckets import caller_in
 from apps.accounts.teams import team_of
 from apps.catalog.access import NOBODY, accessible
 from apps.catalog.models import Application, Grant, Role
-from apps.console.admin.theme import TableBelow, TextInput
+from apps.console.admin.theme import RowsBelow, TextInput
 
 GONE = (
     "Somebody removed these grants meanwhile: {}. They are left out; add them anew, or save again."
@@ -65,6 +66,12 @@ class GrantForm(forms.ModelForm[Grant]):
         for name in ("user", "group"):
             self.initial[name] = getattr(self.instance, name)
 
+    def full_clean(self) -> None:
+        """The theme shows no errors of a whole row, so they stand at its first field."""
+        super().full_clean()
+        if self.is_bound and (errors := self.errors.pop(NON_FIELD_ERRORS, None)):
+            self.add_error("user", errors.as_data())
+
 
 class GrantFormSet(forms.BaseInlineFormSet[Grant, Application, GrantForm]):
     """Rows of grants that were removed meanwhile are left out, once with a word."""
@@ -113,11 +120,12 @@ def typed_rows(data: Mapping[str, str], prefix: str) -> Iterator[dict[str, str]]
         number += 1
 
 
-class GrantInline(TableBelow):
+class GrantInline(RowsBelow):
     model = Grant
     form = GrantForm
     formset = GrantFormSet
     verbose_name_plural = "Who may use it, beside its owner"
+    fields = (("user", "group", "role"),)
     extra = 1
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Grant]:

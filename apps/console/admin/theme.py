@@ -7,7 +7,7 @@ from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
-from unfold.admin import ModelAdmin, StackedInline, TabularInline
+from unfold.admin import ModelAdmin, StackedInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import (
     INPUT_CLASSES,
@@ -35,10 +35,6 @@ class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme
 
 class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
     """Rows on the page of the one that they belong to."""
-
-
-class TableBelow(TabularInline):  # type: ignore[misc]  # the theme is not typed
-    """As `RowsBelow`, one row for each."""
 
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
