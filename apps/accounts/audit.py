@@ -23,6 +23,8 @@ Event = Literal[
     "message.received",
     "tool.executed",
     "access.denied",
+    "access.granted",
+    "access.revoked",
     "contents.read",
     "second_factor.removed",
     "team.changed",

@@ -241,6 +241,8 @@ class AuditEntry(models.Model):
         MESSAGE_RECEIVED = "message.received"
         TOOL_EXECUTED = "tool.executed"
         ACCESS_DENIED = "access.denied"
+        ACCESS_GRANTED = "access.granted"
+        ACCESS_REVOKED = "access.revoked"
         CONTENTS_READ = "contents.read"
         SECOND_FACTOR_REMOVED = "second_factor.removed"
         TEAM_CHANGED = "team.changed"

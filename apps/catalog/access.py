@@ -7,7 +7,7 @@ grants of a team count for those who work in it.
 """
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
 from django.db.models import (
     Case,
     Exists,
@@ -77,24 +77,23 @@ def rows_of(
     everything = Permission.objects.filter(
         Q(user=user_id) | Q(group__user=user_id), codename="access_all_applications"
     )
-    counting = Q(group__user=user_id) & (Q(group__team=None) | Q(group__team=team))
-    granted = (
-        Grant.objects.filter(Q(user=user_id) | counting, application=OuterRef("pk"))
-        .order_by()
-        .values("application")
-        .annotate(role=Max("role"))
-        .values("role")
-    )
+    groups = Group.objects.filter(Q(team=None) | Q(team=team), user=user_id).values("pk")
+    mine = Grant.objects.filter(Q(user=user_id) | Q(group__in=groups)).order_by()
+    granted = mine.filter(application=OuterRef("pk")).values("application")
+    owned = Q(owner=user_id) | Q(Exists(active.filter(is_superuser=True))) | Q(Exists(everything))
+    common = Q(is_shared=True) | Q(is_public=True)
     own = Case(
-        When(
-            Q(owner=user_id) | Exists(active.filter(is_superuser=True)) | Exists(everything),
-            then=Value(Role.OWNER.value),
-        ),
-        When(Q(is_shared=True) | Q(is_public=True), then=Value(Role.USER.value)),
+        When(owned, then=Value(Role.OWNER.value)),
+        When(common, then=Value(Role.USER.value)),
         default=Value(NOBODY),
         output_field=SmallIntegerField(),
     )
-    role = Greatest(
-        own, Coalesce(Subquery(granted, output_field=SmallIntegerField()), Value(NOBODY))
+    highest = Subquery(
+        granted.annotate(role=Max("role")).values("role"), output_field=SmallIntegerField()
     )
-    return rows.filter(Exists(active)).annotate(role=role).filter(role__gte=least)
+    rows = rows.filter(Exists(active)).annotate(role=Greatest(own, Coalesce(highest, NOBODY)))
+    if least == NOBODY:
+        return rows
+    # By the grants of the account, which are few: the role of each row takes a query of its own.
+    found = owned | Q(pk__in=mine.filter(role__gte=least).values("application"))
+    return rows.filter(found | common if least == Role.USER else found)

@@ -145,7 +145,7 @@ def digest(fields: Mapping[str, Any]) -> str:
     used = {
         column: value
         for column, value in fields.items()
-        if (value not in EMPTY or (value is False and column in FLAGS))
+        if (value not in EMPTY or (value is False and column in MEANT_NO))
         and ADDED.get(column) != value
     }
     text = json.dumps(used, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -153,7 +153,8 @@ def digest(fields: Mapping[str, Any]) -> str:
 
 
 EMPTY: Sequence[object] = ("", None, False, [], {})
-"""Of `FLAGS`, no means more than nothing."""
+MEANT_NO = {*FLAGS, "is_shared"}
+"""Columns where no means more than nothing."""
 ADDED: Mapping[str, object] = {"kind": "chat", "text_tools": True, "is_shared": True}
 """Columns of later versions, with the value that rows of earlier ones have."""
 

@@ -55,6 +55,11 @@ def may_rule(request: HttpRequest, application: Application | None) -> bool:
     return has_role(request, application, Role.EDITOR)
 
 
+def may_grant(request: HttpRequest, application: Application | None) -> bool:
+    """Whether the person is an owner of the application, as anybody is of their new one."""
+    return application is None or has_role(request, application, Role.OWNER)
+
+
 def seen_names(request: HttpRequest) -> QuerySet[Any] | None:
     """The slugs of the applications that the person sees, as a query; None for all."""
     return None if sees_all(request.user) else edited(request).order_by().values("slug")

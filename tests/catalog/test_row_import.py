@@ -150,6 +150,19 @@ def test_what_an_operator_has_changed_stays(directory):
     assert Application.objects.get().title == "Mine"
 
 
+def test_whom_an_application_is_for_follows_its_file_and_stays_as_an_operator_says(directory):
+    import_directories(directory)
+    write(directory, "application/app.json", {**APP, "shared": False})
+
+    closed = (dict(actions(directory))["app"], Application.objects.get().is_shared)
+    import_directories(directory)
+    Application.objects.update(is_shared=True)
+    write(directory, "application/app.json", {**APP, "shared": False, "title": "New"})
+
+    assert closed == ("updated", False)
+    assert (dict(actions(directory))["app"], Application.objects.get().is_shared) == ("kept", True)
+
+
 def test_what_an_operator_has_changed_can_be_replaced(directory):
     import_directories(directory)
     Application.objects.update(title="Mine")
@@ -167,7 +180,7 @@ def test_a_row_that_was_never_imported_is_an_operators(directory):
 
 
 def test_a_row_that_is_the_same_as_its_file_is_taken_over(directory):
-    Application.objects.create(slug="app", title="App", manifest=MANIFEST)
+    Application.objects.create(slug="app", title="App", manifest=MANIFEST, is_shared=True)
     assert actions(directory)[1] == ("app", "unchanged")
     write(directory, "application/app.json", {**APP, "title": "New"})
 
@@ -432,7 +445,7 @@ def test_a_file_that_names_a_secret_is_imported_anew_after_a_rotation(directory)
 
 def test_a_row_of_an_earlier_version_is_recognized_after_its_credential_was_moved(directory):
     file = with_key("first")
-    row = Application.objects.create(slug="app", title="App", manifest=file["manifest"])
+    row = Application(slug="app", title="App", manifest=file["manifest"], is_shared=True)
     columns = {"title": "App", "description": "", "is_public": False, "manifest": row.manifest}
     hashed = digest(columns)
     row.manifest = extract(row.manifest).document

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract import (
+    access,
     agent_memory,
     agent_sources,
     agents,
@@ -55,7 +56,7 @@ CHAPTERS = (
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
     *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage),
     *(fallbacks, model_capabilities, context_window, budgets, prompts, personal_keys),
-    *(conversations, teams, operators),
+    *(conversations, teams, operators, access),
 )
 TABLE: Table = {}
 for chapter in CHAPTERS:
@@ -76,6 +77,7 @@ SECTIONS = (
     *("T-50", "T-52", "T-53", "T-54", "T-57"),
     *("T-60", "T-61", "T-62", "R-28"),
     *("D-06", "D-10", "D-30", "D-31", "D-32", "D-33", "T-51", "R-04", "R-12", "R-22"),
+    "access",
     *("budgets", "T-55", "T-56", "R-14", "R-15", "R-26"),
     "operators",
     *("T-20", "T-21", "T-22", "T-23", "T-24", "T-63", "D-08"),

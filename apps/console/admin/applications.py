@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import CharField, Count, QuerySet
+from django.db.models import CharField, Count, OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.forms import ModelForm
@@ -17,20 +17,26 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.views.decorators.http import require_http_methods
 
+from apps.accounts.addresses import address_of
+from apps.accounts.buckets import bucket_of
+from apps.catalog.grants import audit_grants, grants_of
 from apps.catalog.history.recorder import update_rows
-from apps.catalog.models import Application
+from apps.catalog.models import Application, Grant
 from apps.console.admin.application_form import ApplicationForm
 from apps.console.admin.attached_files import attached_files
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.editor_requests import check_manifest, manifest_schemas
+from apps.console.admin.grants import GrantInline
 from apps.console.admin.operated_applications import OperatedApplications
 from apps.console.admin.prompt_preview import preview_request
 from apps.console.admin.recorded import HISTORY_FIELDS
-from apps.console.operated import edited
+from apps.console.operated import edited, may_grant
 
 LIST_URL = "catalog_application_changelist"
 MODEL = "manifest__orchestrator__deployment__"
 MOST_WARNINGS = 10
+GRANTING = ("is_public", "is_shared", "owner")
+"""Fields that say who may use an application."""
 
 
 @admin.register(Application)
@@ -41,8 +47,7 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
         "slug",
         "model_name",
         "is_enabled",
-        "is_public",
-        "is_shared",
+        "for_whom",
         "owner",
         "chat",
     )
@@ -64,6 +69,7 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
         ("Availability", {"fields": ("is_enabled", "is_public", "is_shared", "owner")}),
         HISTORY_FIELDS,
     )
+    inlines = (GrantInline,)
 
     class Media:
         css = {"all": ("console/workbench.css", "chat/styles/requests.css")}
@@ -74,7 +80,16 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
         if request.resolver_match is None or request.resolver_match.url_name != LIST_URL:
             return rows
         names = (KT(f"{MODEL}deployment_id"), KT(f"{MODEL}name"))
-        return rows.defer("manifest").annotate(model=Coalesce(*names, output_field=CharField()))
+        return rows.defer("manifest").annotate(
+            model=Coalesce(*names, output_field=CharField()),
+            people=granted_to("user"),
+            groups=granted_to("group"),
+        )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Application | None = None) -> Any:
+        """For those who are no owners with the fields that say who may use it."""
+        fields = super().get_readonly_fields(request, obj)
+        return fields if may_grant(request, obj) else (*fields, *GRANTING)
 
     def consequences(self, request: HttpRequest, rows: Iterable[Application]) -> list[SafeString]:
         # Nothing but their number: conversations belong to their owners.
@@ -86,6 +101,16 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
     @admin.display(description="model", ordering="model")
     def model_name(self, application: Application) -> str:
         return Truncator(getattr(application, "model", None) or "none").chars(40)
+
+    @admin.display(description="for whom")
+    def for_whom(self, application: Application) -> str:
+        if application.is_public:
+            return "everybody"
+        if application.is_shared:
+            return "everybody signed in"
+        people, groups = getattr(application, "people", 0), getattr(application, "groups", 0)
+        said = (*counted(people, "person", "people"), *counted(groups, "group", "groups"))
+        return ", ".join(said) or "its owner only"
 
     @admin.display(description="chat")
     def chat(self, application: Application) -> SafeString | str:
@@ -143,7 +168,9 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
     def save_related(
         self, request: HttpRequest, form: ModelForm[Application], formsets: Any, change: bool
     ) -> None:
+        before = grants_of(form.instance)
         super().save_related(request, form, formsets, change)
+        audit_grants(form.instance, before, bucket_of(request.user.pk), address_of(request))
         warnings = form.instance.review().warnings
         said = [f"{problem.path}: {problem.message}" for problem in warnings[:MOST_WARNINGS]]
         if rest := len(warnings) - len(said):
@@ -160,6 +187,17 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
             self.viewer_path("<int:pk>/files/", files, "files"),
             *super().get_urls(),
         ]
+
+
+def granted_to(holder: str) -> Coalesce:
+    """How many people or groups have a role, in a query of an application."""
+    rows = Grant.objects.filter(application=OuterRef("pk"), **{f"{holder}__isnull": False})
+    count = rows.order_by().values("application").annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(count), 0)
+
+
+def counted(number: int, one: str, more: str) -> tuple[str, ...]:
+    return (f"{number:,} {one if number == 1 else more}",) if number else ()
 
 
 def conversations_kept(count: int, people: int) -> SafeString:

@@ -14,6 +14,7 @@ from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminPasswordWidget,
     UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
     UnfoldAdminURLInputWidget,
     UnfoldBooleanSwitchWidget,
 )
@@ -24,6 +25,7 @@ Row = TypeVar("Row", bound=models.Model)
 
 CheckboxChoices = UnfoldAdminCheckboxSelectMultipleWidget
 PasswordInput = UnfoldAdminPasswordWidget
+TextInput = UnfoldAdminTextInputWidget
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
 

@@ -7,15 +7,26 @@ from django.core.exceptions import ValidationError
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from apps.catalog.extraction import extract, refusals
 from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application, Role
+from apps.console.admin.applications import GRANTING
+from apps.console.api.grants import (
+    GRANT_QUERY,
+    OWNERS_ONLY,
+    GrantPermission,
+    GrantSerializer,
+    changed_grants,
+    listed_grants,
+)
 from apps.console.api.problems import RowInvalid, problems_of_row
-from apps.console.api.rows import RowSerializer, RowViewSet
-from apps.console.operated import has_role, seen
+from apps.console.api.rows import IF_MATCH, RowSerializer, RowViewSet
+from apps.console.operated import has_role, may_grant, seen
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import ROOT, Problem
 
@@ -70,6 +81,17 @@ class ApplicationSerializer(ListedApplicationSerializer):
 
     def create(self, validated_data: dict[str, Any]) -> Application:
         return super().create({"owner": self.context["request"].user, **validated_data})
+
+    def update(self, instance: Application, validated_data: dict[str, Any]) -> Application:
+        request = self.context["request"]
+        changed = [
+            name
+            for name in GRANTING
+            if validated_data.get(name, value := getattr(instance, name)) != value
+        ]
+        if changed and not may_grant(request, instance):
+            raise RowInvalid([Problem(name, OWNERS_ONLY) for name in changed])
+        return super().update(instance, validated_data)
 
     def before_save(self, row: Application, values: dict[str, Any]) -> None:
         """Make secrets of the plain credentials in a manifest that was sent."""
@@ -140,3 +162,31 @@ class ApplicationViewSet(RowViewSet[Application]):
         least = Role.OWNER if request.method == "DELETE" else Role.EDITOR
         if request.method not in SAFE_METHODS and not has_role(request, obj, least):
             self.permission_denied(request, "Ask an owner of the application.")
+
+    @extend_schema(responses=GrantSerializer(many=True))
+    @action(
+        detail=True, permission_classes=[GrantPermission], pagination_class=None, filter_backends=[]
+    )
+    def grants(self, request: Request, slug: str) -> Response:
+        return listed_grants(self.get_object())
+
+    @extend_schema(
+        request=GrantSerializer(many=True),
+        responses=GrantSerializer(many=True),
+        parameters=[IF_MATCH],
+    )
+    @grants.mapping.put
+    def replace_grants(self, request: Request, slug: str) -> Response:
+        return changed_grants(request, self.get_object())
+
+    @extend_schema(
+        request=GrantSerializer, responses=GrantSerializer(many=True), parameters=[IF_MATCH]
+    )
+    @grants.mapping.post
+    def add_grant(self, request: Request, slug: str) -> Response:
+        return changed_grants(request, self.get_object())
+
+    @extend_schema(responses=GrantSerializer(many=True), parameters=[IF_MATCH, *GRANT_QUERY])
+    @grants.mapping.delete
+    def remove_grant(self, request: Request, slug: str) -> Response:
+        return changed_grants(request, self.get_object())

@@ -58,7 +58,7 @@ def flatten(detail: Any, path: str = "") -> Iterator[Problem]:
     if isinstance(detail, Mapping):
         for key, member in detail.items():
             general = key == api_settings.NON_FIELD_ERRORS_KEY
-            yield from flatten(member, path if general else join(path, str(key)))
+            yield from flatten(member, path if general else join(path, key))
     elif isinstance(detail, list):
         for member in detail:
             yield from flatten(member, path)

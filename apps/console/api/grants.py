@@ -1,0 +1,127 @@
+"""`/api/applications/{slug}/grants/`: who has which role, by names.
+
+PUT replaces the list, POST adds or changes one grant, DELETE removes the one that the query names;
+each answers with the whole list. Its ETag is for `If-Match`.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.db import transaction
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.addresses import address_of
+from apps.accounts.buckets import bucket_of
+from apps.catalog.grants import Holder, audit_grants, find_holders, grants_of, set_grants
+from apps.catalog.models import Application, Role
+from apps.console.api.authentication import StaffWithPermission
+from apps.console.api.problems import EditConflict, RowInvalid
+from apps.console.operated import may_grant
+from apps.manifest.problems import Problem
+
+ROLES = {role.name.lower(): role for role in Role}
+HOLDERS = ("user", "group")
+OWNERS_ONLY = "Only owners of the application may say who else may use it."
+GRANT_QUERY = [OpenApiParameter(name, OpenApiTypes.STR) for name in HOLDERS]
+
+
+class GrantSerializer(serializers.Serializer[Mapping[str, str]]):
+    """A role of a person (`user`, by the username) or of a group or team (`group`, by its name)."""
+
+    user = serializers.CharField(required=False)
+    group = serializers.CharField(required=False)
+    role = serializers.ChoiceField(choices=[*ROLES])
+
+    def validate(self, values: Mapping[str, str]) -> Mapping[str, str]:
+        if len(values.keys() & {*HOLDERS}) != 1:
+            raise serializers.ValidationError("Write either `user` or `group`.")
+        return values
+
+
+class GrantPermission(StaffWithPermission):
+    """Grants are changed by those who may change applications, and own this one."""
+
+    perms_map = {
+        **StaffWithPermission.perms_map,
+        **{method: ["catalog.change_application"] for method in ("POST", "PUT", "DELETE")},
+    }
+
+
+def listed_grants(application: Application) -> Response:
+    grants = grants_of(application)
+    rows = [{kind: name, "role": role.name.lower()} for (kind, name), role in grants.items()]
+    return Response(rows, headers={"ETag": tag_of(grants)})
+
+
+@transaction.atomic
+def changed_grants(request: Request, application: Application) -> Response:
+    """The list after the change that a request asks for.
+
+    Raises `PermissionDenied`, `EditConflict`, and what `wanted` raises.
+    """
+    if not may_grant(request, application):
+        raise PermissionDenied(OWNERS_ONLY)
+    # Whoever else grants roles waits until these are saved.
+    Application.objects.select_for_update().get(pk=application.pk)
+    before = grants_of(application)
+    check_tag(request, before)
+    set_grants(application, wanted(request, before))
+    actor, address = bucket_of(request.user.pk), address_of(request)
+    audit_grants(application, before, actor, address)
+    return listed_grants(application)
+
+
+def wanted(request: Request, before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
+    """The grants that a request asks for. Raises `RowInvalid`, `NotFound`, `ValidationError`."""
+    if request.method == "DELETE":
+        named: Any = [*request.query_params.dict().items()]
+        holder = named[0] if len(named) == 1 else None
+        if holder not in before:
+            raise NotFound("There is no such grant; name it with ?user= or ?group=.")
+        return {one: role for one, role in before.items() if one != holder}
+    is_list = request.method == "PUT"
+    serializer = GrantSerializer(data=request.data, many=is_list)
+    serializer.is_valid(raise_exception=True)
+    sent: list[Mapping[str, str]] = (
+        serializer.validated_data if is_list else [serializer.validated_data]
+    )
+    problems = list(problems_of(sent, is_list=is_list))
+    if problems:
+        raise RowInvalid(problems)
+    roles = {holder_of(one): ROLES[one["role"]] for one in sent}
+    return roles if is_list else {**before, **roles}
+
+
+def problems_of(sent: list[Mapping[str, str]], *, is_list: bool) -> Iterator[Problem]:
+    known, seen = find_holders(map(holder_of, sent)), set[Holder]()
+    for number, one in enumerate(sent):
+        kind, name = holder = holder_of(one)
+        path = f"[{number}].{kind}" if is_list else kind
+        if holder not in known:
+            yield Problem(path, f"There is no {kind} {name[:100]!r}.")
+        if holder in seen:
+            yield Problem(path, f"The {kind} {name[:100]!r} stands twice.")
+        seen.add(holder)
+
+
+def holder_of(grant: Mapping[str, str]) -> Holder:
+    return ("user", grant["user"]) if "user" in grant else ("group", grant["group"])
+
+
+def check_tag(request: Request, grants: Mapping[Holder, Role]) -> None:
+    """Raises `EditConflict`."""
+    tags = [
+        tag.strip().removeprefix("W/") for tag in request.headers.get("If-Match", "").split(",")
+    ]
+    if any(tags) and "*" not in tags and tag_of(grants) not in tags:
+        raise EditConflict(412, "The grants have changed; read them again.", {})
+
+
+def tag_of(grants: Mapping[Holder, Role]) -> str:
+    return f'"{hashlib.sha256(repr(sorted(grants.items())).encode()).hexdigest()[:16]}"'

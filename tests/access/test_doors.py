@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from tests.access.askers import APPLICATIONS, USABLE, Asker, make_askers
+from tests.access.doors import (
+    KEY_DOORS,
+    KEY_LISTS,
+    PAGE_DOORS,
+    PAGE_LISTS,
+    Door,
+    House,
+    open_house,
+)
+from tests.chat.scripts import settled
+
+pytestmark = pytest.mark.django_db
+
+MISSING = "missing"
+DOORS = [("page", name) for name in PAGE_DOORS] + [("key", name) for name in KEY_DOORS]
+LISTS = [("page", name) for name in PAGE_LISTS] + [("key", name) for name in KEY_LISTS]
+
+
+@pytest.fixture
+def askers() -> Mapping[str, Asker]:
+    return make_askers()
+
+
+def entitled(askers: Mapping[str, Asker], kind: str) -> dict[str, Asker]:
+    """Those who can come to a door: with a browser, or without one."""
+    return {name: one for name, one in askers.items() if one.has_browser == (kind == "page")}
+
+
+def expected(names: Mapping[str, Asker]) -> dict[str, list[str]]:
+    return {name: sorted(USABLE[name]) for name in names}
+
+
+def without_names(text: str, slug: str) -> str:
+    """What differs with every answer is taken out."""
+    return re.sub(r'nonce="[^"]*"|value="[A-Za-z0-9]{64}"', "", text.replace(slug, MISSING))
+
+
+async def admitted(house: House, door: Door, asker: Asker) -> list[str]:
+    """The applications that are answered for; all others look like a missing one."""
+    missing = await door(house, asker, MISSING)
+    assert missing[0] in (401, 404, 302), missing
+    found = []
+    for slug in sorted(APPLICATIONS):
+        status, text = await door(house, asker, slug)
+        if (status, without_names(text, slug)) != (missing[0], without_names(missing[1], MISSING)):
+            assert status in (200, 201, 202), (slug, status, text)
+            found.append(slug)
+    return found
+
+
+@pytest.mark.parametrize(("kind", "name"), DOORS)
+async def test_each_door_knows_only_what_its_caller_may_use(kind, name, askers):
+    house, doors = open_house(), PAGE_DOORS if kind == "page" else KEY_DOORS
+    those = entitled(askers, kind)
+    if name == "submission":  # without a key it is for pages, which send a cookie
+        those = {who: one for who, one in those.items() if one.has_key or one.has_browser}
+
+    found = {who: await admitted(house, doors[name], one) for who, one in those.items()}
+
+    await settled(house.hub)
+    assert found == expected(those)
+
+
+@pytest.mark.parametrize(("kind", "name"), LISTS)
+async def test_each_list_has_only_what_its_caller_may_use(kind, name, askers):
+    house, lists = open_house(), PAGE_LISTS if kind == "page" else KEY_LISTS
+    those = entitled(askers, kind)
+
+    found = {who: (await lists[name](house, one, ""))[1] for who, one in those.items()}
+
+    named = {
+        who: sorted(slug for slug in APPLICATIONS if re.search(rf"The {slug}[<\"\s]", text))
+        for who, text in found.items()
+    }
+    assert named == expected(those)
+
+
+def test_every_caller_of_the_table_is_made(askers):
+    assert askers.keys() == USABLE.keys()

@@ -1,0 +1,67 @@
+"""What becomes of open pages, and of answers, when somebody loses an application."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from apps.catalog.models import Grant
+from apps.chat.continuation import sweeper
+from apps.live.hub import Hub
+from apps.live.models import Run
+from tests.chat.scripts import Scene, Tab, says, scene
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@asynccontextmanager
+async def granted() -> AsyncIterator[tuple[Scene, Tab]]:
+    """A person whose only way to the application is a grant."""
+    async with scene(is_public=False, is_shared=False) as on:
+        on.visitor.user = await sync_to_async(User.objects.create_user)("grace")
+        await Grant.objects.acreate(application=on.application, user=on.visitor.user)
+        yield on, await on.visitor.tab(on.hub)
+
+
+async def test_the_next_question_of_an_open_page_is_refused_as_for_a_missing_application():
+    async with granted() as (on, tab):
+        on.model.put(says("one"), None)
+        conversation = await tab.ask("Count.")
+        await tab.until_over()
+        await Grant.objects.all().adelete()
+
+        frame = {"type": "ask", "id": str(uuid4()), "text": "More", "conversation": None}
+        await tab.send_json_to(frame)
+        refused = json.loads(await tab.receive_from())
+        await tab.send_json_to({**frame, "conversation": conversation})
+        continued = json.loads(await tab.receive_from())
+
+    slug = on.application.slug
+    text = f"There is no application named '{slug}' that you may use."
+    assert refused == {"type": "error", "text": text, "code": "DeploymentNotFound"}
+    assert continued == refused
+
+
+async def test_an_answer_whose_process_died_does_not_go_on_for_who_lost_the_application():
+    async with granted() as (on, tab):
+        on.model.put(says("one"))
+        await tab.ask("Count.")
+        await tab.until("message.delta")
+        await Run.objects.aupdate(beat_at=timezone.now() - timedelta(seconds=60))
+        await Grant.objects.all().adelete()
+
+        await sweeper(Hub(), on.visitor.open_workspace).sweep()
+        frames = await tab.until_over()
+
+    assert (await Run.objects.aget()).status == "failed"
+    assert len(on.model.asked) == 1
+    [told] = [frame for frame in frames if frame["type"] == "run.error"]
+    assert "that you may use" in told["text"]

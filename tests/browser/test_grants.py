@@ -1,0 +1,44 @@
+"""Roles in an application, granted in a browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.serving import Site
+
+FILL = """
+from django.contrib.auth.models import Group, User
+User.objects.get_or_create(username="anna")
+Group.objects.get_or_create(name="Sales")
+row, _ = Application.objects.get_or_create(slug="granted", defaults={"title": "Granted"})
+row.grants.all().delete()
+result = row.pk
+"""
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)], ids=str
+)
+def test_an_owner_grants_roles_and_mends_a_mistake(admin_page: Page, site: Site, scheme, width):
+    page, pk = admin_page, site.shell(FILL)
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.set_default_timeout(15_000)
+    page.goto(f"/admin/catalog/application/{pk}/change/")
+
+    person = page.locator("[name=grants-0-user]")
+    person.fill("nobody")
+    page.get_by_role("button", name="Save and continue editing").click()
+    expect(page.get_by_text("There is nobody with this username.")).to_be_visible()
+    assert barriers(page) == []
+    person.fill("anna")
+    page.locator("[name=grants-0-role]").select_option("Editor")
+    page.get_by_role("button", name="Save and continue editing").click()
+
+    expect(person).to_have_value("anna")
+    assert barriers(page) == []
+    page.goto("/admin/catalog/application/?q=granted")
+    expect(page.get_by_text("1 person")).to_be_visible()
+    assert barriers(page) == []
