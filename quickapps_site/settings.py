@@ -12,6 +12,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from quickapps_site import environment as env
+from quickapps_site.identity_providers import read_providers
 from quickapps_site.logs import logging_of
 
 django_stubs_ext.monkeypatch()  # makes ModelAdmin[Model] work at run time
@@ -82,6 +83,9 @@ INSTALLED_APPS = [
     "csp",
     "allauth",
     "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.github",
+    "allauth.socialaccount.providers.openid_connect",
     "apps.accounts",
     "apps.workspace.local",
     "apps.catalog",
@@ -152,6 +156,15 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed": "5/5m/key",
     "login_failed_by_address": f"{SIGN_IN_FAILURES_PER_ADDRESS}/5m/ip",
 }
+SIGN_UP = env.choice("SIGN_UP", "closed", ("closed", "invitation", "approval", "open"))
+"""How strangers get an account."""
+PASSWORD_SIGN_IN = env.boolean("PASSWORD_SIGN_IN", True)
+"""Whether a password is enough to sign in; superusers always may, in case a provider is away."""
+SOCIALACCOUNT_ADAPTER = "apps.workspace.identity_providers.GuardedSocialAdapter"
+SOCIALACCOUNT_PROVIDERS = read_providers(env.text("SIGN_IN_PROVIDERS"))
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_EMAIL_REQUIRED = False
+SOCIALACCOUNT_QUERY_EMAIL = True
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0, least=0)
 """Proxies in front that add the address they see to X-Forwarded-For; it is ignored without any."""
 

@@ -18,6 +18,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/login/", SignInView.as_view(), name="login"),
     path("accounts/login/", SignInView.as_view(), name="account_login"),  # allauth's name of it
     path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
+    path("accounts/", include("apps.accounts.social_urls")),
     re_path(r"^api(?:/|$)", nowhere),
     path("v1/configuration-support/", include("apps.gateway.urls")),
     path("demo/", include("apps.demo.services")),

@@ -24,6 +24,7 @@ Event = Literal[
     "tool.executed",
     "access.denied",
     "contents.read",
+    "groups.changed",
 ]
 COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "run", "subject")
 AT_ONCE = 500

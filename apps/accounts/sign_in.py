@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from allauth.account.forms import LoginForm
 from allauth.account.views import LoginView
 from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.forms import UsernameField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -30,6 +31,10 @@ class SignInForm(LoginForm):  # type: ignore[misc]
 class SignInView(LoginView):  # type: ignore[misc]
     form_class = SignInForm
     template_name = "registration/login.html"
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        has_form = settings.PASSWORD_SIGN_IN
+        return {**super().get_context_data(**context), "password_sign_in": has_form}
 
     def form_invalid(self, form: SignInForm) -> HttpResponse:
         answer: HttpResponse = super().form_invalid(form)
