@@ -8,8 +8,10 @@ import secrets
 import shlex
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 import environ
 import regex
@@ -261,6 +263,52 @@ def origins(name: str, *, patterns: bool = False, everybody: bool = False) -> li
 
     alike = " or https://*.example.org" if patterns else ", or * for all" if everybody else ""
     return parsed(name, [], parse, f"origins such as https://chat.example.org{alike}")
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """How mail is sent: by a server, into files of a folder, or to the console."""
+
+    backend: str
+    folder: str = ""
+    host: str = ""
+    port: int = 25
+    user: str = ""
+    password: str = ""
+    is_upgraded: bool = False
+    is_encrypted: bool = False
+
+
+MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
+
+
+def mail(name: str) -> Mail | None:
+    """The mail server of an address such as `smtp+tls://user:password@host`; None without one."""
+
+    def parse(raw: str) -> Mail:
+        parts = urlsplit(raw)
+        if raw == "console:":
+            return Mail("django.core.mail.backends.console.EmailBackend")
+        if parts.scheme == "file" and parts.path and not parts.netloc:
+            return Mail("django.core.mail.backends.filebased.EmailBackend", unquote(parts.path))
+        if parts.scheme not in MAIL_PORTS or not parts.hostname:
+            raise ValueError(raw)
+        return Mail(
+            "django.core.mail.backends.smtp.EmailBackend",
+            host=parts.hostname,
+            port=parts.port or MAIL_PORTS[parts.scheme],
+            user=unquote(parts.username or ""),
+            password=unquote(parts.password or ""),
+            is_upgraded=parts.scheme == "smtp+tls",
+            is_encrypted=parts.scheme == "smtp+ssl",
+        )
+
+    accepted = "smtp://, smtp+tls:// or smtp+ssl:// and a host, file:///folder, or console:"
+    try:
+        return parsed(name, None, parse, accepted)
+    except ImproperlyConfigured:
+        # Without its value, in which there may be a password.
+        raise ImproperlyConfigured(f"{name} cannot be read; write {accepted}.") from None
 
 
 def database(name: str, default: str) -> dict[str, Any]:

@@ -33,6 +33,7 @@ def tidy_up(*, is_hourly: bool) -> None:
             tidy_up_files()
             tidy_up_runs()
             tidy_up_audit()
+            tidy_up_accounts()
             tidy_up_memories()
             tidy_up_servers()
     finally:
@@ -97,6 +98,16 @@ def tidy_up_audit() -> None:
             logger.info("Deleted events of the audit after AUDIT_DAYS: %d", old)
     except Exception:
         logger.exception("Events of the audit could not be tidied up")
+
+
+def tidy_up_accounts() -> None:
+    from apps.accounts import sign_up
+
+    try:
+        if late := sign_up.delete_unconfirmed():
+            logger.info("Deleted accounts whose address nobody confirmed: %d", late)
+    except Exception:
+        logger.exception("Accounts that nobody confirmed could not be tidied up")
 
 
 def tidy_up_memories() -> None:

@@ -37,6 +37,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     from quickapps_site.asgi import application  # its middleware lists the static files
 
     check_predefined_content()
+    offer_setup(settings.HOST, settings.PORT)
     housekeeping.start()
     allow_many_connections()
     freeze_loaded_objects()
@@ -78,6 +79,28 @@ def check_predefined_content() -> None:
         raise ImproperlyConfigured(f"Predefined content: {' '.join(missing)}")
 
 
+def offer_setup(host: str, port: int) -> None:
+    """Say in the log how to make the first administrator, where there is none."""
+    from django.db import DatabaseError, connection
+
+    from apps.accounts import first_run
+
+    try:
+        token = first_run.offer()
+    except DatabaseError:
+        return  # there are no tables yet, which the log says already
+    finally:
+        connection.close()
+    if token:
+        page = f"http://{address(host)}:{port}/setup/"
+        logger.warning("Nobody administrates yet: open %s and enter the token %s", page, token)
+
+
+def address(host: str) -> str:
+    """The host as it stands in an address."""
+    return f"[{host}]" if ":" in host else host
+
+
 def allow_many_connections() -> None:
     # A streamed answer is two open files, and the usual limit is 1024 of them.
     try:
@@ -114,8 +137,7 @@ def serve(
     except OSError as error:
         logger.error("Cannot listen on %s:%d: %s", host, port, error)
         return 1
-    named = f"[{host}]" if ":" in host else host
-    logger.info("Serving on http://%s:%d", named, port)
+    logger.info("Serving on http://%s:%d", address(host), port)
     config = make_config(application, trusted_proxies=trusted_proxies)
     GracefulServer(config, ending).run([listening])
     return 0

@@ -145,9 +145,30 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 
-# Of django-allauth nothing is used but signing in; the rest of its pages has no address.
-ACCOUNT_ADAPTER = "apps.accounts.throttle.SignInAdapter"
+SIGN_UP = env.choice("SIGN_UP", "closed", ("closed", "invitation", "approval", "open"))
+"""Who gets an account without an administrator making it."""
+EMAIL = env.mail("EMAIL_URL")
+SENDS_MAIL = EMAIL is not None
+if EMAIL is not None:
+    EMAIL_BACKEND = EMAIL.backend
+    EMAIL_FILE_PATH = EMAIL.folder
+    EMAIL_HOST, EMAIL_PORT = EMAIL.host, EMAIL.port
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = EMAIL.user, EMAIL.password
+    EMAIL_USE_TLS, EMAIL_USE_SSL = EMAIL.is_upgraded, EMAIL.is_encrypted
+    EMAIL_TIMEOUT = 20
+else:
+    EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
+DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "quickapps@localhost")
+if EMAIL is not None and EMAIL.host and not env.text("EMAIL_FROM"):
+    raise ImproperlyConfigured("EMAIL_URL is set without EMAIL_FROM, the address of the sender.")
+
+ACCOUNT_ADAPTER = "apps.accounts.adapter.AccountAdapter"
+# Accounts that administrators make need no address; those of sign_up.py wait until it is confirmed.
 ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
+ACCOUNT_CHANGE_EMAIL = True  # one address, which is replaced when the new one is confirmed
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_EMAIL_NOTIFICATIONS = SENDS_MAIL
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False  # who may not see a page may sign in as somebody else
 SIGN_IN_FAILURES_PER_ADDRESS = env.integer("SIGN_IN_FAILURES_PER_ADDRESS", 50, least=5)
@@ -155,6 +176,7 @@ ACCOUNT_RATE_LIMITS = {
     "login": None,  # what succeeds is not counted
     "login_failed": "5/5m/key",
     "login_failed_by_address": f"{SIGN_IN_FAILURES_PER_ADDRESS}/5m/ip",
+    "setup": "10/5m/ip",
 }
 SIGN_UP = env.choice("SIGN_UP", "closed", ("closed", "invitation", "approval", "open"))
 """How strangers get an account."""
@@ -437,6 +459,20 @@ UNFOLD = {
                         "icon": "group",
                         "link": reverse_lazy("admin:auth_group_changelist"),
                         "permission": lambda request: request.user.has_perm("auth.view_group"),
+                    },
+                    {
+                        "title": "Sign-ups",
+                        "icon": "how_to_reg",
+                        "link": reverse_lazy("admin:accounts_signup_changelist"),
+                        "permission": lambda request: request.user.has_perm("accounts.view_signup"),
+                    },
+                    {
+                        "title": "Invitations",
+                        "icon": "mail",
+                        "link": reverse_lazy("admin:accounts_invitation_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "accounts.view_invitation"
+                        ),
                     },
                 ],
             },

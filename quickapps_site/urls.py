@@ -1,12 +1,16 @@
 """Where Django's own pages are; what streams is routed before Django, in asgi.py."""
 
+from allauth.account import views as account
 from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.templatetags.static import static
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
+from apps.accounts.address_pages import with_mail
+from apps.accounts.setup_page import setup
 from apps.accounts.sign_in import SignInView, sign_in_to_admin
+from apps.accounts.sign_up_views import SignUpView, follow_invitation, waiting
 from apps.catalog.json_views import nowhere
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -18,7 +22,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/login/", SignInView.as_view(), name="login"),
     path("accounts/login/", SignInView.as_view(), name="account_login"),  # allauth's name of it
     path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
+    path("accounts/signup/", SignUpView.as_view(), name="account_signup"),
+    path("accounts/signup/waiting/", waiting, name="sign-up-waiting"),
+    path("accounts/invitation/<str:token>/", follow_invitation, name="invitation"),
+    path("accounts/email/", with_mail(account.email), name="account_email"),
+    path(
+        "accounts/password/reset/", with_mail(account.password_reset), name="account_reset_password"
+    ),
     path("accounts/", include("apps.accounts.social_urls")),
+    path("accounts/", include("allauth.account.urls")),
+    path("setup/", setup, name="setup"),
     re_path(r"^api(?:/|$)", nowhere),
     path("v1/configuration-support/", include("apps.gateway.urls")),
     path("demo/", include("apps.demo.services")),

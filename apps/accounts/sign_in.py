@@ -12,6 +12,7 @@ from django.contrib.auth.forms import UsernameField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from apps.accounts import sign_up
 from apps.accounts.throttle import TOO_MANY
 
 
@@ -32,9 +33,12 @@ class SignInView(LoginView):  # type: ignore[misc]
     form_class = SignInForm
     template_name = "registration/login.html"
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
-        has_form = settings.PASSWORD_SIGN_IN
-        return {**super().get_context_data(**context), "password_sign_in": has_form}
+    def get_context_data(self, **values: Any) -> dict[str, Any]:
+        more = {
+            "sign_up_is_open": sign_up.is_open(None),
+            "password_sign_in": settings.PASSWORD_SIGN_IN,
+        }
+        return super().get_context_data(**more, **values)  # type: ignore[no-any-return]
 
     def form_invalid(self, form: SignInForm) -> HttpResponse:
         answer: HttpResponse = super().form_invalid(form)

@@ -17,10 +17,12 @@ from allauth.socialaccount.providers.base.constants import AuthProcess
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.shortcuts import render
 
+from apps.accounts import sign_up
 from apps.accounts.claims import apply_claims, told_groups
 
 logger = logging.getLogger(__name__)
@@ -39,9 +41,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest, login: SocialLogin) -> bool:
         allowed: bool | None = login.provider.app.settings["allow_sign_up"]
-        if allowed is not None:
-            return allowed
-        return settings.SIGN_UP == "open" and super().is_open_for_signup(request, login)
+        return super().is_open_for_signup(request, login) if allowed is None else allowed
 
     def pre_social_login(self, request: HttpRequest, login: SocialLogin) -> None:
         if login.state.get("process") == AuthProcess.CONNECT:
@@ -54,8 +54,11 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
                 render(request, "socialaccount/email_taken.html", context, status=409)
             )
 
+    @transaction.atomic
     def save_user(self, request: HttpRequest, login: SocialLogin, form: Any = None) -> Any:
         user = super().save_user(request, login, form)
+        if login.provider.app.settings["allow_sign_up"] is None:
+            sign_up.admit(user, None, is_confirmed=True)
         take_claims(request, login, user)
         return user
 

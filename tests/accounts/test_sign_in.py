@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -305,13 +306,21 @@ def test_signing_out_is_no_link(grace):
     assert SESSION_KEY not in client.session
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["", "signup/", "email/", "password/reset/", "password/change/", "confirm-email/", "login/code/",
-     "reauthenticate/", "inactive/", "social/connections/"],
-)  # fmt: skip
-def test_nothing_but_signing_in_and_out_is_there(admin_client, path):
+@pytest.mark.parametrize("path", ["", "login/code/", "phone/change/", "signup/passkey/"])
+def test_what_is_not_used_of_allauth_has_no_address(admin_client, path):
     assert admin_client.get(f"/accounts/{path}").status_code == 404
+
+
+def test_a_thousand_guesses_from_fifty_addresses_get_nowhere_and_the_owner_gets_in(grace):
+    """Each address has five tries; even the right password is refused after them."""
+    answers = Counter(
+        post("grace", "wrong" if turn < 5 else RIGHT, f"198.51.100.{number}").status_code
+        for turn in range(20)
+        for number in range(50)
+    )
+
+    assert answers == {200: 250, 429: 750}
+    assert post("grace", RIGHT).status_code == 302
 
 
 def test_addresses_of_mail_are_neither_kept_nor_administered(grace):

@@ -1,11 +1,7 @@
-"""API keys and operator keys. A new key is shown once, on the page after the form.
-
-For that page the key waits, encrypted, in the session of the person who made it.
-"""
+"""API keys and operator keys. A new key is shown once, on the page after the form."""
 
 from typing import Any
 
-from cryptography.fernet import InvalidToken
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.utils import quote, unquote
@@ -20,12 +16,8 @@ from rest_framework_api_key.models import AbstractAPIKey, APIKey
 
 from apps.accounts.models import ApiKey
 from apps.catalog.models import OperatorKey
+from apps.console.admin.shown_once import keep_secret, take_secret
 from apps.console.admin.theme import Admin
-from apps.workspace.local.secrets import SecretField
-
-CREATED = "created_keys"
-SHOWN_FOR_SECONDS = 300
-ENCRYPTION = SecretField()
 
 admin.site.unregister(APIKey)  # the library's own keys, which give no access here
 
@@ -74,8 +66,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
         # On a page of its own, so that a reload does not make a second key.
-        encrypted = ENCRYPTION.encrypted(obj.shown_once)
-        request.session[CREATED] = {**request.session.get(CREATED, {}), obj.prefix: encrypted}
+        keep_secret(request, obj.prefix, obj.shown_once)
         return redirect(self.url("created", quote(obj.pk)))
 
     def show_created(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -93,19 +84,6 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     @admin.action(description="Revoke selected keys for good", permissions=("change",))
     def revoke(self, request: HttpRequest, keys: QuerySet[AbstractAPIKey]) -> None:
         self.message_user(request, f"Revoked: {keys.filter(revoked=False).update(revoked=True)}.")
-
-
-def take_secret(request: HttpRequest, prefix: str) -> str:
-    """The new key; "" if it was shown before or `SHOWN_FOR_SECONDS` are over."""
-    waiting = dict(request.session.get(CREATED, {}))
-    encrypted = waiting.pop(prefix, None)
-    if encrypted is None:
-        return ""
-    request.session[CREATED] = waiting
-    try:
-        return ENCRYPTION.f.decrypt(encrypted, ttl=SHOWN_FOR_SECONDS).decode()
-    except InvalidToken:
-        return ""
 
 
 class ApiKeyForm(KeyForm):

@@ -1,0 +1,30 @@
+"""What allauth asks us about accounts."""
+
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.core.internal import ratelimit
+from django.contrib import messages
+from django.http import HttpRequest
+
+from apps.accounts import sign_up
+from apps.accounts.throttle import APP, BY_NAME, SignInAdapter
+
+
+class AccountAdapter(SignInAdapter):
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Whether a stranger may have an account, for instance one whom another service signs in."""
+        return sign_up.is_open(None)
+
+    def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
+        is_confirmed: bool = super().confirm_email(request, email_address)
+        if is_confirmed and sign_up.confirm(email_address.user):
+            messages.info(request, "An administrator has yet to approve your account.")
+        return is_confirmed
+
+    def _delete_login_attempts_cached_email(self, request: HttpRequest, **found: Any) -> None:
+        # allauth counts by address of mail where we count by name.
+        for address in EmailAddress.objects.filter(**found).select_related("user"):
+            name = address.user.get_username()
+            key = self._get_login_attempts_cache_key(request, username=name)
+            ratelimit.clear(request, app=APP, action=BY_NAME, key=key)

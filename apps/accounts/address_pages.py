@@ -1,0 +1,23 @@
+"""Pages about addresses of mail, which are of no use where no mail is sent."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+View = Callable[..., HttpResponse]
+
+
+def with_mail(view: View) -> View:
+    """The view; where no mail is sent, a page that says so and whom to ask."""
+
+    @wraps(view)
+    def page(request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        if settings.SENDS_MAIL:
+            return view(request, *args, **options)
+        return render(request, "account/no_mail.html")
+
+    return page

@@ -1,0 +1,129 @@
+"""The pages with which people sign up."""
+
+import logging
+from functools import cached_property
+from typing import Any
+
+from allauth.account.forms import SignupForm
+from allauth.account.internal.flows.email_verification import send_verification_email_to_address
+from allauth.account.internal.flows.signup import complete_signup
+from allauth.account.internal.userkit import filter_users_by_email
+from allauth.account.models import EmailAddress
+from allauth.account.views import SignupView
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from apps.accounts import invitations, sign_up
+from apps.accounts.models import Invitation
+
+logger = logging.getLogger(__name__)
+
+WAITS_FOR_APPROVAL = "sign_up_needs_approval"
+"""The key of a session that says what the next page tells somebody who signed up."""
+
+
+class SignUpForm(SignupForm):  # type: ignore[misc]
+    account_already_exists: bool
+
+    def __init__(self, *args: Any, invitation: Invitation | None = None, **options: Any) -> None:
+        self.invitation = invitation
+        super().__init__(*args, **options)
+        self.fields["username"].widget.attrs["autofocus"] = True
+        if invitation is not None and invitation.email:
+            self.fields["email"].disabled = True
+            self.initial["email"] = invitation.email
+
+    def validate_unique_email(self, value: str) -> str:
+        """Notes whether the address is taken; nobody is told, but by mail to that address."""
+        users = filter_users_by_email(value) if settings.SENDS_MAIL else []
+        # Anybody can sign up with anybody's address: until it is confirmed that means nothing.
+        unconfirmed = {"sign_up__needs_confirmation": True, "is_active": False}
+        found = User.objects.filter(pk__in=[user.pk for user in users]).exclude(**unconfirmed)
+        self.account_already_exists = found.exists()
+        return value
+
+
+class SignUpView(SignupView):  # type: ignore[misc]
+    form_class = SignUpForm
+
+    @cached_property
+    def invitation(self) -> Invitation | None:
+        return invitations.find(self.request.session.get(invitations.SESSION_KEY))
+
+    def is_open(self) -> bool:
+        return sign_up.is_open(self.invitation)
+
+    def closed(self) -> HttpResponse:
+        return closed(self.request)
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return {**super().get_form_kwargs(), "invitation": self.invitation}
+
+    def get_context_data(self, **values: Any) -> dict[str, Any]:
+        needs_approval = sign_up.needs_approval(self.invitation)
+        return super().get_context_data(needs_approval=needs_approval, **values)  # type: ignore[no-any-return]
+
+    def form_valid(self, form: SignUpForm) -> HttpResponse:
+        try:
+            with transaction.atomic():
+                user = self.sign_up(form)
+        except invitations.UsedUp:
+            return self.closed()
+        except IntegrityError:
+            form.add_error("username", "A user with that username already exists.")
+            return self.form_invalid(form)  # type: ignore[no-any-return]
+        except OSError:  # of the mail server; there is no account then
+            logger.exception("A message to somebody who signed up could not be sent")
+            form.add_error(None, "The message to your address could not be sent. Try again later.")
+            return self.form_invalid(form)  # type: ignore[no-any-return]
+        if user is not None and user.is_active:
+            done: HttpResponse = complete_signup(
+                self.request, user=user, redirect_url=self.get_success_url()
+            )
+            return done
+        self.request.session[WAITS_FOR_APPROVAL] = sign_up.needs_approval(self.invitation)
+        return redirect("sign-up-waiting")
+
+    def sign_up(self, form: SignUpForm) -> User | None:
+        """Makes the account, None if its address has one already, and sends what is to be sent."""
+        if form.account_already_exists:
+            make_password(
+                form.cleaned_data["password1"]
+            )  # takes as long as it does with an account
+            address = EmailAddress(user=None, email=form.cleaned_data["email"])
+            send_verification_email_to_address(self.request, address, signup=True)
+            return None
+        user: User = form.save(self.request)
+        is_confirmed = self.invitation is not None and self.invitation.is_sent
+        sign_up.admit(user, self.invitation, is_confirmed=is_confirmed)
+        address = EmailAddress.objects.get(user=user)
+        if is_confirmed:
+            address.set_verified()
+        elif settings.SENDS_MAIL:
+            send_verification_email_to_address(self.request, address, signup=True)
+        return user
+
+
+def closed(request: HttpRequest) -> HttpResponse:
+    is_by_invitation = settings.SIGN_UP == "invitation"
+    context = {"is_by_invitation": is_by_invitation, "is_closed": settings.SIGN_UP == "closed"}
+    return render(request, "account/signup_closed.html", context, status=404)
+
+
+def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Keep the token in the session, so that it stands in no address that the page leads to."""
+    if not sign_up.is_open(invitations.find(token)):
+        return closed(request)
+    request.session[invitations.SESSION_KEY] = token
+    return redirect("account_signup")
+
+
+def waiting(request: HttpRequest) -> HttpResponse:
+    """What somebody who signed up waits for."""
+    needs_approval = request.session.get(WAITS_FOR_APPROVAL, False)
+    context = {"needs_approval": needs_approval, "needs_confirmation": settings.SENDS_MAIL}
+    return render(request, "account/waiting.html", context)
