@@ -461,6 +461,22 @@ UNFOLD = {
                         "permission": lambda request: request.user.has_perm("auth.view_group"),
                     },
                     {
+                        "title": "Groups of providers",
+                        "icon": "sync_alt",
+                        "link": reverse_lazy("admin:accounts_claimmapping_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "accounts.view_claimmapping"
+                        ),
+                    },
+                    {
+                        "title": "Linked accounts",
+                        "icon": "link",
+                        "link": reverse_lazy("admin:socialaccount_socialaccount_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "socialaccount.view_socialaccount"
+                        ),
+                    },
+                    {
                         "title": "Sign-ups",
                         "icon": "how_to_reg",
                         "link": reverse_lazy("admin:accounts_signup_changelist"),

@@ -209,6 +209,8 @@ class ClaimMapping(models.Model):
     )
 
     class Meta:
+        verbose_name = "group of an identity provider"
+        verbose_name_plural = "groups of identity providers"
         ordering = ("provider", "value")
         constraints = (
             models.UniqueConstraint(

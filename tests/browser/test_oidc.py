@@ -19,6 +19,7 @@ PEOPLE = {
     "ada": ADA,
     "mallory": {"email": "grace@example.org", "email_verified": False},
     "grace": {"email": "grace@example.org", "email_verified": True},
+    "lin": {},
     "odd": {"email": ["x"], "groups": {"a": 1}, "name": 5, "preferred_username": None},
 }
 PREPARE = """
@@ -164,7 +165,7 @@ def test_a_provider_that_does_not_answer_or_refuses_us_is_said_to(
 
 
 def test_nobody_signs_up_with_a_provider_unless_the_operator_says_so(page: Page, site: Site):
-    sign_in(page, "ada", "Closed")
+    sign_in(page, "lin", "Closed")
 
     expect(page.get_by_role("heading", name="Sign Up Closed")).to_be_visible()
 

@@ -9,7 +9,6 @@ FOLDER = Path(os.environ["PROVIDER_DIR"])
 
 SECRET_KEY = "of-the-provider"
 ALLOWED_HOSTS = ["*"]
-DEBUG = True
 ROOT_URLCONF = "tests.identity_provider.urls"
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": FOLDER / "db.sqlite3"}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -22,6 +21,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "allauth",
     "allauth.account",
     "allauth.idp.oidc",
 ]

@@ -13,11 +13,13 @@ admin.site.unregister(User)
 admin.site.unregister(Group)
 admin.site.unregister(EmailAddress)  # always empty: allauth signs in, and sends no mail
 
+INTERNALS = ("account", "socialaccount")
+
 
 class PermissionsAdmin(admin.ModelAdmin[Any]):
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
         if db_field.related_model is Permission:
-            offered = Permission.objects.exclude(content_type__app_label="account")
+            offered = Permission.objects.exclude(content_type__app_label__in=INTERNALS)
             options["queryset"] = offered.select_related("content_type")
         return super().formfield_for_manytomany(db_field, request, **options)
 

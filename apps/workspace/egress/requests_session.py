@@ -53,11 +53,13 @@ async def exchange(request: requests.PreparedRequest) -> requests.Response:
     if url.scheme != "https" and not is_allowed(url.host, settings.PRIVATE_NETWORK_ALLOWLIST):
         raise EgressRefused(f"The host {url.host!r} is asked over https only.")
     answer = requests.Response()
-    headers = dict(request.headers)
-    method, client = request.method or "GET", find_client(Trust.OPERATOR)
+    answer.request = request
+    # Forms are all that is sent, which the library has as texts.
+    sent: dict[str, Any] = {"content": request.body, "headers": dict(request.headers)}
+    client = find_client(Trust.OPERATOR)
     async with (
         asyncio.timeout(SECONDS),
-        client.stream(method, url, content=request.body, headers=headers) as response,
+        client.stream(request.method or "GET", url, **sent) as response,
     ):
         body = await read_body(response, MOST_BYTES)
         answer.status_code, answer.url = response.status_code, str(url)
