@@ -5,6 +5,7 @@ provider with that; addresses that the provider has not verified are not kept at
 """
 
 import logging
+from http import HTTPStatus
 from typing import Any
 
 from allauth.account.adapter import get_adapter as get_account_adapter
@@ -40,8 +41,11 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         return None if found is None or found[0].is_superuser else found
 
     def is_open_for_signup(self, request: HttpRequest, login: SocialLogin) -> bool:
+        """Raises ImmediateHttpResponse with a page for strangers who get no account."""
         allowed: bool | None = login.provider.app.settings["allow_sign_up"]
-        return super().is_open_for_signup(request, login) if allowed is None else allowed
+        if allowed or (allowed is None and super().is_open_for_signup(request, login)):
+            return True
+        raise instead(request, login, "socialaccount/no_account.html", HTTPStatus.FORBIDDEN)
 
     def pre_social_login(self, request: HttpRequest, login: SocialLogin) -> None:
         if login.state.get("process") == AuthProcess.CONNECT:
@@ -49,10 +53,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         if login.is_existing:
             take_claims(request, login, login.user)
         elif any(filter_users_by_email(one.email) for one in login.email_addresses):
-            context = {"provider": login.provider}
-            raise ImmediateHttpResponse(
-                render(request, "socialaccount/email_taken.html", context, status=409)
-            )
+            raise instead(request, login, "socialaccount/email_taken.html", HTTPStatus.CONFLICT)
 
     @transaction.atomic
     def save_user(self, request: HttpRequest, login: SocialLogin, form: Any = None) -> Any:
@@ -75,6 +76,13 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         if settings.PASSWORD_SIGN_IN or account.user.is_superuser or accounts.count() > 1:
             return
         raise ValidationError("This is the only way to sign in to your account.")
+
+
+def instead(
+    request: HttpRequest, login: SocialLogin, template: str, status: int
+) -> ImmediateHttpResponse:
+    page = render(request, template, {"provider": login.provider}, status=status)
+    return ImmediateHttpResponse(page)
 
 
 def take_claims(request: HttpRequest, login: SocialLogin, user: User) -> None:
