@@ -14,8 +14,6 @@ from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOA
 from django.http import HttpRequest, HttpResponse
 
 ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
-VERIFIED = (True, "true")
-"""Some providers write texts, of which "false" must not count as true."""
 
 
 def nonce_of(code_verifier: str) -> str:
@@ -97,4 +95,6 @@ class OpenIDConnect(OpenIDConnectProvider):  # type: ignore[misc]
         email, verified = (data["userinfo"].get(name) for name in ("email", "email_verified"))
         if not isinstance(email, str):
             return []
-        return [EmailAddress(email=email, verified=verified in VERIFIED, primary=True)]
+        # Some providers write texts, of which "false" must not count as true.
+        is_verified = verified is True or verified == "true"
+        return [EmailAddress(email=email, verified=is_verified, primary=True)]

@@ -12,10 +12,10 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site, free_port, serve
 from tests.identity_provider.__main__ import CLIENT, PASSWORD, SECRET
-from tests.identity_provider.serving import IdentityProvider, serve_provider
+from tests.identity_provider.serving import IdentityProvider, People, serve_provider
 
 ADA = {"email": "ada@example.org", "email_verified": True, "groups": ["readers", "unknown"]}
-PEOPLE = {
+PEOPLE: People = {
     "ada": ADA,
     "mallory": {"email": "grace@example.org", "email_verified": False},
     "grace": {"email": "grace@example.org", "email_verified": True},

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(os.environ["PROVIDER_DIR"])
 """Has `key.pem`, `people.json`, and the database."""
@@ -53,7 +54,7 @@ IDP_OIDC_ADAPTER = "tests.identity_provider.people.Adapter"
 IDP_OIDC_PRIVATE_KEY = (FOLDER / "key.pem").read_text()
 
 
-def people() -> dict[str, dict[str, object]]:
+def people() -> dict[str, dict[str, Any]]:
     """Claims by user name, as they are at this moment."""
-    found: dict[str, dict[str, object]] = json.loads((FOLDER / "people.json").read_text())
+    found: dict[str, dict[str, Any]] = json.loads((FOLDER / "people.json").read_text())
     return found
