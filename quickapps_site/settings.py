@@ -167,6 +167,9 @@ ACCOUNT_ADAPTER = "apps.accounts.adapter.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
 ACCOUNT_CHANGE_EMAIL = True  # one address, which is replaced when the new one is confirmed
+# An address that is not confirmed is nobody's: somebody else may write it down too.
+ACCOUNT_PREVENT_ENUMERATION = "strict"
+ACCOUNT_FORMS = {"add_email": "apps.accounts.address_pages.AddressForm"}
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_EMAIL_NOTIFICATIONS = SENDS_MAIL
 ACCOUNT_SESSION_REMEMBER = True

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from allauth.account.forms import AddEmailForm
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -21,3 +23,13 @@ def with_mail(view: View) -> View:
         return render(request, "account/no_mail.html")
 
     return page
+
+
+class AddressForm(AddEmailForm):  # type: ignore[misc]
+    """The address that an administrator wrote down stays until the new one is confirmed."""
+
+    def save(self, request: HttpRequest) -> EmailAddress:
+        former = EmailAddress.objects.filter(user=self.user, verified=False)
+        former.exclude(email=self.user.email.lower()).delete()
+        wanted = self.cleaned_data["email"]
+        return EmailAddress.objects.add_email(request, self.user, wanted, confirm=True)

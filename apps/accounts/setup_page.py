@@ -30,6 +30,7 @@ class SetupForm(BaseUserCreationForm[User]):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["username"].widget.attrs["autofocus"] = False
+        self.fields["email"].label = "E-mail address (optional)"
         self.order_fields(["token"])
 
 
@@ -41,7 +42,8 @@ def setup(request: HttpRequest) -> HttpResponse:
     form = SetupForm(request.POST or None)
     if request.method == "POST":
         if not ratelimit.consume(request, app=APP, action="setup"):
-            return ratelimit.respond_429(request)
+            refused: HttpResponse = ratelimit.respond_429(request)
+            return refused
         if form.is_valid():
             made = form.cleaned_data
             try:

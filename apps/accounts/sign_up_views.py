@@ -116,7 +116,8 @@ def closed(request: HttpRequest) -> HttpResponse:
 
 def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Keep the token in the session, so that it stands in no address that the page leads to."""
-    if not sign_up.is_open(invitations.find(token)):
+    invitation = invitations.find(token)
+    if invitation is None or not sign_up.is_open(invitation):
         return closed(request)
     request.session[invitations.SESSION_KEY] = token
     return redirect("account_signup")

@@ -55,7 +55,8 @@ SEEN = "seen"
 def visitor(request: HttpRequest) -> Caller:
     """The caller of a page; a browser without a session gets one."""
     session = request.session
-    if not session.session_key:
+    # The user first: looking up one who has a new password empties the session of the old one.
+    if not request.user.is_authenticated and not session.session_key:
         session.create()
     locale = locale_of(request.headers.get(settings.PROXY_LANGUAGE_HEADER, ""))
     caller = replace(caller_of(request.user, session, locale), address=address_of(request))

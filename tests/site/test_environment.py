@@ -189,6 +189,55 @@ def test_every_setting_of_the_environment_is_documented():
     assert read - documented == set(), "each needs a row in docs/settings.md"
 
 
+SMTP = "django.core.mail.backends.smtp.EmailBackend"
+
+
+@pytest.mark.parametrize(
+    ("raw", "mail"),
+    [
+        ("", None),
+        ("console:", env.Mail("django.core.mail.backends.console.EmailBackend")),
+        (
+            "file:///var/mail%20box",
+            env.Mail("django.core.mail.backends.filebased.EmailBackend", "/var/mail box"),
+        ),
+        ("smtp://mail.example.org", env.Mail(SMTP, host="mail.example.org")),
+        (
+            "smtp+tls://me:p%40ss@mail.example.org",
+            env.Mail(
+                SMTP,
+                host="mail.example.org",
+                port=587,
+                user="me",
+                password="p@ss",
+                is_upgraded=True,
+            ),
+        ),
+        (
+            "smtp+ssl://mail.example.org:4650",
+            env.Mail(SMTP, host="mail.example.org", port=4650, is_encrypted=True),
+        ),
+    ],
+)
+def test_how_mail_is_sent_is_one_address(monkeypatch, raw, mail):
+    monkeypatch.setenv("X", raw)
+
+    assert env.mail("X") == mail
+
+
+@pytest.mark.parametrize(
+    "raw", ["imap://me:secret@host", "smtp://", "file://host/secret", "smtp://me:secret@host:no"]
+)
+def test_a_wrong_address_of_mail_stops_the_start_without_its_password(monkeypatch, raw):
+    monkeypatch.setenv("X", raw)
+
+    with pytest.raises(ImproperlyConfigured) as raised:
+        env.mail("X")
+
+    assert str(raised.value).startswith("X cannot be read; write smtp://")
+    assert "secret" not in str(raised.value)
+
+
 def test_an_older_variable_of_layers_counts_alone_and_says_that_it_is_old(monkeypatch):
     monkeypatch.setenv("OLD", " /etc/old ")
     with pytest.warns(UserWarning, match="OLD is deprecated; write NEW instead"):

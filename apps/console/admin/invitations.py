@@ -38,7 +38,6 @@ class InvitationAdmin(Admin[Invitation]):
     list_select_related = ("used_by", "created_by")
     search_fields = ("email", "used_by__username")
     fields = ("email", "groups", "expires_at")
-    filter_horizontal = ("groups",)
 
     def has_change_permission(self, request: HttpRequest, obj: Invitation | None = None) -> bool:
         return False
