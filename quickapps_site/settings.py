@@ -12,6 +12,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from quickapps_site import environment as env
+from quickapps_site.identity_providers import read_providers
 from quickapps_site.logs import logging_of
 
 django_stubs_ext.monkeypatch()  # makes ModelAdmin[Model] work at run time
@@ -84,6 +85,9 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.usersessions",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.github",
+    "allauth.socialaccount.providers.openid_connect",
     "apps.accounts",
     "apps.workspace.local",
     "apps.catalog",
@@ -188,6 +192,13 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_REQUIRED_FOR_STAFF = env.boolean("MFA_REQUIRED_FOR_STAFF", False)
 PERSONAL_API_KEYS = env.boolean("PERSONAL_API_KEYS", True)
 """Whether people make keys for programs, which may use what they may use themselves."""
+PASSWORD_SIGN_IN = env.boolean("PASSWORD_SIGN_IN", True)
+"""Whether a password is enough to sign in; superusers always may, in case a provider is away."""
+SOCIALACCOUNT_ADAPTER = "apps.workspace.identity_providers.GuardedSocialAdapter"
+SOCIALACCOUNT_PROVIDERS = read_providers(env.text("SIGN_IN_PROVIDERS"))
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_EMAIL_REQUIRED = False
+SOCIALACCOUNT_QUERY_EMAIL = True
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0, least=0)
 """Proxies in front that add the address they see to X-Forwarded-For; it is ignored without any."""
 
@@ -468,6 +479,22 @@ UNFOLD = {
                         "icon": "group",
                         "link": reverse_lazy("admin:auth_group_changelist"),
                         "permission": lambda request: request.user.has_perm("auth.view_group"),
+                    },
+                    {
+                        "title": "Groups of providers",
+                        "icon": "sync_alt",
+                        "link": reverse_lazy("admin:accounts_claimmapping_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "accounts.view_claimmapping"
+                        ),
+                    },
+                    {
+                        "title": "Linked accounts",
+                        "icon": "link",
+                        "link": reverse_lazy("admin:socialaccount_socialaccount_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "socialaccount.view_socialaccount"
+                        ),
                     },
                     {
                         "title": "Sign-ups",

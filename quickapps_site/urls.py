@@ -35,6 +35,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/2fa/", second_factors, name="mfa_index"),
     path("accounts/2fa/webauthn/", second_factors, name="mfa_list_webauthn"),
     path("accounts/2fa/", include("allauth.mfa.urls")),
+    path("accounts/", include("apps.accounts.social_urls")),
     path("accounts/", include("allauth.account.urls")),
     path("setup/", setup, name="setup"),
     re_path(r"^api(?:/|$)", nowhere),

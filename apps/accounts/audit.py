@@ -29,6 +29,7 @@ Event = Literal[
     "second_factor.removed",
     "team.changed",
     "account.viewed",
+    "groups.changed",
 ]
 COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "run", "subject")
 

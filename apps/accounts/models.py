@@ -227,6 +227,32 @@ class Picture(models.Model):
         return f"The picture of {self.user_id}"
 
 
+class ClaimMapping(models.Model):
+    """Makes members of a group of those whom an identity provider tells to be in one of its own."""
+
+    provider = models.CharField(max_length=40, help_text="Its id in SIGN_IN_PROVIDERS.")
+    value = models.CharField(max_length=255, help_text="As the claim of the provider has it.")
+    group = models.ForeignKey(Group, on_delete=models.CASCADE, related_name="claim_mappings")
+    is_exclusive = models.BooleanField(
+        "exclusive",
+        default=False,
+        help_text="Whoever signs in without this value leaves the group, however they joined it.",
+    )
+
+    class Meta:
+        verbose_name = "group of an identity provider"
+        verbose_name_plural = "groups of identity providers"
+        ordering = ("provider", "value")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("provider", "value", "group"), name="one_mapping_of_a_value"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.provider}: {self.value}"
+
+
 LONGEST_ACTOR = 100
 LONGEST_SUBJECT = 255
 
@@ -247,6 +273,7 @@ class AuditEntry(models.Model):
         SECOND_FACTOR_REMOVED = "second_factor.removed"
         TEAM_CHANGED = "team.changed"
         VIEWED_AS = "account.viewed"
+        GROUPS_CHANGED = "groups.changed"
 
     event = models.CharField(max_length=30, choices=Event)
     at = models.DateTimeField(default=timezone.now)

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from allauth.account.forms import LoginForm
 from allauth.account.views import LoginView
 from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.forms import UsernameField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -33,8 +34,11 @@ class SignInView(LoginView):  # type: ignore[misc]
     template_name = "registration/login.html"
 
     def get_context_data(self, **values: Any) -> dict[str, Any]:
-        opening = {"sign_up_is_open": sign_up.is_open(None)}
-        return super().get_context_data(**opening, **values)  # type: ignore[no-any-return]
+        more = {
+            "sign_up_is_open": sign_up.is_open(None),
+            "password_sign_in": settings.PASSWORD_SIGN_IN,
+        }
+        return super().get_context_data(**more, **values)  # type: ignore[no-any-return]
 
     def form_invalid(self, form: SignInForm) -> HttpResponse:
         answer: HttpResponse = super().form_invalid(form)

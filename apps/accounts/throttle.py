@@ -16,7 +16,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
 from allauth.core.internal import httpkit, ratelimit
 from django.conf import settings
-from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.http import HttpRequest, HttpResponse
@@ -47,11 +47,12 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         "Note that both fields may be case-sensitive.",
     }
 
-    def authenticate(self, request: HttpRequest, **credentials: Any) -> AbstractBaseUser | None:
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         key = self._get_login_attempts_cache_key(request, **credentials)
         with TURNS[hash(key) % len(TURNS)]:
-            found: AbstractBaseUser | None = super().authenticate(request, **credentials)
-            return found
+            found: User | None = super().authenticate(request, **credentials)
+        is_enough = settings.PASSWORD_SIGN_IN or (found is not None and found.is_superuser)
+        return found if is_enough else None
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Raises ValidationError with the code TOO_MANY and the seconds to wait; refusals never count."""
@@ -97,9 +98,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             return str(ipaddress.ip_address(found))
         return NOWHERE
 
-    def pre_login(
-        self, request: HttpRequest, user: AbstractBaseUser, **options: Any
-    ) -> HttpResponse | None:
+    def pre_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse | None:
         """Every way to sign in leads here; programs have none."""
         if ServiceAccount.objects.filter(user=user.pk).exists():
             clear_login(request)

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0004_teams'),
+        ('accounts', '0007_claim_mappings'),
         ('auth', '0012_alter_user_first_name_max_length'),
     ]
 

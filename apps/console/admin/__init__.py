@@ -4,6 +4,7 @@ from apps.console.admin import (  # noqa: F401 - each registers its rows
     applications,
     audit,
     budgets,
+    claims,
     content,
     deployments,
     invitations,

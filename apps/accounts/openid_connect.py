@@ -1,0 +1,100 @@
+"""OpenID Connect as django-allauth speaks it, with a nonce, and with distrust of what is answered."""
+
+import base64
+import hashlib
+import json
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.socialaccount.helpers import render_authentication_error
+from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.http import HttpRequest, HttpResponse
+
+ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
+
+
+def nonce_of(code_verifier: str) -> str:
+    """Bound to the browser's session as the verifier is, which cannot be found out from it."""
+    digest = hashlib.sha256(f"nonce:{code_verifier}".encode()).digest()
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
+    nonce = ""
+
+    @property
+    def openid_config(self) -> dict[str, Any]:
+        """What the provider tells of itself. Raises OAuth2Error and `requests` errors."""
+        try:
+            found = super().openid_config
+        except AttributeError as error:
+            raise OAuth2Error("The provider's configuration is not an object.") from error
+        if not all(isinstance(found.get(name), str) for name in ENDPOINTS):
+            raise OAuth2Error("The provider does not tell its endpoints.")
+        config: dict[str, Any] = found
+        return config
+
+    def get_access_token_data(
+        self, request: HttpRequest, app: SocialApp, client: Any, pkce_code_verifier: str
+    ) -> dict[str, Any]:
+        self.nonce = nonce_of(pkce_code_verifier)
+        data: dict[str, Any] = super().get_access_token_data(
+            request, app, client, pkce_code_verifier
+        )
+        return data
+
+    def complete_login(
+        self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
+    ) -> SocialLogin:
+        """Raises OAuth2Error for an answer that is not about this sign-in and one person."""
+        claims = self._decode_id_token(app, str(kwargs["response"].get("id_token")))
+        told = self._fetch_user_info(token.token) if self.profile_url else {}
+        if claims.get("nonce") != self.nonce:
+            raise OAuth2Error("The ID token has another nonce.")
+        if not isinstance(told, dict) or told.get("sub", claims["sub"]) != claims["sub"]:
+            raise OAuth2Error("The ID token and the user info are not about the same person.")
+        person = {**claims, **told}
+        if "\\u0000" in json.dumps(person):
+            raise OAuth2Error("A claim has a null character, which databases do not take.")
+        return self.get_provider().sociallogin_from_response(request, {"userinfo": person})
+
+    @property
+    def profile_url(self) -> str:
+        return str(self.openid_config.get("userinfo_endpoint") or "")
+
+    def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
+        claims = super()._decode_id_token(app, id_token)
+        if not isinstance(claims.get("sub"), str):
+            raise OAuth2Error("The ID token names nobody.")
+        found: dict[str, Any] = claims
+        return found
+
+
+class OpenIDConnect(OpenIDConnectProvider):  # type: ignore[misc]
+    oauth2_adapter_class = OpenIDConnectAdapter
+
+    def get_pkce_params(self) -> dict[str, str]:
+        params = super().get_pkce_params()
+        return {**params, "nonce": nonce_of(params["code_verifier"])}
+
+    def redirect(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            answer: HttpResponse = super().redirect(request, *args, **kwargs)
+        except (OAuth2Error, OSError) as error:  # OSError: all errors of `requests`
+            answer = render_authentication_error(request, self, exception=error)
+        return answer
+
+    def extract_common_fields(self, data: dict[str, Any]) -> dict[str, str]:
+        found = super().extract_common_fields(data)
+        return {name: value for name, value in found.items() if isinstance(value, str)}
+
+    def extract_email_addresses(self, data: dict[str, Any]) -> list[EmailAddress]:
+        email, verified = (data["userinfo"].get(name) for name in ("email", "email_verified"))
+        if not isinstance(email, str):
+            return []
+        # Some providers write texts, of which "false" must not count as true.
+        is_verified = verified is True or verified == "true"
+        return [EmailAddress(email=email, verified=is_verified, primary=True)]

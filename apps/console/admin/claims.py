@@ -1,0 +1,55 @@
+"""Which groups of identity providers are which groups here, and who is whom at them."""
+
+from typing import Any
+
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from django import forms
+from django.conf import settings
+from django.contrib import admin
+from django.http import HttpRequest
+
+from apps.accounts.models import ClaimMapping
+from apps.console.admin.theme import Admin
+
+admin.site.unregister(SocialAccount)  # shows all that a provider told of a person
+admin.site.unregister(SocialApp)  # providers, with their secrets, are in the environment
+admin.site.unregister(SocialToken)  # none are kept
+
+
+def providers() -> list[tuple[str, str]]:
+    found = settings.SOCIALACCOUNT_PROVIDERS.values()
+    return [(app["provider_id"], app["name"]) for kind in found for app in kind["APPS"]]
+
+
+@admin.register(ClaimMapping)
+class ClaimMappingAdmin(Admin[ClaimMapping]):
+    """Whoever edits these can put people into any group, as who edits users can."""
+
+    list_display = ("value", "provider", "group", "is_exclusive")
+    list_filter = ("provider",)
+    list_select_related = ("group",)
+    search_fields = ("value", "group__name")
+    autocomplete_fields = ("group",)
+    fields = ("provider", "value", "group", "is_exclusive")
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        if db_field.name != "provider":
+            return super().formfield_for_dbfield(db_field, request, **options)
+        return forms.ChoiceField(choices=providers, help_text=db_field.help_text)
+
+
+@admin.register(SocialAccount)
+class LinkedAccountAdmin(Admin[SocialAccount]):
+    """To be looked at, and unlinked."""
+
+    list_display = ("user", "provider", "uid", "date_joined", "last_login")
+    list_filter = ("provider",)
+    list_select_related = ("user",)
+    search_fields = ("user__username", "=uid")
+    fields = list_display
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

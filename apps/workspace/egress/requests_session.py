@@ -1,0 +1,68 @@
+"""Requests of libraries that use `requests`, sent by our own client."""
+
+import asyncio
+import io
+from typing import Any
+
+import requests
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from requests.adapters import BaseAdapter
+
+from apps.errors import EgressRefused
+from apps.workspace.egress.bodies import read_body
+from apps.workspace.egress.clients import HTTPError, InvalidURL, find_client, parse_url
+from apps.workspace.egress.guard import Trust, is_allowed
+
+MOST_BYTES = 262_144
+SECONDS = 10.0
+"""For a whole answer."""
+
+
+class GuardedSession(requests.Session):
+    """For addresses of the operator's, and those that are named there. No redirects are followed,
+    since a request may carry a secret."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.trust_env = False
+        for scheme in ("https://", "http://"):
+            self.mount(scheme, GuardedAdapter())
+
+    def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
+        """Raises `requests.RequestException`."""
+        return super().send(request, **options | {"allow_redirects": False})
+
+
+class GuardedAdapter(BaseAdapter):
+    def send(self, request: requests.PreparedRequest, *_: Any, **__: Any) -> requests.Response:
+        try:
+            return async_to_sync(exchange)(request)
+        except TimeoutError as error:
+            raise requests.Timeout(f"No answer within {SECONDS:g} seconds.") from error
+        except (EgressRefused, HTTPError, InvalidURL) as error:
+            raise requests.ConnectionError(f"{type(error).__name__}: {error}") from error
+
+    def close(self) -> None:
+        """Nothing is kept here."""
+
+
+async def exchange(request: requests.PreparedRequest) -> requests.Response:
+    """Raises `EgressRefused`, also for an address without TLS unless its host is on the allowlist."""
+    url = parse_url(request.url or "")
+    if url.scheme != "https" and not is_allowed(url.host, settings.PRIVATE_NETWORK_ALLOWLIST):
+        raise EgressRefused(f"The host {url.host!r} is asked over https only.")
+    answer = requests.Response()
+    answer.request = request
+    # Forms are all that is sent, which the library has as texts.
+    sent: dict[str, Any] = {"content": request.body, "headers": dict(request.headers)}
+    client = find_client(Trust.OPERATOR)
+    async with (
+        asyncio.timeout(SECONDS),
+        client.stream(request.method or "GET", url, **sent) as response,
+    ):
+        body = await read_body(response, MOST_BYTES)
+        answer.status_code, answer.url = response.status_code, str(url)
+        answer.headers.update(response.headers)
+    answer.raw = io.BytesIO(body)
+    return answer

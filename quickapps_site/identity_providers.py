@@ -1,0 +1,91 @@
+"""Where people sign in beside the form with a password: the setting SIGN_IN_PROVIDERS."""
+
+import os
+from typing import Annotated, Any, Literal
+
+from django.core.exceptions import ImproperlyConfigured
+from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter, ValidationError
+
+Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=191)]
+
+
+class IdentityProvider(BaseModel):
+    """One service that says who somebody is. `id` is part of the address that it sends people to."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: Id
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=40)]
+    kind: Literal["oidc", "github"] = "oidc"
+    server_url: Annotated[str, StringConstraints(pattern=r"^(https?://\S+)?$")] = ""
+    client_id: Text
+    client_secret_env: str = ""
+    """The name of the variable with the secret; empty for a client without one."""
+    scopes: tuple[Text, ...] = ()
+    groups_claim: str = ""
+    """The claim with the groups of a person; `realm_access.roles` is one inside of another."""
+    allow_sign_up: bool | None = None
+    """Whether strangers get an account; None: as SIGN_UP says."""
+    link_by_verified_email: bool = False
+
+    def app(self) -> dict[str, Any]:
+        """The provider as django-allauth reads it. Raises ValueError."""
+        settings = {
+            "oauth_pkce_enabled": True,
+            "email_authentication": self.link_by_verified_email,
+            "groups_claim": self.groups_claim,
+            "allow_sign_up": self.allow_sign_up,
+        }
+        if self.kind == "oidc":
+            if not self.server_url or self.id in {"openid_connect", "github"}:
+                raise ValueError(f"{self.id}: write a server_url, and another id than github.")
+            scopes = self.scopes or ("profile", "email")
+            settings |= {"server_url": self.server_url, "scope": ["openid", *scopes]}
+        else:
+            if self.server_url or self.id != "github":
+                raise ValueError(f"{self.id}: GitHub has the id github and no server_url.")
+            settings["scope"] = list(self.scopes or ("user:email",))
+        return {
+            "provider_id": self.id,
+            "name": self.name,
+            "client_id": self.client_id,
+            "secret": self.secret(),
+            "settings": settings,
+        }
+
+    def secret(self) -> str:
+        if not self.client_secret_env:
+            return ""
+        found = os.environ.get(self.client_secret_env, "").strip()
+        if not found:
+            raise ValueError(f"{self.id}: the variable {self.client_secret_env} is not set.")
+        return found
+
+
+PROVIDERS = TypeAdapter(tuple[IdentityProvider, ...])
+
+
+def read_providers(raw: str) -> dict[str, Any]:
+    """The value of django-allauth's SOCIALACCOUNT_PROVIDERS.
+
+    Raises `ImproperlyConfigured`, which repeats nothing of what was written.
+    """
+    try:
+        providers = PROVIDERS.validate_json(raw or "[]")
+        apps = [(provider.kind, provider.app()) for provider in providers]
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ImproperlyConfigured(f"SIGN_IN_PROVIDERS: {place}: {first['msg']}") from None
+    except ValueError as error:
+        raise ImproperlyConfigured(f"SIGN_IN_PROVIDERS: {error}") from None
+    if len({app["provider_id"] for _, app in apps}) < len(apps):
+        raise ImproperlyConfigured("SIGN_IN_PROVIDERS: two providers have the same id.")
+    return {
+        "openid_connect": {
+            "provider_class": "apps.accounts.openid_connect.OpenIDConnect",
+            "APPS": [app for kind, app in apps if kind == "oidc"],
+        },
+        "github": {"APPS": [app for kind, app in apps if kind == "github"]},
+    }

@@ -1,0 +1,179 @@
+"""Who becomes whom when an identity provider says who somebody is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.core import context
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.helpers import complete_social_login
+from allauth.socialaccount.models import SocialAccount
+from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
+
+from apps.accounts.models import SignUp
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "grace@example.org"
+
+
+def configure(settings: Any, **options: Any) -> None:
+    common = {"groups_claim": "", "allow_sign_up": None, "email_authentication": False}
+    app = {"client_id": "x", "secret": "y"}
+    company = {"server_url": "https://id.example.org", **common, **options}
+    github = {"oauth_pkce_enabled": True, "scope": ["user:email"], **common}
+    settings.SOCIALACCOUNT_PROVIDERS = {
+        "openid_connect": {
+            "provider_class": "apps.accounts.openid_connect.OpenIDConnect",
+            "APPS": [{**app, "provider_id": "company", "name": "Company", "settings": company}],
+        },
+        "github": {"APPS": [{**app, "provider_id": "github", "name": "G", "settings": github}]},
+    }
+
+
+def come_back(**told: Any) -> HttpResponse:
+    """What a browser is answered whom the provider says this of."""
+    request = RequestFactory().get("/accounts/oidc/company/callback/")
+    request.user = AnonymousUser()
+    SessionMiddleware(lambda _: HttpResponse()).process_request(request)
+    MessageMiddleware(lambda _: HttpResponse()).process_request(request)
+    with context.request_context(request):
+        provider = get_adapter().get_provider(request, "company")
+        login = provider.sociallogin_from_response(request, {"userinfo": {"sub": "7", **told}})
+        login.state = {"process": "login"}
+        answer: HttpResponse = complete_social_login(request, login)
+        return answer
+
+
+@pytest.mark.parametrize(
+    ("sign_up", "allowed", "status"),
+    [
+        ("closed", None, 403),
+        ("closed", True, 302),
+        ("invitation", None, 403),
+        ("open", None, 302),
+        ("open", False, 403),
+    ],
+)
+def test_strangers_get_accounts_where_the_operator_says_so(
+    settings: Any, sign_up: str, allowed: bool | None, status: int
+):
+    settings.SIGN_UP = sign_up
+    configure(settings, allow_sign_up=allowed)
+
+    answer = come_back(preferred_username="ada")
+
+    assert answer.status_code == status
+    assert User.objects.filter(username="ada").exists() is (status == 302)
+
+
+def test_strangers_wait_for_approval_and_can_use_no_password(settings: Any):
+    settings.SIGN_UP = "approval"
+    configure(settings)
+
+    answer = come_back(preferred_username="ada", email="ada@example.org", email_verified=True)
+
+    assert answer["Location"] == "/accounts/inactive/"
+    ada = User.objects.get()
+    assert (ada.is_active, ada.has_usable_password()) == (False, False)
+    assert (ada.is_staff, ada.is_superuser) == (False, False)
+    assert SignUp.objects.get(user=ada).needs_approval
+
+
+def test_whoever_comes_back_is_known_by_the_providers_id_of_them(settings: Any):
+    configure(settings, allow_sign_up=True)
+    come_back(preferred_username="ada", email="ada@example.org", email_verified=True)
+
+    come_back(preferred_username="grace", email="other@example.org", email_verified=True)
+
+    assert list(User.objects.values_list("username", "email")) == [("ada", "ada@example.org")]
+
+
+def test_a_name_that_is_taken_is_not_given_again(settings: Any):
+    configure(settings, allow_sign_up=True)
+    User.objects.create_user("root")
+
+    come_back(preferred_username="root")
+
+    linked = SocialAccount.objects.get()
+    assert linked.user.username not in {"root", ""}
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_verified_address_links_only_where_the_operator_trusts_it(settings: Any, trusted: bool):
+    configure(settings, allow_sign_up=True, email_authentication=trusted)
+    grace = User.objects.create_user("grace", ADDRESS, "a-password-for-tests")
+    EmailAddress.objects.create(user=grace, email=ADDRESS, verified=True, primary=True)
+
+    answer = come_back(email=ADDRESS, email_verified=True)
+
+    assert answer.status_code == (302 if trusted else 409)
+    assert list(SocialAccount.objects.values_list("user", flat=True)) == [grace.pk] * trusted
+    grace.refresh_from_db()
+    assert grace.has_usable_password()
+
+
+@pytest.mark.parametrize("verified", [False, "false", None, 1, "yes", ["true"]])
+def test_an_address_that_is_not_verified_links_nobody(settings: Any, verified: object):
+    configure(settings, allow_sign_up=True, email_authentication=True)
+    grace = User.objects.create_user("grace", ADDRESS)
+
+    come_back(preferred_username="mallory", email=ADDRESS, email_verified=verified)
+
+    linked = SocialAccount.objects.get()
+    assert linked.user_id != grace.pk
+    assert (linked.user.username, linked.user.email) == ("mallory", "")
+    assert not EmailAddress.objects.exists()
+
+
+def test_a_superuser_is_never_linked_by_an_address(settings: Any):
+    configure(settings, allow_sign_up=True, email_authentication=True)
+    User.objects.create_superuser("root", ADDRESS)
+
+    answer = come_back(email=ADDRESS, email_verified=True)
+
+    assert (answer.status_code, SocialAccount.objects.count()) == (409, 0)
+
+
+def test_a_closed_account_stays_closed(settings: Any):
+    configure(settings, allow_sign_up=True)
+    come_back(preferred_username="ada")
+    User.objects.update(is_active=False)
+
+    assert come_back(preferred_username="ada")["Location"] == "/accounts/inactive/"
+
+
+def test_the_way_to_github_has_a_state_and_a_code_challenge(settings: Any, client: Client):
+    configure(settings)
+
+    page = client.post("/accounts/github/login/").text
+
+    assert 'content="0;url=https://github.com/login/oauth/authorize?' in page
+    assert "state=" in page
+    assert "code_challenge_method=S256" in page
+
+
+def test_nobody_is_sent_anywhere_by_following_a_link(settings: Any, client: Client):
+    configure(settings)
+
+    page = client.get("/accounts/oidc/company/login/")
+
+    assert (page.status_code, "Continue" in page.text) == (200, True)
+    assert "refresh" not in page.text
+
+
+@pytest.mark.parametrize("place", ["oidc/unknown/login", "oidc/unknown/callback"])
+def test_a_provider_that_is_not_configured_does_not_exist(client: Client, place: str):
+    assert client.get(f"/accounts/{place}/").status_code == 404
+    assert client.post(f"/accounts/{place}/").status_code == 404
+
+
+def test_github_does_not_exist_until_it_is_configured(client: Client):
+    assert client.post("/accounts/github/login/").status_code == 404
+    assert client.get("/accounts/github/callback/").status_code == 404
