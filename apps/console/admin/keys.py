@@ -139,7 +139,7 @@ class ApiKeyAdmin(KeyAdmin):
         the installation, may use more."""
         if edits_all(request.user):
             return super().formfield_for_foreignkey(db_field, request, **options)
-        rows = teams_of(request.user)
+        rows: QuerySet[Any] = teams_of(request.user)
         if db_field.name == "user":
             rows = User.objects.filter(pk=request.user.pk)
         field = super().formfield_for_foreignkey(db_field, request, queryset=rows, **options)
