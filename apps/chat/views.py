@@ -15,14 +15,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts import audit
 from apps.accounts.addresses import address_of
-from apps.accounts.audit import AuditEvent
 from apps.accounts.caller import Caller
 from apps.accounts.sender_headers import locale_of
 from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
+from apps.chat import conversations
 from apps.chat.access import (
     VISITOR,
     adopt,
@@ -160,10 +159,7 @@ def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Delete a conversation; an answer that is being written in it stops."""
     found = find_conversation(request, slug, conversation)
-    found.delete()
-    caller = visitor(request)
-    deleted = AuditEvent("conversation.deleted", caller.bucket, caller.address, slug, conversation)
-    audit.record(deleted)
+    conversations.delete(visitor(request), conversation)
     announce(found)
     return redirect("index") if found.application_id is None else redirect("chat", slug)
 
