@@ -171,7 +171,7 @@ def test_what_a_visitor_said_is_theirs_after_signing_in_and_nobody_elses(
     demo.get_by_role("link", name="Sign in").click()
     demo.get_by_label("Username").fill(ADMIN["username"])
     demo.get_by_label("Password").fill(ADMIN["password"])
-    demo.get_by_role("button", name="Sign in").click()
+    demo.get_by_role("button", name="Sign in", exact=True).click()
     demo.wait_for_url(address)
     assert wait_for_answer(demo) == said
     expect(demo.get_by_role("link", name="Admin")).to_be_visible()

@@ -104,7 +104,7 @@ def operator(page: Page, chat: Chat) -> Page:
 def sign_in(page: Page) -> None:
     page.get_by_label("Username").fill(ADMIN["username"])
     page.get_by_label("Password").fill(ADMIN["password"])
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", name="You are signed in")).to_be_visible()
 
 

@@ -63,7 +63,7 @@ def sign_in(page: Page, name: str) -> None:
     page.goto("/admin/login/?next=/admin/")
     page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill(ADMIN["password"])
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url("**/admin/")
 
 

@@ -165,7 +165,7 @@ def test_a_skill_is_written_without_scripts(browser: Browser, site: Site):
     page.goto(f"/admin/login/?next={ADD.replace('&', '%26')}no-scripts")
     page.get_by_label("Username").fill(ADMIN["username"])
     page.get_by_label("Password").fill(ADMIN["password"])
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_label("SKILL.md*").fill(DOCUMENT.format(name="no-scripts"))
     page.locator("summary", has_text="a new file").first.click()
     page.get_by_label("Path").first.fill("rules.md")

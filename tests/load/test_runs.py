@@ -111,7 +111,7 @@ async def applications(settings: Any) -> AsyncIterator[World]:
 
 
 async def answer(number: int, url: str) -> list[Event]:
-    caller = Caller(f"user-{number % 20}", "user", user_id=number % 20)
+    caller = Caller(f"user-{number % 20}", "key")
     events: list[Event] = []
     asked = RunRequest((Message("user", question(number, url)),))
     await run(await resolve(OUTER), asked, open_workspace(caller), caller, events.append)
