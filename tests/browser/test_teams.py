@@ -19,7 +19,7 @@ team = Team.objects.create(group=Group.objects.create(name="Editors"), visibilit
 for user in (admin, marta):
     user.groups.add(team.group)
 team.administrators.add(admin)
-application = Application.objects.create(slug="trips", title="Travel desk", is_shared=True)
+application = Application.objects.create(slug="team-trips", title="Travel desk", is_shared=True)
 conversation = Conversation.objects.create(
     application=application, owner=f"user-{marta.pk}-team-{team.pk}", title="A trip to Riga",
     team=team, visibility="members",
@@ -32,7 +32,7 @@ for role, text in (("user", "When does it leave?"), ("assistant", "At **eight**,
 def test_a_person_works_in_a_team_manages_it_and_reads_what_others_asked(page: Page, site: Site):
     site.shell(PREPARE)
     sign_in_as_admin(page, site)
-    page.goto(f"{site.url}/chat/trips/")
+    page.goto(f"{site.url}/chat/team-trips/")
     expect(page.get_by_role("textbox").first).to_be_visible()
     other = page.context.new_page()
     other.goto(f"{site.url}/")

@@ -150,7 +150,7 @@ class Visitor:
         consumer = ChatConsumer.as_asgi(hub=hub, open_workspace=self.open_workspace)
         routes: Any = [path("ws/chat/<slug:slug>/", consumer)]
         tab = Tab(URLRouter(routes), f"/ws/chat/{self.slug}/")
-        if self.user.is_authenticated:
+        if self.user.is_authenticated and isinstance(self.session, StoredSession):
             key = await database_sync_to_async(session_of)(self.user)
             self.session.session_key = key
         tab.scope.update(user=self.user, session=self.session)

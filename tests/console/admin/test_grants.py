@@ -97,7 +97,7 @@ def test_a_bad_grant_loses_nothing_of_what_was_typed(client, application, typed,
 
 
 def test_a_grant_that_somebody_removed_meanwhile_is_told_and_left_out(client, application):
-    kept = Grant.objects.create(application=application, group=Group.objects.get())
+    kept = Grant.objects.create(application=application, group=Group.objects.get(name="Sales"))
     stored = {"id": kept.pk, "group": "Sales", "role": 2}
     sent = rows({"id": 99, "user": "anna"}, stored, stored=2)
 
@@ -148,7 +148,7 @@ def test_for_editors_who_may_use_it_is_to_be_read_only(client, application):
 
 
 def test_the_list_says_for_whom_each_one_is_in_the_same_queries(client, application):
-    anna, sales = User.objects.get(username="anna"), Group.objects.get()
+    anna, sales = User.objects.get(username="anna"), Group.objects.get(name="Sales")
     client.get(LIST)  # what is kept from now on is no part of the count
     with CaptureQueriesContext(
         connection,
@@ -178,7 +178,7 @@ def test_the_form_takes_the_same_queries_however_many_grants_there_are(client, a
             client.get(change_url(application))
         return len(made)
 
-    Grant.objects.create(application=application, group=Group.objects.get())
+    Grant.objects.create(application=application, group=Group.objects.get(name="Sales"))
     client.get(change_url(application))
     few = count()
     users = User.objects.bulk_create(User(username=f"person-{number}") for number in range(20))

@@ -45,7 +45,7 @@ def invite(client: Client, **fields: Any) -> Any:
 
 
 def operator(*permissions: str) -> Client:
-    user = User.objects.create_user("operator", is_staff=True)
+    user = User.objects.create_user("clerk", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
     client = Client()
     client.force_login(user)

@@ -165,6 +165,7 @@ def test_the_list_leaves_the_manifests_out_and_takes_few_queries(
 ):
     for number in range(150):
         make_application(f"app-{number:03}")
+    api.get(URL)  # notes where the session is used
 
     with django_assert_max_num_queries(6):
         answer = api.get(URL)

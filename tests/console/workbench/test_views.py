@@ -248,6 +248,7 @@ def test_nothing_is_stored(admin_client):
     with service() as (url, _):
         application = saved(shop(url))
         before = Application.objects.values().get()
+        admin_client.get(place(application))  # notes where the session is used
         session = dict(admin_client.session)
         filled = {"mode": "form", "argument-item": "pen"}
         answer = admin_client.post(place(application, "0", "shop_look_up"), filled)
