@@ -174,7 +174,7 @@ def test_what_a_visitor_said_is_theirs_after_signing_in_and_nobody_elses(
     demo.get_by_role("button", name="Sign in", exact=True).click()
     demo.wait_for_url(address)
     assert wait_for_answer(demo) == said
-    expect(demo.get_by_role("link", name="Admin")).to_be_visible()
+    expect(demo.get_by_role("link", name="Admin", exact=True)).to_be_visible()
 
     demo.get_by_role("button", name="Sign out").click()
     demo.wait_for_url("**/")
