@@ -60,6 +60,7 @@ async def test_a_program_pages_through_its_conversations_and_through_no_others(k
     await Conversation.objects.filter(pk=mine[4]).aupdate(is_unread=True)
 
     found: list[Any] = []
+    page: Any = {}
     after = ""
     for expected in (2, 2, 1):
         status, page = await ask(key, f"?limit=2{after}")
