@@ -299,7 +299,9 @@ def test_keys_are_made_for_oneself_or_by_who_edits_all_applications():
     root.post(page, {"name": "by root", "user": ann.pk})
 
     made = (
-        ApiKey.objects.exclude(name="of all").order_by("pk").values_list("name", "user__username")
+        ApiKey.objects.exclude(name="of all")
+        .order_by("created")
+        .values_list("name", "user__username")
     )
     assert [*made] == [(f"by olga for {olga.pk}", "olga"), ("by root", "ann")]
     listed = client.get("/admin/accounts/apikey/").context["cl"].result_list
