@@ -1,0 +1,112 @@
+"""The doors of operators, for the same callers and applications, all of whom are staff here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from apps.catalog.models import Application
+from tests.access.askers import APPLICATIONS, CSRF, NONE, make_askers
+from tests.catalog.rows import make_deployment
+
+pytestmark = pytest.mark.django_db
+
+EDITED: Mapping[str, frozenset[str]] = {
+    "stranger": NONE,
+    "grantee": frozenset({"person-editor", "person-owner", "disabled"}),
+    "member of a group": frozenset({"group-editor", "group-owner"}),
+    "member who works in the team": frozenset({"team-editor", "team-owner"}),
+    "member who works for themselves": NONE,
+    "former member with the team in the session": NONE,
+    "owner": frozenset({"private"}),
+    "accessor of all": APPLICATIONS,
+    "accessor of all by a group": APPLICATIONS,
+    "superuser": APPLICATIONS,
+    "closed account": NONE,
+}
+OWNED = {
+    who: names
+    if names == APPLICATIONS
+    else frozenset(name for name in names if not name.endswith("-editor"))
+    for who, names in EDITED.items()
+}
+Door = Callable[[Client, Application], int]
+
+
+@pytest.fixture
+def browsers() -> Mapping[str, Client]:
+    make_deployment("demo-model")
+    askers = make_askers()
+    staff = User.objects.filter(username__in=EDITED)
+    staff.update(is_staff=True)
+    for user in staff:
+        user.groups.add(Group.objects.get(name="operator"))
+    return {who: Client(headers={**askers[who].headers}) for who in EDITED}
+
+
+def admitted(browsers: Mapping[str, Client], door: Door) -> dict[str, frozenset[str]]:
+    """Where each one is let in; all else looks like an application that there is not."""
+    found = {}
+    rows = {row.slug: row for row in Application.objects.all()}
+    for who, client in browsers.items():
+        missing = door(client, Application(pk=99_999, slug="missing"))
+        answers = {slug: door(client, row) for slug, row in rows.items()}
+        assert missing not in (200, 500)
+        found[who] = frozenset(slug for slug, status in answers.items() if status != missing)
+        assert {answers[slug] for slug in found[who]} <= {200, 204}, (who, answers)
+    return found
+
+
+def page(name: str) -> Door:
+    return lambda client, row: (
+        client.get(f"/admin/catalog/application/{row.pk}/{name}/").status_code
+    )
+
+
+@pytest.mark.parametrize(
+    "door",
+    [
+        page("change"),
+        page("history"),
+        page("try"),
+        page("files"),
+        lambda client, row: client.get(f"/api/applications/{row.slug}/").status_code,
+        lambda client, row: client.get(f"/api/applications/{row.slug}/grants/").status_code,
+        lambda client, row: (
+            client.patch(
+                f"/api/applications/{row.slug}/",
+                {"title": "Renamed"},
+                "application/json",
+                headers={"x-csrftoken": CSRF},
+            ).status_code
+        ),
+    ],
+    ids=["change", "history", "try", "files", "read", "grants", "write"],
+)
+def test_each_door_of_operators_opens_for_what_they_edit(browsers, door):
+    assert admitted(browsers, door) == EDITED
+
+
+def test_an_application_is_deleted_by_its_owners_alone(browsers):
+    pages = {}
+    for who, client in browsers.items():
+        rows = Application.objects.filter(slug__in=EDITED[who])
+        answers = {row.slug: page("delete")(client, row) for row in rows}
+        pages[who] = frozenset(slug for slug, status in answers.items() if status == 200)
+
+    assert pages == OWNED
+
+
+@pytest.mark.parametrize("address", ["/admin/catalog/application/", "/api/applications/"])
+def test_each_list_of_operators_has_what_they_edit(browsers, address):
+    found = {who: client.get(address).content.decode() for who, client in browsers.items()}
+
+    named = {
+        who: frozenset(slug for slug in APPLICATIONS if re.search(rf"The {slug}[<\"\s]", text))
+        for who, text in found.items()
+    }
+    assert named == EDITED
