@@ -5,9 +5,6 @@ import logging
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-# Nobody reads these of a record, and to look them up takes half of the time to make one.
-logging.logThreads = logging.logProcesses = False
-
 
 class TextFormatter(logging.Formatter):
     """Time, level, logger and message; the time is put together once for all lines of a second."""
