@@ -48,7 +48,6 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
         "name_form": NameForm({"name": user.get_full_name()}),
         "picture_form": PictureForm(),
         "picture": Picture.objects.filter(user=user).values("user_id", "changed_at").first(),
-        "has_providers": bool(settings.SOCIALACCOUNT_PROVIDERS),
         "has_totp": any(one.type == Authenticator.Type.TOTP for one in factors),
         "passkeys": [one for one in factors if one.type == Authenticator.Type.WEBAUTHN],
         "has_second_factor": any(one.type != Authenticator.Type.RECOVERY_CODES for one in factors),

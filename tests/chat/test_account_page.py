@@ -262,3 +262,13 @@ def test_a_key_wants_the_password_again(ada: User):
     assert asked.status_code == 302
     assert asked["Location"].startswith("/accounts/reauthenticate/")
     assert not ApiKey.objects.exists()
+
+
+def test_linked_accounts_are_offered_where_there_is_a_provider(ada: User, settings: Any):
+    client = signed_in(ada)
+    without = client.get("/account/").content
+    app = {"provider_id": "acme", "name": "Acme", "client_id": "id", "settings": {}}
+    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [app]}}
+
+    assert b"Linked accounts" not in without
+    assert b"Linked accounts" in client.get("/account/").content
