@@ -60,8 +60,8 @@ class NotificationsConsumer(JsonConsumer):
         if not await own(caller).filter(pk=conversation).aexists():
             raise Refused("conversation_not_found", "There is no such conversation.")
         with counted(self.streams, caller):
-            work = self.send_events(caller, conversation, after, unions)
-            await while_open(self.hub, caller, self.check, work)
+            work = self.send_events(conversation, after, unions)
+            await while_open(self.hub, caller, partial(self.check_place, caller), work)
             await self.end()  # the process or the session ends; a reader connects again
 
     async def send_all(self, cursor: Cursor, unions: Unions) -> None:
@@ -80,6 +80,12 @@ class NotificationsConsumer(JsonConsumer):
         else:
             await check_session(self.scope)
 
+    async def check_place(self, caller: Caller, news: asyncio.Event) -> None:
+        """As `check`; raises `Refused` also for a person who works in another team by now."""
+        await self.check(news)
+        if await look_whether_moved(caller, self.session_key):
+            raise Refused("no_team", "You work in another team now.")
+
     async def open(self) -> None:
         await self.read_body(0)
         await self.start(200, EVENT_STREAM)
@@ -90,17 +96,13 @@ class NotificationsConsumer(JsonConsumer):
     def session_key(self) -> str:
         return self.scope["session"].session_key or ""
 
-    async def send_events(
-        self, caller: Caller, conversation: UUID, after: int, unions: Unions
-    ) -> None:
+    async def send_events(self, conversation: UUID, after: int, unions: Unions) -> None:
         sweeping = sweeper(self.hub)
         await sweeping.sweep(conversation)
         await self.open()
         batches = follow(self.hub, conversation, after, idle=settings.HEARTBEAT_SECONDS)
         async with listening(self.hub, conversation), aclosing(batches):
             async for batch in batches:
-                if caller.team is not None and await look_whether_moved(caller, self.session_key):
-                    break
                 if batch:
                     write = partial(server_sent_event, conversation, unions=unions)
                     await self.write(b"".join(map(write, join(batch))))

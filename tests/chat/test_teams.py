@@ -166,6 +166,9 @@ async def test_a_conversation_begins_in_the_team_and_its_page_closes_when_it_is_
         await tab.send_json_to({"type": "watch"})
         await tab.until("queue.changed")
         await settled(on.hub)
+        follower = Stream(on.visitor, on.hub, f"conversation={conversation}")
+        await follower.start()
+        await follower.event()
         await sync_to_async(client.post)("/teams/switch/", {"team": ""})
         on.hub.wake(tab_stream(ada, docs))
         hub.wake(tab_stream(ada, docs))
@@ -175,6 +178,7 @@ async def test_a_conversation_begins_in_the_team_and_its_page_closes_when_it_is_
         while "TeamChanged" not in names:
             names.append((await stream.event())[1])
         await stream.wait(20)
+        await follower.wait(20)  # the stream of the conversation ends, too
 
     row = await Conversation.objects.aget(pk=conversation)
     assert (row.owner, row.team_id, row.visibility) == (
