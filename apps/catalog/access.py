@@ -6,6 +6,8 @@ granted, with the permission to access all, or because the application is shared
 grants of a team count for those who work in it.
 """
 
+from typing import Any
+
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission
 from django.db.models import (
@@ -27,6 +29,7 @@ from apps.catalog.models import Application, Grant, Role
 from apps.catalog.resolve import ResolvedApplication, resolve
 from apps.errors import ApplicationBroken, ApplicationNotFound
 
+COMMON = Q(is_shared=True) | Q(is_public=True)
 NOBODY = 0
 """The role of somebody who may not even know that there is such an application."""
 
@@ -46,7 +49,10 @@ async def find(slug: str, caller: Caller) -> ResolvedApplication:
 
 async def may_use(application: ResolvedApplication, caller: Caller) -> bool:
     if caller.principal is not None:
-        return await usable(caller).filter(pk=application.id).aexists()
+        rows = Application.objects.filter(pk=application.id, is_enabled=True)
+        if caller.scope is not None:
+            rows = rows.filter(pk__in=caller.scope)
+        return await reached(caller.principal, caller.team, Role.USER, rows).aexists()
     if caller.kind == "visitor":  # the two that need no question to the database
         return application.is_public
     return caller.scope is None or application.id in caller.scope
@@ -72,28 +78,46 @@ def accessible(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]
 def rows_of(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
-    """The rows that an account has a role in, `least` or a higher one."""
-    active = get_user_model().objects.filter(pk=user_id, is_active=True)
-    everything = Permission.objects.filter(
-        Q(user=user_id) | Q(group__user=user_id), codename="access_all_applications"
-    )
-    groups = Group.objects.filter(Q(team=None) | Q(team=team), user=user_id).values("pk")
-    mine = Grant.objects.filter(Q(user=user_id) | Q(group__in=groups)).order_by()
-    granted = mine.filter(application=OuterRef("pk")).values("application")
-    owned = Q(owner=user_id) | Q(Exists(active.filter(is_superuser=True))) | Q(Exists(everything))
-    common = Q(is_shared=True) | Q(is_public=True)
+    """The rows that an account has a role in, `least` or a higher one, each with its `role`."""
+    rows = reached(user_id, team, least, rows)
+    granted = grants(user_id, team).filter(application=OuterRef("pk")).values("application")
     own = Case(
-        When(owned, then=Value(Role.OWNER.value)),
-        When(common, then=Value(Role.USER.value)),
+        When(owned(user_id), then=Value(Role.OWNER.value)),
+        When(COMMON, then=Value(Role.USER.value)),
         default=Value(NOBODY),
         output_field=SmallIntegerField(),
     )
     highest = Subquery(
         granted.annotate(role=Max("role")).values("role"), output_field=SmallIntegerField()
     )
-    rows = rows.filter(Exists(active)).annotate(role=Greatest(own, Coalesce(highest, NOBODY)))
+    return rows.annotate(role=Greatest(own, Coalesce(highest, NOBODY)))
+
+
+def reached(
+    user_id: int, team: int | None, least: int, rows: QuerySet[Application]
+) -> QuerySet[Application]:
+    """As `rows_of`, without the roles: to put that query together takes twice as long."""
+    rows = rows.filter(Exists(open_account(user_id)))
     if least == NOBODY:
         return rows
     # By the grants of the account, which are few: the role of each row takes a query of its own.
-    found = owned | Q(pk__in=mine.filter(role__gte=least).values("application"))
-    return rows.filter(found | common if least == Role.USER else found)
+    given = grants(user_id, team).filter(role__gte=least).values("application")
+    found = owned(user_id) | Q(pk__in=given)
+    return rows.filter(found | COMMON if least == Role.USER else found)
+
+
+def open_account(user_id: int) -> QuerySet[Any]:
+    return get_user_model().objects.filter(pk=user_id, is_active=True)
+
+
+def owned(user_id: int) -> Q:
+    everything = Permission.objects.filter(
+        Q(user=user_id) | Q(group__user=user_id), codename="access_all_applications"
+    )
+    superuser = open_account(user_id).filter(is_superuser=True)
+    return Q(owner=user_id) | Q(Exists(superuser)) | Q(Exists(everything))
+
+
+def grants(user_id: int, team: int | None) -> QuerySet[Grant]:
+    groups = Group.objects.filter(Q(team=None) | Q(team=team), user=user_id).values("pk")
+    return Grant.objects.filter(Q(user=user_id) | Q(group__in=groups)).order_by()
