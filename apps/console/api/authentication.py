@@ -50,6 +50,10 @@ class StaffWithPermission(DjangoModelPermissions):
         "HEAD": ["%(app_label)s.view_%(model_name)s"],
     }
 
+    def _queryset(self, view: Any) -> Any:
+        """Of what the view is about: which rows of it somebody sees makes no difference here."""
+        return view.get_queryset() if view.queryset is None else view.queryset
+
     def has_permission(self, request: Request, view: Any) -> bool:
         is_staff = request.user.is_active and request.user.is_staff
         return is_staff and super().has_permission(request, view)
