@@ -32,6 +32,10 @@ def pytest_configure() -> None:
     # A good one takes a quarter of a second for each account.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
+    from tests import emptying
+
+    emptying.install()
+
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -60,6 +64,20 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Threads that keep their connection would not let go of the database that is dropped."""
+    yield
+    from django.db import connection
+
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_kept_between_tests() -> Iterator[None]:
     """Rolled-back rows come again with the same ids and versions, so the process must forget."""
@@ -79,6 +97,7 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
     pins.forget()
     forget_memories()
     forget_budgets()
+    forget_rows_that_wait()
 
 
 def forget_memories() -> None:
@@ -92,6 +111,16 @@ def forget_budgets() -> None:
         module.HUB.budgets.forget()
     if (module := sys.modules.get("apps.insights.budgets.costs")) is not None:
         module.forget()
+
+
+def forget_rows_that_wait() -> None:
+    """Or a later test that ends the process in earnest would write and keep them."""
+    if (module := sys.modules.get("apps.live.hub")) is not None:
+        writer = module.HUB.summaries
+        for rows in (writer.over, *(queue.rows for queue in writer.queues)):
+            rows.clear()
+        writer.going.clear()
+        writer.task = writer.flushing = None
 
 
 @pytest.fixture(autouse=True)

@@ -54,8 +54,10 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _rows_are_looked_at(settings) -> Iterator[None]:
+def _rows_are_looked_at(settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+    # While somebody looks around, which takes a busy machine seconds, nobody is connected.
+    monkeypatch.setattr("apps.capabilities.rest.exchanges.CONNECT_SECONDS", 120.0)
     forget()
     yield
     forget()
