@@ -90,11 +90,14 @@ INSTALLED_APPS = [
     "allauth.socialaccount.providers.openid_connect",
     "apps.accounts",
     "apps.workspace.local",
+    "apps.notes",
+    "apps.schedules",
     "apps.catalog",
     "apps.insights",
     "apps.live",
     "apps.chat",
     "apps.console",
+    "apps.triggers",
 ]
 
 MIDDLEWARE = [
