@@ -583,6 +583,7 @@ CAPABILITIES = [
     "apps.capabilities.questions.capability.questions",
     "apps.capabilities.client_tools.capability.client_tools",
     "apps.capabilities.conversations.capability.conversations",
+    "apps.capabilities.notes.capability.notes",
     "apps.capabilities.surroundings.capability.surroundings",
     "apps.capabilities.mcp.capability.mcp",
     "apps.capabilities.dial_app.capability.dial_app",
@@ -799,7 +800,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = REQUEST_MAX_BODY_BYTES
 BODY_ROOM = 1024 * 1024
 """What a form needs around its file."""
 BODY_LIMITS = (
-    (r"/admin/|/chat/[^/]+/files/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
+    (r"/admin/|/chat/[^/]+/files/|/notes/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
     (r"", REQUEST_MAX_BODY_BYTES),
 )
 """Patterns of Django's paths, and the most bytes that are sent to them. The first that matches counts."""

@@ -146,6 +146,8 @@ class Opening:
     demanded: str = ""
     """The tool that the client wants to be called first, "" for none."""
     known: Known = field(default_factory=Known)
+    application: str = ""
+    """The slug of the application that answers, "" where none is named."""
     loading: Loading = field(default_factory=Loading)
     can_ask: Set[InteractionKind] = frozenset()
     """What calls can ask the person."""

@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 from apps.manifest.approvals import AnswerSeconds, Approval
 from apps.manifest.memory import Memory
 from apps.manifest.nodes import IN_PREVIEW, Node, unpublished
+from apps.manifest.notes import Notes
 from apps.manifest.subagents import Subagents
 
 FileTool = Literal[
@@ -239,5 +240,8 @@ class Features(Node):
     """Helpers that the model hands tasks to. Null: none."""
     memory: Memory | None = None
     """What the model remembers of a person, in later conversations too. Null: nothing."""
+    notes: Notes | None = None
+    """The notes of the person who asks, or of their team, for the model to read and to write. Null:
+    the model has none."""
     tool_access_filter: ToolAccessFilter | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Leave out tools that the caller may not use. Null: all are offered."""

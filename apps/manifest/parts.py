@@ -49,6 +49,7 @@ FEATURES = {
     "search_conversations": "enabled",
     "subagents": "enabled",
     "memory": "enabled",
+    "notes": "enabled",
     "tool_access_filter": "enabled",
 }
 """The features that are parts, each with the field that switches it on where it is not null."""

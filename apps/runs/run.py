@@ -82,6 +82,7 @@ async def run(
         {**newest_state(given), **saved},
         saved,
         demanded=chosen_tool(request.tool_choice),
+        application=application.slug,
         loading=loading,
         can_ask=ledger.can_ask,
         spend=progress.usage.extend,

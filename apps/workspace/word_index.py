@@ -7,7 +7,7 @@ PostgreSQL: an index on an expression, of words in lower case.
 # ruff: noqa: S608 - all that is put into these statements are names that modules here give
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +50,7 @@ class WordIndex:
         self.execute(dropped, schema_editor)
 
     def execute(
-        self, statements: dict[str, Sequence[str]], schema_editor: BaseDatabaseSchemaEditor
+        self, statements: Mapping[str, Sequence[str]], schema_editor: BaseDatabaseSchemaEditor
     ) -> None:
         for statement in statements.get(schema_editor.connection.vendor, ()):
             schema_editor.execute(statement, params=None)

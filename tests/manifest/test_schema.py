@@ -88,6 +88,7 @@ DIFFERENCES = {
     "Features.properties.search_conversations": "ours only",
     # An addition: what people said once need not be said again.
     "Features.properties.memory": "ours only",
+    "Features.properties.notes": "ours only",
     # An addition: the page of the conversation runs tools.
     "$.properties.tool_sets.items.discriminator.mapping.client": "ours only",
     "$.properties.tool_sets.items.oneOf": "8 kinds instead of 7",

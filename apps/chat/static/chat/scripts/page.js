@@ -132,6 +132,7 @@ addEventListener("keydown", stopByKey);
 
 connection.connect();
 draw();
+if (page.draft) void composer.updateComplete.then(() => beginWith(page.draft ?? ""));
 // On a touch screen the focus would open the keyboard over the page.
 if (matchMedia("(pointer: fine)").matches) void composer.updateComplete.then(() => composer.focus());
 
@@ -375,6 +376,11 @@ function beginning() {
 
 function beginKey() {
   return `begin ${page.address}`;
+}
+
+/** What the person has written already stays. @param {string} text that the address of the page asks for */
+function beginWith(text) {
+  if (!composer.text.includes(text.trim())) composer.fill(composer.text ? `${composer.text}\n\n${text}` : text);
 }
 
 function draftKey() {
