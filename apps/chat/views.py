@@ -41,13 +41,13 @@ from apps.chat.memory_listing import remembering
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation
 from apps.chat.notes.quotes import quote_of
-from apps.notes.spaces import space_of
 from apps.chat.request_access import are_shown
 from apps.errors import ApplicationBroken, ApplicationNotFound, PlaceNotFound
 from apps.live.notifications import announce_growth
 from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import ConversationStarters, Manifest
 from apps.manifest.narrative import LONGEST_NARRATIVE
+from apps.notes.spaces import space_of
 from apps.workspace.local.remembered import settings_of
 
 LONGEST_TITLE = 200

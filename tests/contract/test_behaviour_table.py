@@ -15,6 +15,7 @@ import pytest
 from tests.contract import (
     access,
     agent_memory,
+    agent_notes,
     agent_sources,
     agents,
     attachments,
@@ -54,7 +55,17 @@ TESTS = Path(__file__).parent.parent
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
-    *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage),
+    *(
+        agents,
+        agent_memory,
+        agent_notes,
+        agent_sources,
+        engine,
+        page_tools,
+        durable,
+        providers,
+        usage,
+    ),
     *(fallbacks, model_capabilities, context_window, budgets, prompts, personal_keys),
     *(conversations, teams, operators, access),
 )
@@ -73,6 +84,7 @@ SECTIONS = (
     *(f"G-{number}" for number in (*range(50, 56), *range(60, 63))),
     *(f"T-{number:02}" for number in (*range(1, 15), *range(30, 38))),
     *("D-05", "D-07", "D-09", "D-11", "D-12", "D-20", "D-21", "D-22", "D-23", "D-43"),
+    *("D-45", "D-46", "D-47", "D-48", "D-50", "R-23"),
     *("R-01", "R-02", "R-03", "R-11", "R-13"),
     *("T-50", "T-52", "T-53", "T-54", "T-57"),
     *("T-60", "T-61", "T-62", "R-28"),

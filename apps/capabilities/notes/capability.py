@@ -5,11 +5,12 @@ from contextlib import asynccontextmanager
 
 from channels.db import database_sync_to_async
 
+from apps.accounts.caller import Caller
 from apps.capabilities.notes.at_hand import NOTES, NotesAtHand
 from apps.capabilities.notes.tools import note_tools
 from apps.capabilities.registry import NOTHING, Capability, Contribution, Open, Opening
 from apps.manifest.manifest import Manifest
-from apps.notes.spaces import space_of
+from apps.notes.spaces import NoteSpace, space_of
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -20,7 +21,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
     @asynccontextmanager
     async def open_notes(opening: Opening) -> AsyncIterator[Contribution]:
-        space = await database_sync_to_async(space_of)(opening.caller)
+        space = await find_space(opening.caller)
         if space is None:  # visitors and DIAL's users have none here
             yield NOTHING
             return
@@ -28,6 +29,13 @@ def prepare(manifest: Manifest) -> Open | None:
         yield Contribution(tuple(tool.bind(opening) for tool in tools))
 
     return open_notes
+
+
+async def find_space(caller: Caller) -> NoteSpace | None:
+    if caller.team is None:  # nothing is asked of the database
+        return space_of(caller)
+    found: NoteSpace | None = await database_sync_to_async(space_of)(caller)
+    return found
 
 
 notes = Capability("notes", frozenset({"features.notes"}), prepare)

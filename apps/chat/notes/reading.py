@@ -111,7 +111,7 @@ def newest_version(found: Note) -> NoteVersion:
 def author_name(version: NoteVersion) -> str:
     """Of a person, or of the person for whom an agent wrote."""
     if version.user is None:
-        return "somebody who has no account any more" if not version.is_by_agent else ""
+        return "somebody without an account" if not version.is_by_agent else ""
     user: Any = version.user
     return user.get_full_name() or str(user.get_username())
 

@@ -42,7 +42,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
     try:
         done = import_notes(space.owner, open_zip(sent), person(request))
     except NoteRefused as error:
-        return listing(request, f"Nothing was imported. {error}", 400)
+        return listing(request, f"Nothing was imported: {error}", 400)
     messages.success(request, said(done))
     return redirect("notes")
 

@@ -150,7 +150,7 @@ def test_changes_wait_for_the_person_unless_the_application_says_otherwise(ada: 
 
     assert isinstance(waiting, Pending)
     (card,) = waiting.interactions
-    assert (card.kind, card.asked["name"], card.request["private"]) == ("approval", name, True)
+    assert (card.kind, card.asked["name"], card.asked["private"]) == ("approval", name, True)
     assert card.asked["always"] == ["conversation", "application"]
     assert text_of("Boats", ada.bucket) == "old"
     assert not isinstance(result_of(opening_of(ada), name, AUTO, **given), Pending)

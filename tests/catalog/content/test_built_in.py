@@ -52,6 +52,7 @@ def test_there_is_what_manifests_written_elsewhere_refer_to():
         "toolset": {
             "chathub",
             "duckduckgo",
+            "git",
             "location",
             "page",
             "pictures",

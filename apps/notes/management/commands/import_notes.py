@@ -26,7 +26,7 @@ class Command(BaseCommand):
         try:
             done = import_notes(owner, FolderSource(folder), Author(None))
         except (NoteRefused, OSError) as error:
-            raise CommandError(f"Nothing was imported. {error}") from error
+            raise CommandError(f"Nothing was imported: {error}") from error
         self.stdout.write(
             f"New: {done.new}, changed: {done.changed}, the same: {done.same}, "
             f"files: {done.files}, left out: {done.left_out}."
