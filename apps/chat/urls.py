@@ -15,7 +15,7 @@ from apps.chat import (
     team_switch,
     views,
 )
-from apps.chat.notes import editing, history, reading, transfer
+from apps.chat.notes import history, note_changes, note_pages, transfer
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
@@ -68,19 +68,19 @@ urlpatterns: list[URLPattern] = [
     path("memory/<int:collection>/undo/", memory_page.undo, name="memory-undo"),
     path("memory/<int:collection>/forget/", memory_page.forget, name="memory-forget"),
     path("memory/<int:collection>/<int:number>/", memory_page.edit, name="memory-edit"),
-    path("notes/", reading.notes, name="notes"),
-    path("notes/new/", editing.new, name="note-new"),
-    path("notes/open/", reading.open_title, name="note-open"),
-    path("notes/links/", reading.links, name="note-links"),
+    path("notes/", note_pages.notes, name="notes"),
+    path("notes/new/", note_changes.new, name="note-new"),
+    path("notes/open/", note_pages.open_title, name="note-open"),
+    path("notes/links/", note_pages.links, name="note-links"),
     path("notes/export/", transfer.export, name="notes-export"),
     path("notes/import/", transfer.import_file, name="notes-import"),
-    path("notes/<int:pk>/", reading.note, name="note"),
-    path("notes/<int:pk>/edit/", editing.edit, name="note-edit"),
+    path("notes/<int:pk>/", note_pages.note, name="note"),
+    path("notes/<int:pk>/edit/", note_changes.edit, name="note-edit"),
     path("notes/<int:pk>/history/", history.history, name="note-history"),
-    path("notes/<int:pk>/delete/", editing.delete, name="note-delete"),
-    path("notes/<int:pk>/restore/", editing.restore, name="note-restore"),
-    path("notes/<int:pk>/undo/", editing.undo, name="note-undo"),
-    path("notes/<int:pk>/forget/", editing.forget, name="note-forget"),
+    path("notes/<int:pk>/delete/", note_changes.delete, name="note-delete"),
+    path("notes/<int:pk>/restore/", note_changes.restore, name="note-restore"),
+    path("notes/<int:pk>/undo/", note_changes.undo, name="note-undo"),
+    path("notes/<int:pk>/forget/", note_changes.forget, name="note-forget"),
     path("chat/<slug:slug>/files/", file_views.upload, name="upload"),
     path("chat/<slug:slug>/<uuid:conversation>/files/", file_views.listing, name="files"),
     path("files/<str:bucket>/<path:name>", file_views.file, name="file"),

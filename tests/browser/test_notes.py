@@ -131,7 +131,7 @@ def test_notes_are_kept_by_keyboard(page: Page, site: Site, scheme: Any, width: 
     press_on(page, "History", "link")
     expect(page.get_by_role("heading", level=1)).to_have_text("History of Plan")
     assert barriers(page) == []
-    press_on(page, "Bring this version back: 2")
+    press_on(page, "Bring version 2 back")
     expect(page.locator(".note-text")).to_have_text("Theirs")
     press_on(page, "Note keeper", "link")
     expect(page.get_by_label("Your question")).to_have_value(

@@ -7,7 +7,7 @@ from tests.contract.rules import Table, Tests, otherwise, rule
 browser = Tests("browser/test_notes.py")
 content = Tests("catalog/content/test_built_in.py")
 filters = Tests("notes/test_filters.py")
-listing = Tests("notes/test_listing.py")
+listing = Tests("notes/test_note_lists.py")
 page = Tests("chat/notes/test_pages.py")
 store = Tests("notes/test_store.py")
 tools = Tests("capabilities/notes/test_capability.py")

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from apps.errors import NoteRefused
 from apps.notes import store
-from apps.notes.listing import matching
+from apps.notes.content import NoteContent
+from apps.notes.note_lists import matching
 from apps.notes.models import Note
 from tests.notes.written import OTHER, OWNER, PERSON, write
 
@@ -90,7 +91,7 @@ def test_words_of_languages_without_spaces_are_found(text: str):
 def test_what_was_changed_and_deleted_is_not_found_any_more():
     note = write("Plan", "Something about whales")
     write("Gone", "More whales")
-    store.change(note, store.NoteContent("Plan", "Nothing about them"), PERSON)
+    store.change(note, NoteContent("Plan", "Nothing about them"), PERSON)
     store.delete(store.find(OWNER, "Gone"), PERSON)
 
     assert found("whales") == []

@@ -23,8 +23,8 @@ from apps.notes.models import Note
 from apps.notes.store import notes_of
 from apps.notes.transfer import sources
 from apps.notes.transfer.document import read_document, write_document
-from apps.notes.transfer.exporting import exported, file_name, write_zip
-from apps.notes.transfer.importing import Imported, import_notes
+from apps.notes.transfer.note_export import exported, file_name, write_zip
+from apps.notes.transfer.note_import import Imported, import_notes
 from apps.notes.transfer.sources import open_zip
 from apps.workspace.local import files
 from tests.notes.written import OTHER, OWNER, PERSON, said, text_of, titles, write

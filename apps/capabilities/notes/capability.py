@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from channels.db import database_sync_to_async
 
 from apps.accounts.caller import Caller
-from apps.capabilities.notes.at_hand import NOTES, NotesAtHand
+from apps.capabilities.notes.run_notes import NOTES, RunNotes
 from apps.capabilities.notes.tools import note_tools
 from apps.capabilities.registry import NOTHING, Capability, Contribution, Open, Opening
 from apps.manifest.manifest import Manifest
@@ -25,7 +25,7 @@ def prepare(manifest: Manifest) -> Open | None:
         if space is None:  # visitors and DIAL's users have none here
             yield NOTHING
             return
-        opening.known[NOTES] = NotesAtHand(space, opening, wanted.embedding_deployment_id)
+        opening.known[NOTES] = RunNotes(space, opening, wanted.embedding_deployment_id)
         yield Contribution(tuple(tool.bind(opening) for tool in tools))
 
     return open_notes

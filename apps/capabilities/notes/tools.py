@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from apps.capabilities.notes import reading, writing
-from apps.capabilities.notes.at_hand import Work, run_tool
+from apps.capabilities.notes import read_tools, write_tools
+from apps.capabilities.notes.run_notes import Work, run_tool
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, installation
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
@@ -64,7 +64,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
                 ),
             }
         ),
-        reading.search,
+        read_tools.search,
         "Search notes",
     ),
     (
@@ -78,14 +78,14 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
                 )
             }
         ),
-        reading.update_embeddings,
+        read_tools.update_embeddings,
         "Update what makes notes comparable",
     ),
     (
         "wiki-backlinks",
         "Lists the notes whose text has a link to a note.",
         taking({"title": TITLE, "limit": number("How many, 1 to 200.", 20)}, "title"),
-        reading.backlinks,
+        read_tools.backlinks,
         "Notes with a link to",
     ),
     (
@@ -99,7 +99,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
             },
             "rootTitle",
         ),
-        reading.contents,
+        read_tools.contents,
         "Contents of",
     ),
     (
@@ -111,7 +111,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
                 "daysAgo": number("Only those of so many days.", None, "number"),
             }
         ),
-        reading.recent,
+        read_tools.recent,
         "Newest notes",
     ),
     (
@@ -129,7 +129,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
                 ),
             }
         ),
-        reading.list_notes,
+        read_tools.list_notes,
         "List notes",
     ),
     (
@@ -137,7 +137,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
         "Tells what is wrong with a note: links that lead nowhere, missing files, code that does not "
         "end, a broken front matter.",
         taking({"title": TITLE}, "title"),
-        reading.errors,
+        read_tools.errors,
         "Check the note",
     ),
 )
@@ -148,7 +148,7 @@ WRITING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
         "from extraMeta; rename: `text` is the new title, and links follow; delete.",
         taking(
             {
-                "operation": text_parameter(f"One of {', '.join(writing.OPERATIONS)}."),
+                "operation": text_parameter(f"One of {', '.join(write_tools.OPERATIONS)}."),
                 "title": TITLE,
                 "text": text_parameter("Markdown; [[title]] is a link to another note."),
                 "extraMeta": text_parameter(
@@ -162,7 +162,7 @@ WRITING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
             "operation",
             "title",
         ),
-        writing.operate,
+        write_tools.operate,
         "Change notes",
     ),
     (
@@ -178,7 +178,7 @@ WRITING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
             "old",
             "new",
         ),
-        writing.edit,
+        write_tools.edit,
         "Edit the note",
     ),
 )

@@ -46,7 +46,7 @@ class NoteForm(forms.Form):
     number = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
     @classmethod
-    def of(cls, note: Note, *data: Any) -> Self:
+    def of(cls, note: Note, data: Any = None, files: Any = None) -> Self:
         content = content_of(note)
         initial = {
             "title": content.title,
@@ -55,7 +55,7 @@ class NoteForm(forms.Form):
             "fields_text": written_fields(content.fields),
             "number": note.number,
         }
-        return cls(*data, initial=initial, label_suffix="")
+        return cls(data, files, initial=initial, label_suffix="")
 
     def content(self) -> NoteContent:
         """Raises `NoteRefused`."""

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from apps.catalog.history.line_differences import Line, line_difference
 from apps.chat.notes.access import own_note
 from apps.chat.notes.form import written_fields
-from apps.chat.notes.reading import agent_name, author_name
+from apps.chat.notes.note_pages import agent_name, author_name
 from apps.notes.content import content_of
 from apps.notes.models import Note, NoteVersion
 

@@ -12,10 +12,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.chat.notes.access import own_space, person
-from apps.chat.notes.reading import listing
+from apps.chat.notes.note_pages import listing
 from apps.errors import NoteRefused
-from apps.notes.transfer.exporting import write_zip
-from apps.notes.transfer.importing import Imported, import_notes
+from apps.notes.transfer.note_export import write_zip
+from apps.notes.transfer.note_import import Imported, import_notes
 from apps.notes.transfer.sources import open_zip
 
 

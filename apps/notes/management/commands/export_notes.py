@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.notes.management.owners import add_owner_arguments, named_owner
-from apps.notes.transfer.exporting import write_folder
+from apps.notes.transfer.note_export import write_folder
 
 
 class Command(BaseCommand):

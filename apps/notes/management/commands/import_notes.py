@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from apps.errors import NoteRefused
 from apps.notes.management.owners import add_owner_arguments, named_owner
 from apps.notes.store import Author
-from apps.notes.transfer.importing import import_notes
+from apps.notes.transfer.note_import import import_notes
 from apps.notes.transfer.sources import FolderSource
 
 

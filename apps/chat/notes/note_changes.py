@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from apps.catalog.history.line_differences import line_difference
 from apps.chat.notes.access import living_note, own_note, own_space, person
 from apps.chat.notes.form import NoteForm
-from apps.chat.notes.reading import agent_name, author_name, newest_version
+from apps.chat.notes.note_pages import agent_name, author_name, newest_version
 from apps.errors import FileChanged, FileRefused, NoteChanged, NoteRefused
 from apps.notes import store
 from apps.notes.attachments import FOLDER, path_of

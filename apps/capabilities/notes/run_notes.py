@@ -33,7 +33,7 @@ FOLDER = "conversations/"
 
 
 @dataclass(frozen=True, slots=True)
-class NotesAtHand:
+class RunNotes:
     """`deployment_id` embeds notes, None for the installation's default."""
 
     space: NoteSpace
@@ -70,10 +70,10 @@ class NotesAtHand:
             self.opening.taint.add(f"note “{note.title}”")
 
 
-NOTES = Key[NotesAtHand]("notes")
+NOTES = Key[RunNotes]("notes")
 """Of this run."""
 
-Work = Callable[[NotesAtHand, dict[str, Any]], Any]
+Work = Callable[[RunNotes, dict[str, Any]], Any]
 
 
 async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> ToolResult:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from apps.capabilities.notes.at_hand import NotesAtHand, ask
+from apps.capabilities.notes.run_notes import RunNotes, ask
 from apps.capabilities.notes.text import quoted
 from apps.errors import InvalidParameter
 from apps.notes import store
@@ -18,7 +18,7 @@ SYSTEM_KEYS = frozenset({"title", "text", "created", "modified", "type", "creato
 """Of TiddlyWiki's fields, those that every note has here by itself."""
 
 
-async def operate(own: NotesAtHand, given: dict[str, Any]) -> str:
+async def operate(own: RunNotes, given: dict[str, Any]) -> str:
     operation = given["operation"]
     if operation not in WORK:
         raise InvalidParameter(
@@ -71,7 +71,7 @@ WORK: Mapping[str, Callable[[str, dict[str, Any], Mapping[str, Any], Author], st
 )
 
 
-async def edit(own: NotesAtHand, given: dict[str, Any]) -> str:
+async def edit(own: RunNotes, given: dict[str, Any]) -> str:
     """Put `new` in the place of `old`, which has to stand in the text exactly once."""
     owner, old, new = own.owner(given), given["old"], given["new"]
     if not old:

@@ -22,7 +22,7 @@ from apps.chat.views import visitor
 from apps.errors import NoteRefused
 from apps.notes.content import key_of
 from apps.notes.filters import LONGEST
-from apps.notes.listing import backlinks, existing, matching, tag_counts
+from apps.notes.note_lists import backlinks, existing, matching, tag_counts
 from apps.notes.models import Note, NoteVersion
 
 ON_A_PAGE = 50

@@ -3,10 +3,10 @@
 from itertools import islice
 from typing import Any
 
-from apps.capabilities.notes.at_hand import NotesAtHand, ask
+from apps.capabilities.notes.run_notes import RunNotes, ask
 from apps.capabilities.notes.text import HEADING, lines_of, quoted, texts_of
 from apps.errors import InvalidParameter
-from apps.notes import listing
+from apps.notes import note_lists
 from apps.notes.checks import NoteProblem, problems_of
 from apps.notes.models import Note
 from apps.notes.store import find
@@ -19,12 +19,12 @@ UPDATE_SECONDS = 60.0
 NONE = "No note was found."
 
 
-async def search(own: NotesAtHand, given: dict[str, Any]) -> str:
+async def search(own: RunNotes, given: dict[str, Any]) -> str:
     by = search_by_meaning if given["searchType"] == "vector" else search_by_filter
     return await by(own, own.owner(given), given, between(given["limit"], 1, MOST_HITS))
 
 
-async def search_by_filter(own: NotesAtHand, owner: str, given: dict[str, Any], most: int) -> str:
+async def search_by_filter(own: RunNotes, owner: str, given: dict[str, Any], most: int) -> str:
     notes, count = await ask(first_matching, owner, given.get("filter") or "", most)
     if not notes:
         return NONE
@@ -34,7 +34,7 @@ async def search_by_filter(own: NotesAtHand, owner: str, given: dict[str, Any], 
 
 
 def first_matching(owner: str, filter: str, most: int) -> tuple[list[Note], int]:
-    rows = listing.matching(owner, filter)
+    rows = note_lists.matching(owner, filter)
     return list(rows[:most]), rows.count()
 
 
@@ -43,7 +43,7 @@ def found_line(shown: int, count: int) -> str:
     return f"{count} found{more}."
 
 
-async def search_by_meaning(own: NotesAtHand, owner: str, given: dict[str, Any], most: int) -> str:
+async def search_by_meaning(own: RunNotes, owner: str, given: dict[str, Any], most: int) -> str:
     """Notes that were changed are embedded first, as many as there is time for."""
     from apps.notes import vectors  # with its first use: it needs NumPy
 
@@ -65,7 +65,7 @@ async def search_by_meaning(own: NotesAtHand, owner: str, given: dict[str, Any],
     return f"{len(hits)} found.{missing} {texts}"
 
 
-async def update_embeddings(own: NotesAtHand, given: dict[str, Any]) -> str:
+async def update_embeddings(own: RunNotes, given: dict[str, Any]) -> str:
     from apps.notes import vectors
 
     owner, embedder = own.owner(given), await own.embedder()
@@ -77,7 +77,7 @@ async def update_embeddings(own: NotesAtHand, given: dict[str, Any]) -> str:
     return f"{done.done} notes were embedded, {done.left} are left.{more}"
 
 
-async def backlinks(own: NotesAtHand, given: dict[str, Any]) -> str:
+async def backlinks(own: RunNotes, given: dict[str, Any]) -> str:
     most = between(given["limit"], 1, MOST_LISTED)
     notes = await ask(first_backlinks, own.owner(given), given["title"], most)
     if not notes:
@@ -86,12 +86,12 @@ async def backlinks(own: NotesAtHand, given: dict[str, Any]) -> str:
 
 
 def first_backlinks(owner: str, title: str, most: int) -> list[Note]:
-    return list(listing.backlinks(owner, title)[:most])
+    return list(note_lists.backlinks(owner, title)[:most])
 
 
-async def contents(own: NotesAtHand, given: dict[str, Any]) -> str:
+async def contents(own: RunNotes, given: dict[str, Any]) -> str:
     root = given["rootTitle"]
-    entries = await ask(listing.contents, own.owner(given), root, given["depth"])
+    entries = await ask(note_lists.contents, own.owner(given), root, given["depth"])
     if not entries:
         return f"No note has the tag {quoted(root)}."
     lines = [
@@ -101,17 +101,17 @@ async def contents(own: NotesAtHand, given: dict[str, Any]) -> str:
     return "\n".join((HEADING, "", *lines))
 
 
-async def recent(own: NotesAtHand, given: dict[str, Any]) -> str:
+async def recent(own: RunNotes, given: dict[str, Any]) -> str:
     most = between(given["limit"], 1, MOST_LISTED)
     notes = await ask(first_recent, own.owner(given), given.get("daysAgo"), most)
     return f"{HEADING}\n\n{lines_of(notes, ('title', 'tags', 'modified'))}" if notes else NONE
 
 
 def first_recent(owner: str, days: float | None, most: int) -> list[Note]:
-    return list(islice(listing.recent(owner, days), most))
+    return list(islice(note_lists.recent(owner, days), most))
 
 
-async def list_notes(own: NotesAtHand, given: dict[str, Any]) -> str:
+async def list_notes(own: RunNotes, given: dict[str, Any]) -> str:
     most, offset = between(given["limit"], 1, MOST_LISTED), max(given["offset"], 0)
     names = [
         name for part in given["fields"].split(",") if (name := part.strip()) and name != "text"
@@ -128,11 +128,11 @@ async def list_notes(own: NotesAtHand, given: dict[str, Any]) -> str:
 
 
 def page_of(owner: str, filter: str, start: int, end: int) -> tuple[list[Note], int]:
-    rows = listing.listed(owner, filter)
+    rows = note_lists.listed(owner, filter)
     return list(rows[start:end]), rows.count()
 
 
-async def errors(own: NotesAtHand, given: dict[str, Any]) -> str:
+async def errors(own: RunNotes, given: dict[str, Any]) -> str:
     found = await ask(errors_of, own.owner(given), given["title"])
     if not found:
         return "Nothing is wrong with this note."
