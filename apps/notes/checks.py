@@ -8,8 +8,8 @@ from apps.manifest.front_matter import FrontMatterInvalid, read_front_matter
 from apps.notes.attachments import FOLDER, paths_in
 from apps.notes.content import key_of
 from apps.notes.links import links_in
-from apps.notes.note_lists import existing
 from apps.notes.models import Note
+from apps.notes.note_lists import existing
 from apps.workspace.local.models import StoredFile
 from apps.workspace.local.paths import find_place
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from apps.errors import NoteRefused
 from apps.notes import store
 from apps.notes.content import NoteContent
-from apps.notes.note_lists import matching
 from apps.notes.models import Note
+from apps.notes.note_lists import matching
 from tests.notes.written import OTHER, OWNER, PERSON, write
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from apps.notes.checks import problems_of
-from apps.notes.note_lists import backlinks, contents, listed, recent, tag_counts
 from apps.notes.models import Note
+from apps.notes.note_lists import backlinks, contents, listed, recent, tag_counts
 from apps.workspace.local import files
 from tests.notes.written import OTHER, OWNER, write
 

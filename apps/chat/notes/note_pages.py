@@ -22,8 +22,8 @@ from apps.chat.views import visitor
 from apps.errors import NoteRefused
 from apps.notes.content import key_of
 from apps.notes.filters import LONGEST
-from apps.notes.note_lists import backlinks, existing, matching, tag_counts
 from apps.notes.models import Note, NoteVersion
+from apps.notes.note_lists import backlinks, existing, matching, tag_counts
 
 ON_A_PAGE = 50
 LISTED_TAGS = 40
