@@ -33,7 +33,12 @@ class NoteContent:
 
 def key_of(title: str) -> str:
     """What is compared of titles and tags: case, width and runs of spaces do not count."""
-    return " ".join(unicodedata.normalize("NFKC", title).casefold().split())
+    return " ".join(unicodedata.normalize("NFKC", storable(title)).casefold().split())
+
+
+def storable(text: str) -> str:
+    """Without what PostgreSQL refuses even to look for: NUL, and half characters, which models write."""
+    return text.replace("\0", "").encode(errors="ignore").decode()
 
 
 def content_of(row: Note | NoteVersion) -> NoteContent:

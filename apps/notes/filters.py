@@ -15,7 +15,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.lookups import Exact, IsNull
 
 from apps.errors import NoteRefused
-from apps.notes.content import key_of
+from apps.notes.content import key_of, storable
 from apps.notes.models import NoteTag
 from apps.notes.words import containing
 
@@ -63,7 +63,7 @@ def condition(filter: str) -> Q:
 
 def parse(filter: str) -> list[Term]:
     """Raises `NoteRefused`."""
-    text = filter.replace("\0", "").strip()
+    text = storable(filter).strip()
     if len(text) > LONGEST:
         raise refused(f"it has {len(text):,} characters; at most {LONGEST:,} are possible.")
     # Any text can be read: what is no condition is a word.

@@ -8,6 +8,7 @@ from apps.capabilities.notes.text import HEADING, lines_of, quoted, texts_of
 from apps.errors import InvalidParameter
 from apps.notes import note_lists
 from apps.notes.checks import NoteProblem, problems_of
+from apps.notes.limits import MOST_NOTES
 from apps.notes.models import Note
 from apps.notes.store import find
 
@@ -112,7 +113,7 @@ def first_recent(owner: str, days: float | None, most: int) -> list[Note]:
 
 
 async def list_notes(own: RunNotes, given: dict[str, Any]) -> str:
-    most, offset = between(given["limit"], 1, MOST_LISTED), max(given["offset"], 0)
+    most, offset = between(given["limit"], 1, MOST_LISTED), between(given["offset"], 0, MOST_NOTES)
     names = [
         name for part in given["fields"].split(",") if (name := part.strip()) and name != "text"
     ]

@@ -129,9 +129,7 @@ def conflict(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm)
     """Show what somebody else wrote meanwhile. Saving again replaces that, and it stays a version."""
     theirs = newest_version(note)
     mine = form.cleaned_data["text"].replace("\r\n", "\n").split("\n")
-    data = form.data.copy()
-    data["number"] = note.number
-    form.data = data
+    form.data = {**request.POST.dict(), "number": note.number}
     context = {
         "who": agent_name(theirs) or author_name(theirs),
         "lines": line_difference(note.text.split("\n"), mine),

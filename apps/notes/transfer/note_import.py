@@ -73,7 +73,8 @@ def read_documents(
 
 def import_documents(owner: str, documents: Mapping[str, NoteDocument], author: Author) -> Imported:
     """Raises `NoteRefused`."""
-    there = {note.key: note for note in notes_of(owner)}
+    # Texts are read when they are compared: all of them at once may be gigabytes.
+    there = {note.key: note for note in notes_of(owner).defer("text")}
     new = changed = same = 0
     for name, document in documents.items():
         note = there.get(key_of(document.content.title))

@@ -58,7 +58,7 @@ def ada() -> Caller:
 @pytest.fixture
 def crew(ada: Caller) -> Team:
     group = Group.objects.create(name="Crew")
-    User.objects.get(pk=ada.user_id).groups.add(group)
+    group.user_set.add(User.objects.get(username="ada"))
     return Team.objects.create(group=group)
 
 
@@ -396,3 +396,17 @@ def test_nothing_of_one_team_is_seen_in_another(ada: Caller, crew: Team):
     with pytest.raises(InvalidParameter, match="there is no note 'Plan'"):
         called(second, "wiki-operation", operation="delete", title="Plan")
     assert said(store.find(f"team-{crew.pk}", "Plan")) == [(1, "created", "Plan", True)]
+
+
+def test_what_no_database_can_look_for_is_not_found(ada: Caller):
+    write("Boats", owner=ada.bucket)
+    odd = "x\0\ud800y"
+
+    assert called(ada, "wiki-search", filter=f"tag:{odd} {odd} field:a={odd}").startswith("No")
+    assert called(ada, "wiki-backlinks", title=odd).startswith("No note has a link")
+    assert called(ada, "wiki-toc", rootTitle=odd, depth=10**30).startswith("No note has the tag")
+    assert called(ada, "wiki-list-tiddlers", offset=10**30) == "1 notes; none from 20000 on."
+    with pytest.raises(InvalidParameter, match="there is no note"):
+        called(ada, "edit-tiddler", title=odd, old="a", new="b")
+    with pytest.raises(InvalidParameter, match="text is invalid: it has characters that are no"):
+        called(ada, "wiki-operation", operation="add", title="A", text=odd)

@@ -280,7 +280,7 @@ def test_a_file_is_stored_and_linked(client: Client, owner: str):
 def test_notes_are_taken_along_and_brought_in(client: Client, owner: str):
     write("Boats", "Text", owner=owner)
     write("Of others")
-    archive = BytesIO(b"".join(client.get("/notes/export/").streaming_content))
+    archive = BytesIO(client.get("/notes/export/").getvalue())
     assert ZipFile(archive).namelist() == ["Boats.md"]
     store.change(store.find(owner, "Boats"), NoteContent("Boats", "Changed"), PERSON)
 
