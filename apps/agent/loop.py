@@ -16,6 +16,7 @@ from apps.agent.calls import ToolOutcome, refusal, result_message, static_names
 from apps.agent.context_fitter import ContextFitter
 from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds, keep_uncalled
 from apps.agent.early_stages import EarlyStages
+from apps.agent.ended_turns import NOTHING, end_turn
 from apps.agent.events import AnnotationAdded, Emit, ToolCallsRequested
 from apps.agent.fallbacks import stay_with
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
@@ -47,8 +48,6 @@ ViewStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
 """The messages as the model sees them; the conversation keeps its own."""
 
 UNLIMITED = -1
-NOTHING = " "
-"""The text of an empty answer: services refuse an empty one when it comes back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +264,7 @@ class AgentLoop:
             if is_waiting:
                 return WAITING
         if not external:
-            return ""
+            return end_turn(turn, outcomes) if internal else ""
         for call in external:
             report = ToolCallReport(call.name, turn.progress.iterations, None, "client")
             turn.progress.meter.tool_called(report)
