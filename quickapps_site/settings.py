@@ -589,6 +589,9 @@ CAPABILITIES = [
     "apps.capabilities.skills.capability.skills",
     "apps.capabilities.memory.capability.memory",  # its rules stand below the skills
     "apps.capabilities.subagents.capability.subagents",
+    "apps.capabilities.subagents.spawn.spawn_agent",
+    "apps.capabilities.todo.capability.todo",
+    "apps.capabilities.summary.capability.summary",
     "apps.capabilities.hooks.capability.hooks",  # before tools are withheld: it calls those as well
     "apps.capabilities.discovery.capability.discovery",
 ]

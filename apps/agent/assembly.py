@@ -13,6 +13,8 @@ from apps.agent.events import (
     AttachmentAdded,
     Emit,
     Finished,
+    HelperBegan,
+    HelperEnded,
     InteractionRequested,
     ModelUsage,
     Noticed,
@@ -27,6 +29,7 @@ from apps.agent.events import (
     StageRenamed,
     StateSaved,
     TextDelta,
+    TodoChanged,
     ToolCallsRequested,
     TurnRestarted,
     Usage,
@@ -190,8 +193,13 @@ class Assembly:
             case Noticed(notice_id, text):
                 prefix = self.stages.prefix if self.stages is not None else ""
                 self.emit(Noticed(f"{prefix}{notice_id}", text))
-            case InteractionRequested():
+            case InteractionRequested() | HelperEnded():
                 self.emit(delta)
+            case HelperBegan(_, stage_id):
+                prefix = self.stages.prefix if self.stages is not None else ""
+                self.emit(replace(delta, stage_id=f"{prefix}{stage_id}"))
+            case TodoChanged():
+                pass  # of a conversation with another application
             case Finish(reason):
                 # Only an application here can wait, which says so with `Finished`.
                 self.finish_reason = "stop" if reason == WAITING else reason

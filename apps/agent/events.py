@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -178,6 +178,42 @@ class InteractionRequested:
     due: float | None = None
 
 
+HelperStatus = Literal["running", "done", "failed", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class HelperBegan:
+    """A run of its own begins in the stage of the call that asked for it.
+
+    `key` is that of the call's step in the outermost run, `name` the beginning of the task, `agent`
+    the title of the predefined agent, "" for none. It may be told again after an interruption.
+    """
+
+    key: str
+    stage_id: str
+    name: str
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HelperEnded:
+    """`iterations` and `tool_calls` count those of the helper and of its own helpers."""
+
+    key: str
+    status: HelperStatus
+    iterations: int = 0
+    tool_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TodoChanged:
+    """The whole to-do list of the conversation, as Markdown with checkboxes."""
+
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class StateSaved:
     """The state that the next request must bring back: once, near the end; a model's in pieces."""
@@ -220,6 +256,9 @@ Event = (
     | ToolCallsRequested
     | TurnRestarted
     | InteractionRequested
+    | HelperBegan
+    | HelperEnded
+    | TodoChanged
     | StateSaved
     | Spent
     | Finished

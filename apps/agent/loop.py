@@ -42,12 +42,10 @@ from apps.agent.taint import Taint
 from apps.agent.tool_batch import ToolBatch, all_failed, parted, waits
 from apps.agent.tool_steps import ToolSteps
 from apps.agent.tools import ResultStep, Tool, ToolSpec
-from apps.errors import ModelFailed, StepLimitReached, ToolsKeepFailing
+from apps.errors import ModelFailed, ToolsKeepFailing
 
 ViewStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
 """The messages as the model sees them; the conversation keeps its own."""
-
-UNLIMITED = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +105,7 @@ class AgentLoop:
         `NotStored`.
         """
         progress.base = messages
+        progress.rounds.most = self.max_iterations
         with DeferredStages() as deferred:
             if self.is_resumed:
                 emit = Replay(emit, progress)
@@ -115,8 +114,7 @@ class AgentLoop:
             if calls := unanswered(messages):
                 reason = await self.make_calls(self.turn(emit, progress, deferred), calls)
             while not reason:
-                if self.max_iterations != UNLIMITED and progress.iterations >= self.max_iterations:
-                    raise StepLimitReached(self.max_iterations)
+                progress.rounds.take()
                 progress.iterations += 1
                 reason = await self.iterate(emit, progress, deferred)
             return reason
@@ -245,6 +243,7 @@ class AgentLoop:
         """
         internal = tuple(call for call in calls if call.name not in self.external)
         external = tuple(call for call in calls if call.name in self.external)
+        outcomes: Sequence[ToolOutcome] = ()
         if internal:
             asking = () if message is None else (message,)
             turn.progress.tool_calls += len(internal)
@@ -264,7 +263,7 @@ class AgentLoop:
             if is_waiting:
                 return WAITING
         if not external:
-            return end_turn(turn, outcomes) if internal else ""
+            return end_turn(turn, outcomes)
         for call in external:
             report = ToolCallReport(call.name, turn.progress.iterations, None, "client")
             turn.progress.meter.tool_called(report)

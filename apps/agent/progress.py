@@ -9,6 +9,7 @@ from apps.agent.early_stages import EarlyStages
 from apps.agent.events import Emit, ModelUsage
 from apps.agent.messages import Message
 from apps.agent.meter import NO_METER, Meter
+from apps.agent.rounds import Rounds
 from apps.agent.stages import DeferredStages
 
 BETWEEN_TEXTS = "\n\n"
@@ -32,6 +33,8 @@ class Progress:
     added: list[Message] = field(default_factory=list)
     usage: list[ModelUsage] = field(default_factory=list)
     iterations: int = 0
+    rounds: Rounds = field(default_factory=Rounds)
+    """What counts against the limit of `iterations`: these, and those of helpers."""
     tool_calls: int = 0
     failed_turns: int = 0
     """How many of the newest turns had calls that failed, and no others."""

@@ -54,7 +54,8 @@ class ToolResult:
     answer, `pictures` into its text. `failure` is set where the content describes a failed call.
 
     `ends_turn`: once the other calls of the round have ended, the run does, and no model is asked
-    again. `answer` is then the text that the answer ends with, "" for none.
+    again. `answer` is then the text that the answer ends with, "" for none. `rounds` are the calls of
+    models inside of it that count for the run.
     """
 
     content: str
@@ -68,6 +69,7 @@ class ToolResult:
     failure: Exception | None = field(default=None, compare=False, repr=False)
     ends_turn: bool = False
     answer: str = ""
+    rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)

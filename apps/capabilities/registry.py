@@ -24,10 +24,12 @@ from apps.agent.ledger import InteractionKind, Ledger
 from apps.agent.loop import ViewStep
 from apps.agent.messages import Message
 from apps.agent.meter import NO_METER, Meter
+from apps.agent.progress import Progress
 from apps.agent.recovery import Recovery
 from apps.agent.taint import Taint
 from apps.agent.tools import ResultStep, Spend, Tool, Toolbox, ignore_usage
 from apps.errors import InitializationIssue, Unsupported
+from apps.manifest.agent_definition import AgentDefinition
 from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
@@ -64,17 +66,29 @@ Completion = Callable[[Completed], Awaitable[None]]
 """What is done once there is an answer, while everything is still open."""
 
 
-Delegate = Callable[["Manifest", "Prepared", str, Emit, Ledger], Coroutine[Any, Any, str | None]]
-"""Another run for the same caller, of another manifest: it knows the question and nothing else.
+@dataclass(frozen=True, slots=True)
+class Delegation:
+    """Another run for the same caller, of another manifest: it knows the question and nothing else.
+
+    Its `progress` is new. If it `counts`, the calls of its models count for the run around it.
+    """
+
+    manifest: Manifest
+    prepared: Prepared
+    question: str
+    progress: Progress = field(default_factory=Progress)
+    counts: bool = False
+
+
+Delegate = Callable[[Delegation, Emit, Ledger], Coroutine[Any, Any, str | None]]
+"""Lets a delegation run.
 
 It emits what any run does, and returns the text that it ends with, "" for none; None if it waits
 for an answer of a person. Raises `QuickAppError`.
 """
 
 
-async def nobody(
-    manifest: Manifest, prepared: Prepared, question: str, emit: Emit, ledger: Ledger
-) -> str:
+async def nobody(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
     """Raises `Unsupported`."""
     raise Unsupported("There is no run here that could hand a task to another one.")
 
@@ -162,6 +176,8 @@ class Opening:
     """The predefined prompts of this installation, by name."""
     places: Mapping[str, ChatPlace] = field(default_factory=dict)
     """The places of this installation, by slug."""
+    agents: Mapping[str, AgentDefinition] = field(default_factory=dict)
+    """The predefined agents of this installation, by name."""
     taint: Taint = field(default_factory=Taint)
     """What the conversation has read that is not to be trusted."""
     meter: Meter = NO_METER

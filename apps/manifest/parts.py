@@ -48,6 +48,9 @@ FEATURES = {
     "questions": "",
     "search_conversations": "enabled",
     "subagents": "enabled",
+    "spawn_agent": "enabled",
+    "todo": "enabled",
+    "summary": "enabled",
     "memory": "enabled",
     "tool_access_filter": "enabled",
 }
