@@ -29,6 +29,7 @@ from tests.contract import (
     failures,
     fallbacks,
     file_tools,
+    helpers,
     injection,
     internal_tools,
     loop,
@@ -56,7 +57,7 @@ CHAPTERS = (
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
     *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage),
     *(fallbacks, model_capabilities, context_window, budgets, prompts, personal_keys),
-    *(conversations, teams, operators, access),
+    *(conversations, teams, operators, access, helpers),
 )
 TABLE: Table = {}
 for chapter in CHAPTERS:
@@ -78,6 +79,7 @@ SECTIONS = (
     *("T-60", "T-61", "T-62", "R-28"),
     *("D-06", "D-10", "D-30", "D-31", "D-32", "D-33", "T-51", "R-04", "R-12", "R-22"),
     "access",
+    *("D-01", "D-02", "D-03", "D-04", "D-24", "D-25", "D-40", "D-49", "D-50", "R-19", "R-23"),
     *("budgets", "T-55", "T-56", "R-14", "R-15", "R-26"),
     "operators",
     *("T-20", "T-21", "T-22", "T-23", "T-24", "T-63", "D-08"),
