@@ -22,8 +22,8 @@ from apps.capabilities.registry import (
 )
 from apps.capabilities.subagents.delegation import HelperCall
 from apps.capabilities.subagents.helper_manifest import PROMPT, HelperKind, manifest_of
+from apps.capabilities.subagents.interruption import HelperStopped, unless_stopped
 from apps.capabilities.subagents.relay import Relay
-from apps.capabilities.subagents.stopping import HelperStopped, unless_stopped
 from apps.capabilities.subagents.turns import depth
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,

@@ -12,6 +12,7 @@ from apps.catalog.content.layers import read_layers
 from apps.catalog.content.previews import preview
 from apps.catalog.content.references import resolve_references
 from apps.manifest.agent_definition import AgentDefinition, AgentInvalid, read_agent
+from apps.manifest.toolsets import label_of
 from apps.manifest.validation import read
 from tests.manifest.documents import manifest
 
@@ -108,7 +109,7 @@ def test_an_agent_brings_predefined_toolsets_and_one_that_there_is_not_is_told(t
     content = read_layers([folder])
     found = installed_agents(content)
 
-    assert [one.name for one in found["scout"].brought] == ["Shop"]
+    assert [label_of(one) for one in found["scout"].brought] == ["Shop"]
     assert "judge" not in found
     assert list(agent_problems(content, content.items["agent"]["judge"])) == [
         "brings: There is no predefined toolset 'shopp'; did you mean 'shop'?"
