@@ -154,6 +154,9 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         for waiting in (self.listening, self.beating):
             if waiting is not None:
                 waiting.cancel()
+        # The task's error has a traceback with this consumer: a circle, which would wait for the
+        # garbage collector with all that the request has.
+        self.listening = self.beating = None
 
     # --- Out -----------------------------------------------------------------------------------
 
