@@ -170,7 +170,7 @@ HELD = frozenset(
         "ServiceClient",
         "ServiceModel",
         "Token",
-        "Tokens",
+        "ClientTokens",
     }
 )
 """Those that a run is expected to have, or nothing was looked at."""
