@@ -96,5 +96,6 @@ def offered_groups(user: Any) -> QuerySet[Group]:
     """Groups that an administrator may give away: no roles and teams beyond their own."""
     if user.is_superuser:
         return Group.objects.all()
-    own = Q(team=None, user=user) | Q(team__administrators=user)
-    return Group.objects.filter(own).distinct()
+    # Who was taken out of a team in another way than on its page may still be its administrator.
+    own = Group.objects.filter(user=user).filter(Q(team=None) | Q(team__administrators=user))
+    return own.distinct()
