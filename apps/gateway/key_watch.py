@@ -49,9 +49,11 @@ async def while_valid(caller: Caller) -> AsyncIterator[None]:
 
 async def end_with_key(caller: Caller, limit: asyncio.Timeout) -> None:
     prefix = caller.bucket.removeprefix("key-")
-    while await is_valid(prefix):
+    while True:
+        if not await is_valid(prefix):
+            limit.reschedule(asyncio.get_running_loop().time())
+            return
         await asyncio.sleep(settings.HEARTBEAT_SECONDS)
-    limit.reschedule(asyncio.get_running_loop().time())
 
 
 async def is_valid(prefix: str) -> bool:
