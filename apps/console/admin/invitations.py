@@ -51,6 +51,8 @@ class InvitationAdmin(Admin[Invitation]):
     def state(self, invitation: Invitation) -> str:
         if invitation.used_at:
             return "Used"
+        if invitation.created_by is None or not invitation.created_by.is_active:
+            return "Void: whoever made it has no open account"
         return "Expired" if invitation.expires_at <= timezone.now() else "Open"
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
