@@ -11,8 +11,8 @@ from channels.db import database_sync_to_async
 from django.contrib.auth.models import User
 from django.db import OperationalError
 
+from apps.accounts.key_holders import find_holder_of
 from apps.accounts.models import ApiKey
-from apps.gateway import key_watch
 from tests.gateway.scripts import (
     PATIENCE,
     Client,
@@ -27,9 +27,11 @@ from tests.gateway.scripts import (
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@database_sync_to_async
-def make_key() -> tuple[Any, str]:
-    return ApiKey.objects.create_key(name="n", user=User.objects.create_user("ada"))
+async def make_key() -> tuple[ApiKey, str]:
+    row, key = await database_sync_to_async(ApiKey.objects.create_key)(
+        name="n", user=await User.objects.acreate(username="ada")
+    )
+    return row, key
 
 
 async def asked(model: ScriptedModel, key: str, *, stream: bool) -> Client:
@@ -63,7 +65,7 @@ async def test_an_answer_goes_on_with_its_key_and_while_the_database_is_away(
 ):
     settings.HEARTBEAT_SECONDS = 0.01
     _, key = await make_key()
-    looks, find, rest = [], key_watch.find_holder_of, asyncio.Event()
+    looks, rest = [], asyncio.Event()
     loop = asyncio.get_running_loop()
 
     def look(prefix: str) -> Any:
@@ -72,9 +74,9 @@ async def test_an_answer_goes_on_with_its_key_and_while_the_database_is_away(
             raise OperationalError("away")
         if len(looks) == 3:
             loop.call_soon_threadsafe(rest.set)
-        return find(prefix)
+        return find_holder_of(prefix)
 
-    monkeypatch.setattr(key_watch, "find_holder_of", look)
+    monkeypatch.setattr("apps.gateway.key_watch.find_holder_of", look)
     more = asyncio.Event()
     model = ScriptedModel([says("Hel"), more, says("lo"), ends()])
     client = await asked(model, key, stream=False)
