@@ -3,8 +3,10 @@
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, assert_never
+
+from msgspec.structs import replace
 
 from apps.agent.allowance import Allowance
 from apps.agent.early_stages import EarlyStages
@@ -195,9 +197,9 @@ class Assembly:
                 self.emit(Noticed(f"{prefix}{notice_id}", text))
             case InteractionRequested() | HelperEnded():
                 self.emit(delta)
-            case HelperBegan(_, stage_id):
+            case HelperBegan(key, stage_id, name, agent):
                 prefix = self.stages.prefix if self.stages is not None else ""
-                self.emit(replace(delta, stage_id=f"{prefix}{stage_id}"))
+                self.emit(HelperBegan(key, f"{prefix}{stage_id}", name, agent))
             case TodoChanged():
                 pass  # of a conversation with another application
             case Finish(reason):

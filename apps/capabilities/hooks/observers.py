@@ -4,8 +4,10 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from apps.agent.messages import Message, ToolCall
 from apps.agent.tools import Tool, Toolbox, ToolResult
