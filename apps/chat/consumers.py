@@ -35,6 +35,7 @@ from apps.chat.decisions import decide
 from apps.chat.frames import (
     Ask,
     ClientFrame,
+    HelperStop,
     Open,
     QueueChange,
     QueueFrame,
@@ -44,6 +45,7 @@ from apps.chat.frames import (
     Watch,
     read,
 )
+from apps.chat.helpers import stop_helper
 from apps.chat.listing import entries_of, keep_looking
 from apps.chat.protocol import FrameWriter, to_json
 from apps.chat.session_end import check_session
@@ -140,7 +142,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 logger.exception("A frame of the page could not be served")
                 await self.refuse(Refused("internal_error", "Something went wrong. Try again."))
 
-    async def take(self, sent: ClientFrame) -> None:
+    async def take(self, sent: ClientFrame) -> None:  # noqa: C901 - one case for each frame
         match sent:
             case Open():
                 await self.open(sent)
@@ -148,6 +150,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self.ask(sent)
             case Stop():
                 await self.stop()
+            case HelperStop():
+                await self.stop_helper(sent)
             case Watch():
                 self.shows_list = True
                 if self.watcher is None:
@@ -193,11 +197,21 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if taken.conversation.pk != self.conversation:
             await self.open(Open(type="open", conversation=taken.conversation.pk))
 
-    async def stop(self) -> None:
-        """Stop the answer in the open conversation, whichever process gives it. Raises `Refused`."""
+    async def own_conversation(self) -> UUID:
+        """The open one, if it belongs to the caller. Raises `Refused`."""
         conversation = self.conversation
         if conversation is None or not await own(self.caller).filter(pk=conversation).aexists():
             raise Refused("conversation_not_found", "Open a conversation first.")
+        return conversation
+
+    async def stop_helper(self, sent: HelperStop) -> None:
+        """Raises `Refused`."""
+        if not await stop_helper(self.hub, await self.own_conversation(), sent.key):
+            raise Refused("no_helper", "This helper has ended already.")
+
+    async def stop(self) -> None:
+        """Stop the answer in the open conversation, whichever process gives it. Raises `Refused`."""
+        conversation = await self.own_conversation()
         is_stopped = await answers.stop(self.hub, conversation)
         await wake_viewers(self.hub, self.person)
         if not is_stopped:

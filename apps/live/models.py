@@ -11,6 +11,7 @@ from django.db import models
 from django.utils import timezone
 
 from apps.agent import ledger
+from apps.live.helper_rows import HelperRun as HelperRun
 from apps.live.run_summary import RunSummary as RunSummary
 from apps.live.sent_request_rows import SentPart as SentPart
 from apps.live.sent_request_rows import SentRequestRow as SentRequestRow

@@ -30,6 +30,7 @@ from tests.contract import (
     failures,
     fallbacks,
     file_tools,
+    helpers,
     injection,
     internal_tools,
     loop,
@@ -67,7 +68,7 @@ CHAPTERS = (
         usage,
     ),
     *(fallbacks, model_capabilities, context_window, budgets, prompts, personal_keys),
-    *(conversations, teams, operators, access),
+    *(conversations, teams, operators, access, helpers),
 )
 TABLE: Table = {}
 for chapter in CHAPTERS:
@@ -84,12 +85,13 @@ SECTIONS = (
     *(f"G-{number}" for number in (*range(50, 56), *range(60, 63))),
     *(f"T-{number:02}" for number in (*range(1, 15), *range(30, 38))),
     *("D-05", "D-07", "D-09", "D-11", "D-12", "D-20", "D-21", "D-22", "D-23", "D-43"),
-    *("D-45", "D-46", "D-47", "D-48", "D-50", "R-23"),
+    *("D-45", "D-46", "D-47", "D-48"),
     *("R-01", "R-02", "R-03", "R-11", "R-13"),
     *("T-50", "T-52", "T-53", "T-54", "T-57"),
     *("T-60", "T-61", "T-62", "R-28"),
     *("D-06", "D-10", "D-30", "D-31", "D-32", "D-33", "T-51", "R-04", "R-12", "R-22"),
     "access",
+    *("D-01", "D-02", "D-03", "D-04", "D-24", "D-25", "D-40", "D-49", "D-50", "R-19", "R-23"),
     *("budgets", "T-55", "T-56", "R-14", "R-15", "R-26"),
     "operators",
     *("T-20", "T-21", "T-22", "T-23", "T-24", "T-63", "D-08"),

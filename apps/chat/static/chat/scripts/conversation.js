@@ -19,6 +19,8 @@ export class Conversation {
   /** @type {(Question | Answer)[]} */
   turns = [];
   title = "";
+  /** The to-do list, as Markdown with checkboxes. */
+  todo = "";
   /** The newest sequence number that was taken. */
   last = 0;
   /** Whether a run is going of which nothing has been taken yet. */
@@ -44,6 +46,8 @@ export class Conversation {
     if (event.conversation !== this.id || event.seq <= this.last) return false;
     this.last = event.seq;
     this.awaiting = event.type === "message.added";
+    if (event.type === "todo.changed") this.todo = event.text;
+    if (event.type === "message.complete") this.todo = event.message.todo ?? this.todo;
     if (event.type === "message.added") this.#add(event.message);
     else change(this.#answer(event.run), event);
     return true;

@@ -19,6 +19,7 @@
  * @property {number} [first_text_seconds]
  * @property {number} [seconds]
  * @property {Place} [place] where the person was who asked
+ * @property {string} [todo] the list that the conversation has after it
  * @property {MemoryNote[]} [memories] what an answer has read of memories, and written
  *
  * @typedef {{slug: string, title: string, narrative: string}} Place
@@ -64,6 +65,11 @@
  * @typedef {Sequenced & {type: "attachment.added", attachment: Attachment}} AttachmentAdded
  * @typedef {Sequenced & {type: "annotation.added", annotation: Annotation}} AnnotationAdded
  * @typedef {Sequenced & {type: "notice.added", notice: string, text: string}} NoticeAdded
+ * @typedef {Sequenced & {type: "helper.began", key: string, stage: string, name: string,
+ *   agent: string}} HelperBegan
+ * @typedef {Sequenced & {type: "helper.ended", key: string,
+ *   status: "done" | "failed" | "stopped"}} HelperEnded
+ * @typedef {Sequenced & {type: "todo.changed", text: string}} TodoChanged
  * @typedef {Sequenced & {type: "run.continued"}} RunContinued
  * @typedef {Sequenced & {type: "answer.restarted", text: string, attachments: Attachment[],
  *   annotations: Annotation[]}} AnswerRestarted
@@ -77,7 +83,8 @@
  * @typedef {Sequenced & {type: "message.complete", message: StoredMessage}} MessageComplete
  *
  * @typedef {MessageAdded | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
- *   | AttachmentAdded | AnnotationAdded | NoticeAdded | RunContinued | AnswerRestarted | InteractionRequested
+ *   | AttachmentAdded | AnnotationAdded | NoticeAdded | HelperBegan | HelperEnded
+ *   | TodoChanged | RunContinued | AnswerRestarted | InteractionRequested
  *   | InteractionResolved | RunError | MessageComplete} Event
  * @typedef {Opened | Refusal | QueueChanged | ListChanged | TeamChanged | Event} Frame
  */

@@ -18,6 +18,7 @@ import { offerFields } from "./page-fields.js";
 import { PageTools } from "./page-tools.js";
 import { ChatQueue } from "./queue.js";
 import { Session, uuid } from "./session.js";
+import { ChatTodo } from "./todo.js";
 import { Uploads } from "./uploads.js";
 
 /**
@@ -56,6 +57,7 @@ const composer = element("composer", ChatComposer);
 const history = element("history", ChatHistory);
 const files = element("files", ChatFiles);
 const queue = element("queue", ChatQueue);
+const todo = element("todo", ChatTodo);
 const notice = element("notice", HTMLElement);
 const sum = element("conversation-sum", HTMLElement);
 const problem = element("problem", HTMLElement);
@@ -117,6 +119,7 @@ log.addEventListener("answer", (event) => {
   focusCard(); // its button is about to be disabled
   session.answer(detailOf(event));
 });
+log.addEventListener("helper-stop", (event) => session.stopHelper(detailOf(event)));
 cardNotice.addEventListener("click", focusCard);
 offerFields(tools, describePage, offerUndo);
 tools.publish();
@@ -157,6 +160,7 @@ function draw() {
   queue.messages = session.queue;
   queue.sending = session.sendingToQueue;
   queue.busy = session.busy;
+  todo.text = session.conversation.todo;
   composer.disabled = whyDisabled();
   tell(notice, NOTICES[session.state]);
   if (!session.busy) tell(sum, sumText(session.conversation.turns));

@@ -122,6 +122,11 @@ export class Session extends EventTarget {
     this.#stopping = !this.#connection.send({ type: "stop" });
   }
 
+  /** Stop one helper; the answer goes on. @param {string} key */
+  stopHelper(key) {
+    if (!this.#connection.send({ type: "helper.stop", key })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
+  }
+
   /**
    * Answer a card of the answer that waits.
    * @param {{key: string, kind: string, answer: InteractionAnswer}} given
@@ -266,7 +271,7 @@ export class Session extends EventTarget {
 
   /** @param {Refusal} refusal */
   #refuse({ text, code }) {
-    if (code === "no_run") return; // it ended while the wish to stop it was on its way
+    if (code === "no_run" || code === "no_helper") return; // it ended while the wish to stop it was on its way
     if (code === "not_queued" || code === "not_sent") {
       this.#tell("refused", { text, code, question: this.#changed?.text ?? "", attachments: [] });
       this.#changed = null;

@@ -2,6 +2,7 @@
 
 import { html, nothing, repeat } from "../vendor/lit.js";
 import { secondsText } from "./durations.js";
+import { helperButtons } from "./helper-buttons.js";
 import { icon } from "./icons.js";
 import { cardsAndSources, sourcesOf } from "./sources.js";
 import "./markdown.js";
@@ -23,6 +24,7 @@ export function stepList(steps, redraw) {
       (step) => step.id,
       (step) => html`<li class="step" data-state=${step.state}>
         ${hasMore(step) ? foldedStep(step, redraw) : html`<div class="step-line">${line(step)}</div>`}
+        ${helperButtons(step)}
         ${step.children.length ? stepList(step.children, redraw) : nothing}
       </li>`,
     )}
@@ -43,7 +45,7 @@ function foldedStep(step, redraw) {
   };
   return html`<details .open=${step.unfolded} @toggle=${unfold}>
     <summary class="step-line">${line(step)}${icon("chevron-right")}</summary>
-    ${step.unfolded ? content(step) : nothing}
+    ${step.unfolded ? stepContent(step) : nothing}
   </details>`;
 }
 
@@ -56,8 +58,8 @@ function line({ title, state, seconds }) {
     ${seconds === null ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
 }
 
-/** @param {Step} step */
-function content(step) {
+/** What went in and came out. @param {Step} step @returns {unknown} what Lit draws */
+export function stepContent(step) {
   return html`<div class="step-content">
     <markdown-text .text=${step.text} .complete=${step.state !== "running"}
       .sources=${sourcesOf(step.attachments)}></markdown-text>
