@@ -19,9 +19,12 @@
  * @property {number} [first_text_seconds]
  * @property {number} [seconds]
  * @property {Place} [place] where the person was who asked
+ * @property {Sender} [sender] what sent it in place of a person
  * @property {MemoryNote[]} [memories] what an answer has read of memories, and written
  *
  * @typedef {{slug: string, title: string, narrative: string}} Place
+ *
+ * @typedef {{kind: string, title: string, untrusted: boolean}} Sender
  *
  * @typedef {object} Usage
  * @property {number} prompt_tokens
