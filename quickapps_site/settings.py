@@ -450,6 +450,35 @@ UNFOLD = {
                 ],
             },
             {
+                "title": "Triggers",
+                "items": [
+                    {
+                        "title": "Webhooks",
+                        "icon": "webhook",
+                        "link": reverse_lazy("admin:triggers_webhook_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "triggers.view_webhook"
+                        ),
+                    },
+                    {
+                        "title": "Subscriptions",
+                        "icon": "notifications",
+                        "link": reverse_lazy("admin:triggers_subscription_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "triggers.view_subscription"
+                        ),
+                    },
+                    {
+                        "title": "Deliveries",
+                        "icon": "outgoing_mail",
+                        "link": reverse_lazy("admin:triggers_delivery_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "triggers.view_delivery"
+                        ),
+                    },
+                ],
+            },
+            {
                 "title": "Access",
                 "items": [
                     {

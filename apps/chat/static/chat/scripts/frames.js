@@ -54,6 +54,7 @@
  *
  * @typedef {{type: "queue.changed", conversation: string, messages: Queued[]}} QueueChanged
  * @typedef {{type: "list.changed", conversations: import("./history.js").Entry[]}} ListChanged
+ * @typedef {import("./attention.js").Attention & {type: "attention.changed"}} AttentionChanged
  * @typedef {{type: "team.changed"}} TeamChanged
  * @typedef {{type: "error", text: string, code: string}} Refusal
  *
@@ -82,7 +83,7 @@
  * @typedef {MessageAdded | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
  *   | AttachmentAdded | AnnotationAdded | NoticeAdded | RunContinued | AnswerRestarted | InteractionRequested
  *   | InteractionResolved | RunError | MessageComplete} Event
- * @typedef {Opened | Refusal | QueueChanged | ListChanged | TeamChanged | Event} Frame
+ * @typedef {Opened | Refusal | QueueChanged | ListChanged | AttentionChanged | TeamChanged | Event} Frame
  */
 
 export {};
