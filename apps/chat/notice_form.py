@@ -17,8 +17,8 @@ class NoticeForm(forms.ModelForm[NoticeSettings]):
         fields = ("sends_mail", "quiet_from", "quiet_until", "time_zone")
         labels = {
             "sends_mail": "Send me mail",
-            "quiet_from": "Quiet from",
-            "quiet_until": "until",
+            "quiet_from": "Quiet hours from",
+            "quiet_until": "Quiet hours until",
         }
         help_texts = {
             "sends_mail": "When an answer ended or waits for you, and you have not seen it a minute "

@@ -55,7 +55,7 @@ class Webhook(Versioned):
     key_hash = models.CharField(max_length=64, blank=True, editable=False)
     template = models.TextField(
         blank=True,
-        help_text="The message: a JSON-e template with `body`, such as “Order ${body.id}: "
+        help_text="The message: a JSON-e template with the name body, such as “Order ${body.id}: "
         "${body.note}”. Empty: the JSON as it came.",
     )
     conversation_kind = models.CharField(
@@ -141,7 +141,7 @@ class Subscription(Versioned):
     )
     url = models.CharField("address", max_length=1000, validators=[URLValidator(("http", "https"))])
     events = models.JSONField(help_text="What is told.")
-    secret = SecretField(editable=False)
+    secret = SecretField(blank=True, editable=False)
     has_text = models.BooleanField(
         "with the answer's text",
         default=False,

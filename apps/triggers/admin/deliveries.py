@@ -18,12 +18,11 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     list_display = (
         "created_at",
         "subscription",
-        "event",
+        "event_name",
         "application",
         "state",
         "attempts",
-        "response_status",
-        "error",
+        "answer",
     )
     list_display_links = None
     list_select_related = ("subscription",)
@@ -43,6 +42,14 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("triggers.change_subscription")
+
+    @admin.display(description="event", ordering="event")
+    def event_name(self, row: Delivery) -> str:
+        return row.event
+
+    @admin.display(description="last answer", ordering="response_status")
+    def answer(self, row: Delivery) -> str:
+        return row.error or ("" if row.response_status is None else str(row.response_status))
 
     @admin.display(description="state", ordering="status")
     def state(self, row: Delivery) -> str:

@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 from apps.accounts import shown_once
 from apps.catalog.models import Application
 from apps.console.admin.recorded import RecordedAdmin
-from apps.console.operated import edited, edits_all, may_rule, of_seen
+from apps.console.operated import edited, edits_all, may_rule, of_seen, sees_all
 from apps.workspace.versions import Versioned
 
 Row = TypeVar("Row", bound=Versioned)
@@ -34,6 +34,10 @@ class OperatedRows(RecordedAdmin[Row]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Row]:
         rows: QuerySet[Row] = super().get_queryset(request)
         return rows.filter(of_seen(request, "application__slug"))
+
+    def deletions_seen(self, request: HttpRequest) -> Q:
+        # Nobody has a role in what is left of a deleted one.
+        return Q() if sees_all(request.user) else Q(pk__in=())
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         may: bool = super().has_change_permission(request)

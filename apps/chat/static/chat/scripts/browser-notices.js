@@ -1,6 +1,6 @@
 /** The switch for notifications of this browser. Permission is asked for by its button, and never at load. */
 
-import { html, LitElement } from "../vendor/lit.js";
+import { html, LitElement, nothing } from "../vendor/lit.js";
 
 const KEY = "notices";
 
@@ -35,13 +35,16 @@ export class BrowserNotices extends LitElement {
 
   render() {
     const on = isOn();
+    const isForbidden = isPossible() && Notification.permission === "denied";
     return html`<h3>Notifications of this browser</h3>
       <p role="status">${this.#state(on)}</p>
-      <div class="form-actions">
-        <button type="button" class="button" @click=${on ? this.#switchOff : this.#switchOn}>
-          ${on ? "Switch them off" : "Notify me in this browser"}
-        </button>
-      </div>`;
+      ${isForbidden
+        ? nothing
+        : html`<div class="form-actions">
+            <button type="button" class="button" @click=${on ? this.#switchOff : this.#switchOn}>
+              ${on ? "Switch them off" : "Notify me in this browser"}
+            </button>
+          </div>`}`;
   }
 
   /** @param {boolean} on */
@@ -64,3 +67,7 @@ export class BrowserNotices extends LitElement {
   }
 }
 customElements.define("browser-notices", BrowserNotices);
+
+// Whoever has saved nothing yet is most likely where their browser is.
+const zone = document.querySelector("#notice-form[data-new] [name=time_zone]");
+if (zone instanceof HTMLInputElement) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || zone.value;
