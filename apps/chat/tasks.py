@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 
 from channels.db import database_sync_to_async
 from django.conf import settings
+from django.db.models import Q
 from pydantic import Field, ValidationError
 
 from apps.accounts.buckets import bucket_of
@@ -59,21 +60,17 @@ class TaskConsumer(JsonConsumer):
         await self.send_json(200, await database_sync_to_async(task)(run))
 
     async def find_queued(self, caller: Caller) -> QueuedMessage | None:
-        buckets = await database_sync_to_async(buckets_of)(caller)
-        rows = QueuedMessage.objects.filter(conversation__owner__in=buckets)
-        if caller.scope is not None:
-            rows = rows.filter(conversation__application__in=caller.scope)
-        rows = rows.select_related("conversation__application")
+        visible = await database_sync_to_async(visible_to)(
+            caller, "conversation__owner", "conversation__application"
+        )
+        rows = QueuedMessage.objects.filter(visible).select_related("conversation__application")
         return await rows.filter(pk=self.scope["url_route"]["kwargs"]["task"]).afirst()
 
     async def find(self, caller: Caller) -> Run:
         """Raises `Refused`, for another's task as for a missing one."""
         pk = self.scope["url_route"]["kwargs"]["task"]
-        buckets = await database_sync_to_async(buckets_of)(caller)
-        rows = Run.objects.filter(pk=pk, bucket__in=buckets)
-        if caller.scope is not None:
-            rows = rows.filter(application_pk__in=caller.scope)
-        run = await rows.afirst()
+        visible = await database_sync_to_async(visible_to)(caller, "bucket", "application_pk")
+        run = await Run.objects.filter(visible, pk=pk).afirst()
         if run is None:
             raise Refused("task_not_found", "There is no such task.")
         return run
@@ -122,15 +119,20 @@ class SubmitConsumer(TaskConsumer):
         await self.send_json(202, told)
 
 
-def buckets_of(caller: Caller) -> list[str]:
-    """Whose tasks the caller sees: a key of a service account also sees those of the account.
+def visible_to(caller: Caller, bucket: str, application: str) -> Q:
+    """Limits rows to the tasks of the caller; a key of a service account also sees those of the account.
 
-    Nobody signs in as such an account, whose webhooks ask in its name.
+    Nobody signs in as such an account, whose webhooks ask in its name. `bucket` and `application`
+    are the columns of the rows.
     """
+    own = Q(**{bucket: caller.bucket})
     account = ServiceAccount.objects.filter(user=caller.key_user_id or 0)
     if caller.kind != "key" or not account.exists():
-        return [caller.bucket]
-    return [caller.bucket, bucket_of(caller.key_user_id, caller.team)]
+        return own
+    others = Q(**{bucket: bucket_of(caller.key_user_id, caller.team)})
+    if caller.scope is not None:
+        others &= Q(**{f"{application}__in": caller.scope})
+    return own | others
 
 
 def read_submission(body: bytes) -> Submission:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -14,9 +15,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from apps.agent.progress import Progress
 from apps.catalog.models import Application
+from apps.live import summaries
 from apps.live.listeners import RunNews
-from apps.live.models import Run
+from apps.live.models import Run, RunSummary
+from apps.live.summaries import RunFigures
 from apps.triggers import deliveries, delivery_attempts
 from apps.triggers.models import Delivery, RunEvent, Subscription
 from apps.triggers.outbox import Outbox
@@ -299,3 +303,37 @@ def test_without_subscriptions_an_ending_asks_the_database_nothing_more():
 
     assert len(asked) == 0
     assert not Application.objects.exists()
+
+
+def test_runs_of_the_gateway_are_told_when_they_are_over_and_once():
+    subscription = make_subscription("http://127.0.0.1:1/a")
+    done, going, stopped = (RunFigures("gateway", "mine", "key-1") for _ in range(3))
+    done.end("done", Progress())
+    stopped.end("stopped", Progress())
+
+    for _ in range(2):
+        summaries.write([done, going, stopped])
+
+    [row] = Delivery.objects.all()
+    assert (row.subscription, row.run, row.event, row.door) == (
+        subscription,
+        done.id,
+        "run.done",
+        "gateway",
+    )
+
+
+def test_a_listener_that_fails_does_not_undo_the_ending(settings: Settings):
+    settings.RUN_LISTENERS = ["tests.triggers.test_deliveries.broken", *settings.RUN_LISTENERS]
+    make_subscription("http://127.0.0.1:1/a")
+    done = RunFigures("gateway", "mine", "key-1")
+    done.end("done", Progress())
+
+    summaries.write([done])
+
+    assert RunSummary.objects.filter(pk=done.id).exists()
+    assert Delivery.objects.count() == 1
+
+
+def broken(news: Sequence[RunNews]) -> None:
+    raise LookupError(f"{len(news)}")
