@@ -30,6 +30,7 @@ from apps.chat.answer_frames import (
     SignInFrame,
 )
 from apps.chat.answers import OpenWorkspace
+from apps.chat.attention import attention
 from apps.chat.continuation import sweeper
 from apps.chat.decisions import decide
 from apps.chat.frames import (
@@ -42,6 +43,7 @@ from apps.chat.frames import (
     QueueRemove,
     QueueSend,
     Stop,
+    Visibility,
     Watch,
     read,
 )
@@ -86,6 +88,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.viewer: asyncio.Task[None] | None = None
         self.watcher: asyncio.Task[None] | None = None
         self.shows_list = False
+        self.is_hidden = False
+        """Whether the tab is in the background, where nothing is seen."""
         self.told: dict[str, Any] = {}
         """What was told last of the list and of the queue, by type of frame."""
 
@@ -152,11 +156,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self.stop()
             case HelperStop():
                 await self.stop_helper(sent)
-            case Watch():
-                self.shows_list = True
-                if self.watcher is None:
-                    self.watcher = asyncio.create_task(self.watch())
-                self.hub.wake(self.person)
+            case Watch() | Visibility():
+                await self.attend(sent)
             case QueueChange() | QueueRemove() | QueueSend():
                 await self.change_queue(sent)
             case (
@@ -173,12 +174,33 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.sweeper.sweep(sent.conversation)
         look = database_sync_to_async(conversation_opened)
         opened = await look(self.hub, self.caller, sent.conversation, self.slug)
-        await database_sync_to_async(mark_read)(sent.conversation)
+        await self.mark_seen(sent.conversation)
         await self.unfollow()
         await self.send(text_data=to_json(opened))
         self.conversation = sent.conversation
         self.viewer = asyncio.create_task(self.view(sent.conversation, sent.after))
         self.hub.wake(self.person)  # the queue that is shown is another one
+
+    async def attend(self, sent: Watch | Visibility) -> None:
+        """Tell the tab of its list from now on, or note that it was hidden or shown."""
+        if isinstance(sent, Visibility):
+            await self.note_visibility(sent.hidden)
+            return
+        self.shows_list = True
+        if self.watcher is None:
+            self.watcher = asyncio.create_task(self.watch())
+        self.hub.wake(self.person)
+
+    async def mark_seen(self, conversation: UUID) -> None:
+        if not self.is_hidden:
+            await database_sync_to_async(mark_read)(conversation)
+
+    async def note_visibility(self, hidden: bool) -> None:
+        """What came while the tab was hidden is seen when it comes to the front."""
+        self.is_hidden = hidden
+        if not hidden and (open_now := self.conversation) is not None:
+            await self.mark_seen(open_now)
+            await wake_viewers(self.hub, self.person)
 
     async def ask(self, sent: Ask) -> None:
         if self.hub.is_closing:
@@ -254,6 +276,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Send the list of conversations and the queue of the open one, if they have changed."""
         listed = await database_sync_to_async(entries_of)(self.caller, self.slug)
         await self.tell("list.changed", {"conversations": listed})
+        await self.tell("attention.changed", await database_sync_to_async(attention)(self.caller))
         if (open_now := self.conversation) is not None:
             queued = await database_sync_to_async(queue.shown)(self.caller, open_now)
             told = {"conversation": str(open_now), "messages": queued}
@@ -283,7 +306,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                         if text := frames.write(conversation, said):
                             await self.send(text_data=text)
                     if any(isinstance(event, AnswerStored) for _, _, event in batch):
-                        await database_sync_to_async(mark_read)(conversation)
+                        await self.mark_seen(conversation)
                     await asyncio.sleep(FRAME_SECONDS)
         except Exception:
             logger.exception("A viewer of %s had to be cut off", conversation)

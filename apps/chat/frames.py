@@ -89,6 +89,13 @@ class Watch(Frame):
     type: Literal["watch"]
 
 
+class Visibility(Frame):
+    """Whether the page is hidden: answers that end meanwhile are not seen."""
+
+    type: Literal["visibility"]
+    hidden: bool
+
+
 class QueueChange(Frame):
     """Change the text of a queued message, or say whether it is held back."""
 
@@ -111,10 +118,11 @@ class QueueSend(Frame):
 
 
 QueueFrame = QueueChange | QueueRemove | QueueSend
-ClientFrame = Open | Ask | Stop | HelperStop | Watch | QueueFrame | AnswerFrame
+ClientFrame = Open | Ask | Stop | HelperStop | Watch | Visibility | QueueFrame | AnswerFrame
 _client_frame: TypeAdapter[ClientFrame] = TypeAdapter(
     Annotated[
-        Open | Ask | Stop | HelperStop | Watch | QueueFrame | Answer, Field(discriminator="type")
+        Open | Ask | Stop | HelperStop | Watch | Visibility | QueueFrame | Answer,
+        Field(discriminator="type"),
     ]
 )
 

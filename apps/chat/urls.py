@@ -21,6 +21,7 @@ urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
     path("account/", account_page.account, name="account"),
     path("account/name/", account_page.change_name, name="account-name"),
+    path("account/notices/", account_page.change_notices, name="account-notices"),
     path("account/picture/", account_page.change_picture, name="account-picture"),
     path("account/sessions/end/", account_page.end, name="account-sessions-end"),
     path("account/keys/", account_page.create_key, name="account-keys"),

@@ -14,6 +14,7 @@ from apps.live import helpers
 from apps.live.events import StreamEvent
 from apps.live.helpers import HelperEvent
 from apps.live.journal import has_entry
+from apps.live.listeners import tell_waiting
 from apps.live.models import JournalEntry, Run, RunStep
 
 OVER = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED})
@@ -122,6 +123,8 @@ def let_go(run: UUID, ending: Ending) -> None:
         finished_at=now if ending.status in OVER else None,
     )
     ending.store()
+    if ending.status == Run.Status.WAITING:
+        tell_waiting(run)
 
 
 def is_there(portion: Portion) -> bool:

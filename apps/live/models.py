@@ -80,6 +80,11 @@ class Run(models.Model):
     bucket = models.CharField(max_length=100)
     caller = models.JSONField(default=dict)
     door = models.CharField(max_length=20, default="page")
+    unattended = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="Of a run that no person began: the seconds for an answer to what it asks.",
+    )
     status = models.CharField(max_length=10, choices=Status, default=Status.RUNNING)
     is_stop_requested = models.BooleanField("stop requested", default=False)
     holder = models.CharField(

@@ -48,6 +48,7 @@ from tests.contract import (
     teams,
     tools,
     transfer,
+    triggers,
     usage,
 )
 from tests.contract.rules import Rule, Table
@@ -68,7 +69,7 @@ CHAPTERS = (
         usage,
     ),
     *(fallbacks, model_capabilities, context_window, budgets, prompts, personal_keys),
-    *(conversations, teams, operators, access, helpers),
+    *(conversations, teams, operators, access, helpers, triggers),
 )
 TABLE: Table = {}
 for chapter in CHAPTERS:
@@ -96,6 +97,7 @@ SECTIONS = (
     "operators",
     *("T-20", "T-21", "T-22", "T-23", "T-24", "T-63", "D-08"),
     *("T-40", "T-41", "T-42", "T-43"),
+    *("webhooks", "subscriptions", "notices"),
 )
 
 

@@ -12,6 +12,7 @@ import { change, finish, isGoing } from "./answers.js";
  * @property {string} text
  * @property {Attachment[]} attachments
  * @property {import("./frames.js").Place} [place] where the person was
+ * @property {import("./frames.js").Sender} [sender] what sent it in place of a person
  * @property {boolean} sending
  */
 
@@ -74,13 +75,13 @@ export class Conversation {
   }
 
   /** @param {StoredMessage} message */
-  #add({ id, role, text, attachments = [], place }) {
+  #add({ id, role, text, attachments = [], place, sender }) {
     if (role !== "user") return;
     const known = this.turns.find(
       (turn) => turn.role === "user" && (turn.id === id || (turn.sending && turn.text === text)),
     );
-    if (known?.role === "user") Object.assign(known, { id, text, attachments, place, sending: false });
-    else this.turns.push({ role, id, text, attachments, place, sending: false });
+    if (known?.role === "user") Object.assign(known, { id, text, attachments, place, sender, sending: false });
+    else this.turns.push({ role, id, text, attachments, place, sender, sending: false });
   }
 
   /** @param {string} run @returns {Answer} */

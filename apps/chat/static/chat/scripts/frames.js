@@ -20,9 +20,12 @@
  * @property {number} [seconds]
  * @property {Place} [place] where the person was who asked
  * @property {string} [todo] the list that the conversation has after it
+ * @property {Sender} [sender] what sent it in place of a person
  * @property {MemoryNote[]} [memories] what an answer has read of memories, and written
  *
  * @typedef {{slug: string, title: string, narrative: string}} Place
+ *
+ * @typedef {{kind: string, title: string, untrusted: boolean}} Sender
  *
  * @typedef {object} Usage
  * @property {number} prompt_tokens
@@ -52,6 +55,7 @@
  *
  * @typedef {{type: "queue.changed", conversation: string, messages: Queued[]}} QueueChanged
  * @typedef {{type: "list.changed", conversations: import("./history.js").Entry[]}} ListChanged
+ * @typedef {import("./attention.js").Attention & {type: "attention.changed"}} AttentionChanged
  * @typedef {{type: "team.changed"}} TeamChanged
  * @typedef {{type: "error", text: string, code: string}} Refusal
  *
@@ -86,7 +90,7 @@
  *   | AttachmentAdded | AnnotationAdded | NoticeAdded | HelperBegan | HelperEnded
  *   | TodoChanged | RunContinued | AnswerRestarted | InteractionRequested
  *   | InteractionResolved | RunError | MessageComplete} Event
- * @typedef {Opened | Refusal | QueueChanged | ListChanged | TeamChanged | Event} Frame
+ * @typedef {Opened | Refusal | QueueChanged | ListChanged | AttentionChanged | TeamChanged | Event} Frame
  */
 
 export {};

@@ -1,6 +1,7 @@
 /** The chat page: one session, and the elements that show it. */
 
 import { Announcer } from "./announcer.js";
+import { CallingConversations, dotIcon } from "./attention.js";
 import { ChatComposer } from "./composer.js";
 import { Connection } from "./connection.js";
 import { ClientCalls } from "./client-calls.js";
@@ -67,6 +68,7 @@ const follower = new Follower(element("conversation", HTMLElement), (away) => (j
 const setNotice = element("set-notice", HTMLElement);
 const memoryNotice = element("memory-notice", HTMLElement);
 const tools = new PageTools();
+const calling = new CallingConversations();
 /** @type {{label: string, undo: () => void}[]} fields that the answer has filled in */
 const undoing = [];
 const cardNotice = element("card-notice", HTMLButtonElement);
@@ -99,6 +101,10 @@ session.addEventListener("change", scheduleDraw);
 session.addEventListener("opened", (event) => opened(detailOf(event)));
 session.addEventListener("event", (event) => announcer.tell(detailOf(event)));
 session.addEventListener("listed", (event) => listed(detailOf(event)));
+session.addEventListener("calling", (event) => {
+  calling.take(detailOf(event));
+  entitle(session.conversation.title);
+});
 session.addEventListener("queued", () => announcer.say("Message queued. It is sent after this answer."));
 session.addEventListener("moved", () => location.assign("/"));
 session.addEventListener("refused", (event) => refused(detailOf(event)));
@@ -132,6 +138,7 @@ jump.addEventListener("click", () => {
   composer.focus();
 });
 addEventListener("keydown", stopByKey);
+document.addEventListener("visibilitychange", () => session.tellVisibility());
 
 connection.connect();
 draw();
@@ -312,11 +319,11 @@ function comeBackTo(path) {
 
 /** With how many others wait for the person or have something new. @param {string} name of the conversation */
 function entitle(name) {
-  const others = history.entries.filter(({ id }) => id !== session.conversation.id);
-  const calling = others.filter(({ state }) => state === "waiting" || state === "unread").length;
+  const others = calling.count(session.conversation.id, history.entries);
   const waits = shownCard ? "Waiting for you" : "";
-  const count = calling ? `(${calling}) ` : "";
+  const count = others ? `(${others}) ` : "";
   document.title = count + [waits, name, title].filter(Boolean).join(" · ");
+  dotIcon(others > 0 || waits !== "");
   element("conversation-title", HTMLElement).textContent = name;
 }
 

@@ -18,7 +18,7 @@ const MAYBE_NOT_SENT = "The connection was lost on the way. Send your answer aga
 
 /**
  * Dispatches `change` (something is to be shown), `opened`, `event` (detail: a live event that was
- * taken), `listed` (detail: the list of conversations), `moved` (the person works in another team), `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the question to give back or "").
+ * taken), `listed` (detail: the list of conversations), `calling` (detail: what the person has not seen), `moved` (the person works in another team), `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the question to give back or "").
  */
 export class Session extends EventTarget {
   /** @type {ConnectionState} */
@@ -117,6 +117,11 @@ export class Session extends EventTarget {
     if (!this.#connection.send({ type, id, ...changes })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
   }
 
+  /** What comes while the page is hidden is not seen. */
+  tellVisibility() {
+    this.#connection.send({ type: "visibility", hidden: document.hidden });
+  }
+
   stop() {
     if (!this.busy) return;
     this.#stopping = !this.#connection.send({ type: "stop" });
@@ -163,6 +168,7 @@ export class Session extends EventTarget {
 
   #resume() {
     this.#become("open");
+    if (document.hidden) this.tellVisibility();
     this.#allowAnswers();
     const { id, last } = this.conversation;
     if (id) this.#connection.send({ type: "open", conversation: id, after: last });
@@ -209,6 +215,7 @@ export class Session extends EventTarget {
     else if (frame.type === "queue.changed") this.#takeQueue(frame);
     else if (frame.type === "team.changed") this.#tell("moved");
     else if (frame.type === "list.changed") this.#tell("listed", frame.conversations);
+    else if (frame.type === "attention.changed") this.#tell("calling", frame);
     else this.#take(this.#whole(frame));
     this.#tell("change");
   }
