@@ -47,6 +47,8 @@ ViewStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
 """The messages as the model sees them; the conversation keeps its own."""
 
 UNLIMITED = -1
+ENDED = "stop"
+"""The finish reason of an answer that a tool has ended."""
 NOTHING = " "
 """The text of an empty answer: services refuse an empty one when it comes back."""
 
@@ -264,6 +266,8 @@ class AgentLoop:
             self.keep_results(turn, internal, outcomes)
             if is_waiting:
                 return WAITING
+            if not external and any(outcome.result.ends_turn for outcome in outcomes):
+                return ENDED
         if not external:
             return ""
         for call in external:

@@ -52,6 +52,7 @@ class ToolSpec:
 class ToolResult:
     """The result of a call: `content` goes to the model, `propagated` and `annotations` into the
     answer, `pictures` into its text. `failure` is set where the content describes a failed call.
+    `ends_turn`: the model is not asked again; the answer is what it has said so far.
     """
 
     content: str
@@ -63,6 +64,7 @@ class ToolResult:
     state: Mapping[str, Any] = field(default_factory=dict)
     usage: tuple[ModelUsage, ...] = ()
     failure: Exception | None = field(default=None, compare=False, repr=False)
+    ends_turn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

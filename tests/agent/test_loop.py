@@ -644,3 +644,33 @@ async def test_a_batch_that_takes_too_long_keeps_the_results_that_are_there():
     ]
     assert timeless(events)[1] == StageClosed("3", 0.0, failed=True)
     assert {step.status for step in ledger.steps.values()} == {"done"}
+
+
+async def test_a_tool_can_end_the_turn_after_the_results_of_its_answer_are_kept():
+    asleep = ToolResult("Set.", ends_turn=True)
+    clock = tool("sleep", lambda _: asleep)
+    model = ScriptedModel(
+        [text("Until then."), *calling(("1", "sleep", {}), ("2", "weather", RIGA))]
+    )
+    progress = Progress()
+
+    reason = await loop_of(model, clock, WEATHER).run([QUESTION], [].append, progress)
+
+    assert (reason, progress.text) == ("stop", "Until then.")
+    assert [(m.role, m.text) for m in progress.added] == [
+        ("assistant", "Until then."),
+        ("tool", "Set."),
+        ("tool", "Riga: 12"),
+    ]
+
+
+async def test_a_turn_that_ended_is_not_asked_again_when_its_run_is_resumed():
+    ledger = MemoryLedger()
+    clock = tool("sleep", lambda _: ToolResult("Set.", ends_turn=True))
+    asked = ScriptedModel(calling(("1", "sleep", {})))
+    await loop_of(asked, clock, ledger=ledger).run([QUESTION], [].append, Progress())
+
+    again = loop_of(ScriptedModel(), clock, ledger=ledger, is_resumed=True)
+    reason = await again.run([QUESTION], [].append, Progress())
+
+    assert reason == "stop"
