@@ -22,10 +22,12 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     warn_of_deaf_processes()
     sweeping = asyncio.create_task(go_on_with_answers())
     indexing = asyncio.create_task(index_attached_files())
+    firing = asyncio.create_task(fire_schedules())
     measuring = asyncio.create_task(measure_lag()) if metrics.is_on() else None
     await send({"type": "lifespan.startup.complete"})
     await receive()
     indexing.cancel()
+    firing.cancel()
     if measuring is not None:
         measuring.cancel()
     try:
@@ -54,6 +56,14 @@ async def go_on_with_answers() -> None:
     from apps.live.hub import HUB
 
     await sweeper(HUB).keep_sweeping()
+
+
+async def fire_schedules() -> None:
+    """Ask what schedules ask at their times, until this process is about to end."""
+    from apps.live.hub import HUB
+    from apps.triggers.clock import keep_firing
+
+    await keep_firing(HUB)
 
 
 async def index_attached_files() -> None:

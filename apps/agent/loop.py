@@ -248,6 +248,7 @@ class AgentLoop:
         """
         internal = tuple(call for call in calls if call.name not in self.external)
         external = tuple(call for call in calls if call.name in self.external)
+        reason = ""
         if internal:
             asking = () if message is None else (message,)
             turn.progress.tool_calls += len(internal)
@@ -263,13 +264,11 @@ class AgentLoop:
                 turn.progress.waiting = left
             if internal:
                 turn.progress.added += [replace(one, tool_calls=internal) for one in asking]
-            self.keep_results(turn, internal, outcomes)
+            reason = self.keep_results(turn, internal, outcomes)
             if is_waiting:
                 return WAITING
-            if not external and any(outcome.result.ends_turn for outcome in outcomes):
-                return ENDED
         if not external:
-            return ""
+            return reason
         for call in external:
             report = ToolCallReport(call.name, turn.progress.iterations, None, "client")
             turn.progress.meter.tool_called(report)
@@ -293,8 +292,11 @@ class AgentLoop:
 
     def keep_results(
         self, turn: Turn, calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]
-    ) -> None:
-        """Keep the results and show what goes with them. Raises `Stopped`, `ToolsKeepFailing`."""
+    ) -> str:
+        """Keep the results and show what goes with them; the finish reason, "" to go on.
+
+        Raises `Stopped`, `ToolsKeepFailing`.
+        """
         progress = turn.progress
         for call, outcome in zip(calls, outcomes, strict=True):
             result = outcome.result
@@ -309,6 +311,7 @@ class AgentLoop:
         progress.failed_turns = progress.failed_turns + 1 if all_failed(outcomes) else 0
         if 0 < self.failed_turns <= progress.failed_turns:
             raise ToolsKeepFailing(progress.failed_turns)
+        return ENDED if any(outcome.result.ends_turn for outcome in outcomes) else ""
 
     def find_tool(self, name: str) -> Tool | None:
         return self.tools.get(name) or self.unlisted.get(name)

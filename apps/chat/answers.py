@@ -11,6 +11,7 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.accounts.caller import Caller
+from apps.agent.events import Emit
 from apps.agent.ledger import Interaction, Step
 from apps.agent.meter import ModelCallReport
 from apps.agent.progress import Progress
@@ -28,6 +29,7 @@ from apps.chat.models import QueuedMessage
 from apps.chat.questions import Begun, begin
 from apps.chat.summaries import ConversationSummaries, write_ahead
 from apps.chat.transcript import Transcript
+from apps.chat.unattended import CappedMeter, Spending, Unattended
 from apps.errors import QuickAppError, Refused
 from apps.insights.answer_figures import FiguresMeter, with_call
 from apps.insights.meter import RunMeter
@@ -39,6 +41,7 @@ from apps.live.models import Run
 from apps.live.notifications import announce_waiting, wake_viewers
 from apps.live.rates import admit, rates_of, spend
 from apps.live.run_record import RunRecord
+from apps.live.summaries import usage_of_steps
 from apps.live.supervisor import RunOutcome, RunSupervisor
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
@@ -196,7 +199,13 @@ def start(
     before = (past.steps, past.interactions, begun.consents)
     supervisor = RunSupervisor(hub, begun.log, end, *before)
     recorder = AnswerRecorder(supervisor.record, transcript)
+    emit: Emit = recorder.emit
     progress.meter = FiguresMeter(meter_of(hub, row, caller), recorder.count)
+    unattended = Unattended.of(begun.messages[-1].place)
+    if unattended is not None:
+        spent = usage_of_steps(past.steps)
+        progress.meter = CappedMeter(progress.meter, Spending(unattended, transcript, spent))
+        supervisor.ledger.patient, emit = unattended.patient, unattended.emitting(emit)
     caller = replace(caller, is_remembered=begun.conversation.has_memory)
     request = request_of(begun, application, caller)
     workspace = open_workspace(caller)
@@ -204,7 +213,7 @@ def start(
     async def work() -> str | None:
         asked = (application, request, workspace, caller)
         try:
-            return (await run(*asked, recorder.emit, supervisor.ledger, progress)).reason
+            return (await run(*asked, emit, supervisor.ledger, progress)).reason
         finally:
             spend(rates_of(caller, application), progress.usage)
 

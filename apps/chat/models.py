@@ -10,6 +10,7 @@ from apps.accounts.models import Team
 from apps.agent.messages import Message as Spoken
 from apps.agent.messages import Role as Speaker
 from apps.agent.messages import attachment_from_dict
+from apps.chat.marks import triggered_text
 from apps.manifest.narrative import narrated
 
 LONGEST_TITLE = 80
@@ -164,5 +165,7 @@ class Message(models.Model):
         attachments = tuple(attachment_from_dict(written) for written in self.attachments)
         state: dict[str, Any] = self.state
         place = self.place or {}
-        text = narrated(self.text, place.get("title", ""), place.get("narrative", ""))
+        text = triggered_text(self.text, place)
+        if text is None:
+            text = narrated(self.text, place.get("title", ""), place.get("narrative", ""))
         return Spoken(role, text, attachments=attachments, state=state)

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -40,6 +40,8 @@ class StepLedger:
         self.consents = consents or {}
         self.asked: dict[tuple[str, InteractionKind], Interaction] = {}
         self.is_closing = False
+        self.patient: Callable[[Interaction], Interaction] = lambda asked: asked
+        """Gives what is asked another time to be answered, where nobody may sit there."""
 
     def step(self, key: str) -> Step | None:
         # Inside of a tool's step nothing is refused: the tool may come to its end.
@@ -60,7 +62,7 @@ class StepLedger:
 
     def ask(self, interaction: Interaction) -> None:
         key = kept_key(interaction.key)
-        self.asked[key, interaction.kind] = replace(interaction, key=key)
+        self.asked[key, interaction.kind] = replace(self.patient(interaction), key=key)
 
     async def ask_now(self, interaction: Interaction) -> Mapping[str, Any]:
         return await ask_while_going(self.record_of_run, interaction)
