@@ -18,7 +18,7 @@ from apps.agent.progress import Progress
 from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat import queue
-from apps.chat.access import person_stream
+from apps.chat.access import person_stream, reference_of
 from apps.chat.audit_events import event_of, question_events
 from apps.chat.context_use import newest_correction, update_context
 from apps.chat.earlier import earlier_conversations
@@ -45,6 +45,7 @@ from apps.live.summaries import usage_of_steps
 from apps.live.supervisor import RunOutcome, RunSupervisor
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
+from apps.schedules.desk import Desk, Owner
 from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
@@ -257,7 +258,17 @@ def request_of(begun: Begun, application: ResolvedApplication, caller: Caller) -
         summaries=ConversationSummaries(begun.run.stream),
         correction=newest_correction(begun.messages),
         place=begun.place,
+        schedules=desk_of(begun, application, caller),
     )
+
+
+def desk_of(begun: Begun, application: ResolvedApplication, caller: Caller) -> Desk | None:
+    """The schedules that the model may set. None without an account, in whose name they could run."""
+    if caller.principal is None or caller.kind not in ("user", "key"):
+        return None
+    kept = replace(caller, surface="")
+    owner = Owner(caller.bucket, caller.principal, caller.team, reference_of(kept))
+    return Desk(owner, application.id, begun.conversation.pk, caller.timezone)
 
 
 async def ask_following(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:

@@ -20,6 +20,7 @@ from apps.demo.calls import Call, Plan, plan_calls
 from apps.demo.clues import all_clues
 from apps.demo.excerpts import quotations
 from apps.demo.known_tools import Asked, documents_of, known_calls, known_text, next_calls
+from apps.demo.reminders import NAMES, reminders, ringing
 from apps.demo.results import READ_SKILL, render, without_attachments
 from apps.demo.talk import greeting, long_text, small_talk
 from apps.manifest.narrative import without_narrative
@@ -100,7 +101,8 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
     if plan.missing and not plan.calls:
         return "\n\n".join([*plan.missing, "Say it in your question, and I will call it."])
     files = attached or len(asked[-1].attachments)
-    return plan.calls or small_talk(question, request.tools, files)
+    said = ringing(asked[-1].text, question)
+    return plan.calls or said or small_talk(question, request.tools, files)
 
 
 def own_results(messages: Sequence[Message]) -> list[str]:
@@ -136,9 +138,10 @@ def plan_for(question: str, request: ModelRequest, choice: object, earlier: Sequ
             return Plan(calls)
         is_small_talk = bool(question.strip() and greeting(question))
         known = [] if is_small_talk else known_calls(asked_of(question, request))
+        known = list(reminders(question, {spec.name for spec in tools})) or known
         if known:
             return Plan(known)
-        others = [spec for spec in tools if spec.name != READ_SKILL]
+        others = [spec for spec in tools if spec.name not in {READ_SKILL, *NAMES}]
         tools = others if others or choice != "required" else tools
     return plan_calls(question, tools, choice, earlier)
 

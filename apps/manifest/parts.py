@@ -47,6 +47,7 @@ FEATURES = {
     "representation_tooling": "add_attachment",
     "questions": "",
     "search_conversations": "enabled",
+    "schedules": "enabled",
     "subagents": "enabled",
     "memory": "enabled",
     "tool_access_filter": "enabled",

@@ -13,6 +13,7 @@ from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, prepared_tool
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool, Work
+from apps.manifest.approvals import Approval
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.manifest import Manifest
 from apps.manifest.parameters import (
@@ -51,8 +52,12 @@ def internal_tool(
     risk: Risk | None = None,
     attachment: AttachmentFilter = EVERYTHING,
     addresses: frozenset[str] = frozenset(),
+    nearer: Approval | None = None,
 ) -> PreparedTool:
-    """A tool from (name, description, parameters). See `Wishes` for the other arguments."""
+    """A tool from (name, description, parameters). See `Wishes` for the other arguments.
+
+    `nearer` is what the tool itself says about approvals, above the application.
+    """
     name, description, taken = spec
     wishes = Wishes(
         read_arguments(taken),
@@ -62,7 +67,9 @@ def internal_tool(
         is_repeatable=is_repeatable,
         addresses=addresses,
         # The platform's reading tools do nothing that anybody has to know of first.
-        approval=approval_rules(manifest).unasked if is_repeatable else approval_rules(manifest),
+        approval=approval_rules(manifest).unasked
+        if is_repeatable
+        else approval_rules(manifest, nearer),
         risk=risk or ("read-only" if is_repeatable else "changes"),
         is_private=is_private,
     )
