@@ -41,6 +41,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     re_path(r"^api(?:/|$)", nowhere),
     path("v1/configuration-support/", include("apps.gateway.urls")),
     path("demo/", include("apps.demo.services")),
+    path("scheduled/", include("apps.triggers.urls")),
     path("", include("apps.chat.urls")),
 ]
 

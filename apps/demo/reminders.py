@@ -16,7 +16,7 @@ _reminder = re.compile(
 )
 _daily = re.compile(
     r"(?is:\bevery (?P<day>day|morning|weekday)\b(?: at (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?)?"
-    r"\s*[,:]?\s*(?P<subject>.*))"
+    r"\s*[,:]?\s*(?P<subject>\w.*))"
 )
 _listing = re.compile(r"(?i:\b(?:list|show|which)\b[^.?!\n]{0,40}\b(?:schedules?|alarms?)\b)")
 _alarm = re.compile(r"\A\[The alarm ")
@@ -30,7 +30,7 @@ def reminders(text: str, tools: Collection[str]) -> Iterator[Call]:
         subject = found["subject"].strip(" .!?\n")
         arguments = {"wakeAtISO": at.isoformat(timespec="seconds")}
         yield Call(ALARM, arguments | ({"reminderMessage": subject} if subject else {}))
-    elif SCHEDULE in tools and (found := _daily.search(text)) and found["subject"].strip():
+    elif SCHEDULE in tools and (found := _daily.search(text)):
         hour, minute = int(found["hour"] or 9) % 24, int(found["minute"] or 0) % 60
         days = "MON-FRI" if found["day"].lower() == "weekday" else "*"
         expression = f"{minute} {hour} * * {days}"

@@ -86,6 +86,8 @@ DIFFERENCES = {
     "Features.properties.questions": "ours only",
     # An addition: the page keeps conversations.
     "Features.properties.search_conversations": "ours only",
+    # An addition: accounts outlive a request, so something can be done in their names later.
+    "Features.properties.schedules": "ours only",
     # An addition: what people said once need not be said again.
     "Features.properties.memory": "ours only",
     # An addition: the page of the conversation runs tools.
