@@ -17,7 +17,7 @@ from apps.errors import QuickAppError
 from apps.live.hub import Hub
 from apps.live.notifications import announce_waiting, wake_viewers
 from apps.triggers import firing
-from apps.triggers.firing import Fired, Resolved
+from apps.triggers.firing import Callers, Fired, Resolved
 
 logger = logging.getLogger(__name__)
 
@@ -38,13 +38,13 @@ async def keep_firing(hub: Hub) -> None:
 
 async def fire_due(hub: Hub) -> int:
     """Ask all that is due now; how many messages that were."""
-    count = 0
+    count, callers = 0, Callers()
     while not hub.is_closing:
         now = timezone.now()
         slugs: dict[int, str] = await database_sync_to_async(firing.due_slugs)(now)
         if not slugs:
             break
-        fired = await fire_batch(await resolved(slugs), now)
+        fired = await fire_batch(await resolved(slugs), now, callers)
         count += len(fired.woken)
         await tell(hub, fired.woken)
         if not fired.rows:  # another process has taken them
@@ -52,11 +52,11 @@ async def fire_due(hub: Hub) -> int:
     return count
 
 
-async def fire_batch(applications: Resolved, now: datetime) -> Fired:
+async def fire_batch(applications: Resolved, now: datetime, callers: Callers) -> Fired:
     """Ask the first that are due; one that fails does not hold the others up."""
     fired: Fired
     try:
-        fired = await database_sync_to_async(firing.fire)(applications, now)
+        fired = await database_sync_to_async(firing.fire)(applications, now, callers)
     except OperationalError:
         raise
     except Exception:
@@ -70,7 +70,7 @@ def fire_one_by_one(applications: Resolved, now: datetime) -> Fired:
     rows = 0
     for pk in list(firing.due(now).values_list("pk", flat=True)[: firing.AT_ONCE]):
         try:
-            fired = firing.fire(applications, now, pk)
+            fired = firing.fire(applications, now, Callers(), pk)
         except Exception:
             logger.exception("Schedule %s could not be asked", pk)
             firing.postpone(pk, now)

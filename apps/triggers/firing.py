@@ -5,9 +5,9 @@ asks, and one that is killed meanwhile has asked nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -16,13 +16,15 @@ from django.db.models import QuerySet
 
 from apps.accounts.caller import Caller
 from apps.accounts.models import ServiceAccount
-from apps.catalog.access import usable
+from apps.catalog.access import reached
+from apps.catalog.models import Application, Role
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import caller_of_run
 from apps.chat.models import QueuedMessage
 from apps.chat.questions import PAGE
 from apps.chat.wakes import Wake, Woken, ask_all
 from apps.errors import BudgetSpent, QuickAppError, Refused
+from apps.insights.budgets.models import Budget
 from apps.insights.budgets.standings import check_start
 from apps.live.models import Run
 from apps.schedules.models import LONGEST_REASON, NO_TIME_LEFT, Schedule
@@ -54,18 +56,30 @@ def due_slugs(now: datetime) -> dict[int, str]:
     return dict(rows[:AT_ONCE])
 
 
-@dataclass(slots=True)
 class Callers:
-    """In whose names schedules act, each looked up once."""
+    """In whose names schedules act, each looked up once: thousands may be due together.
 
-    found: dict[tuple[Any, ...], Caller | QuickAppError] = field(default_factory=dict)
+    One is used for a few seconds: so old is what it says of rights.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[Any, ...], Caller | QuickAppError] = {}
+
+    @cached_property
+    def services(self) -> frozenset[int]:
+        """The accounts of programs."""
+        return frozenset(ServiceAccount.objects.values_list("user_id", flat=True))
+
+    @cached_property
+    def has_budgets(self) -> bool:
+        return Budget.objects.exists()
 
     def of(self, row: Schedule, application: ResolvedApplication) -> Caller:
         """Raises `Refused` for one that may not ask any more, and `BudgetSpent`."""
         key = (row.owner, row.application_id, row.time_zone)
         if key not in self.found:
             try:
-                self.found[key] = caller_of(row, application)
+                self.found[key] = self.look_up(row, application)
             except (Refused, BudgetSpent) as error:
                 self.found[key] = error
         known = self.found[key]
@@ -73,17 +87,22 @@ class Callers:
             raise known
         return known
 
+    def look_up(self, row: Schedule, application: ResolvedApplication) -> Caller:
+        """The owner as they are now. Raises `Refused`, `BudgetSpent`."""
+        caller = caller_of_run(Run(stream=row.pk, bucket=row.owner, caller=row.caller))
+        if not is_usable(row.application_id, caller):
+            raise Refused("application_not_found", LOST)
+        if self.has_budgets:
+            check_start(caller, PAGE, application.slug, row.time_zone)
+        is_remembered = row.user_id not in self.services
+        return replace(caller, timezone=row.time_zone, surface="", is_remembered=is_remembered)
 
-def caller_of(row: Schedule, application: ResolvedApplication) -> Caller:
-    """The owner as they are now. Raises `Refused`, `BudgetSpent`."""
-    caller = caller_of_run(Run(stream=row.pk, bucket=row.owner, caller=row.caller))
-    if not usable(caller).filter(pk=row.application_id).exists():
-        raise Refused("application_not_found", LOST)
-    check_start(caller, PAGE, application.slug, row.time_zone)
-    is_service = ServiceAccount.objects.filter(user=row.user_id).exists()
-    return replace(
-        caller, timezone=row.time_zone, surface="", is_remembered=not is_service, folder=""
-    )
+
+def is_usable(application: int, caller: Caller) -> bool:
+    if caller.principal is None or (caller.scope is not None and application not in caller.scope):
+        return False
+    rows = Application.objects.filter(pk=application, is_enabled=True)
+    return reached(caller.principal, caller.team, Role.USER, rows).exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +114,7 @@ class Fired:
 
 
 @transaction.atomic
-def fire(resolved: Resolved, now: datetime, only: UUID | None = None) -> Fired:
+def fire(resolved: Resolved, now: datetime, callers: Callers, only: UUID | None = None) -> Fired:
     """Ask what is due, at most `AT_ONCE` rows, or `only` that one if it is due."""
     rows = due(now).filter(application__in=resolved)
     rows = rows if only is None else rows.filter(pk=only)
@@ -103,7 +122,7 @@ def fire(resolved: Resolved, now: datetime, only: UUID | None = None) -> Fired:
     can_skip = connection.features.has_select_for_update_skip_locked
     taken = list(rows.select_for_update(skip_locked=can_skip, of=("self",))[:AT_ONCE])
     plans = {row: times_of(row, now) for row in taken}
-    woken = ask(resolved, {row: plan.asked for row, plan in plans.items()}, plans)
+    woken = ask(resolved, callers, {row: plan.asked for row, plan in plans.items()}, plans)
     return Fired(woken, len(taken))
 
 
@@ -118,16 +137,17 @@ def times_of(row: Schedule, now: datetime) -> DueTimes:
 def fire_now(resolved: Resolved, pk: UUID, now: datetime) -> list[Woken]:
     """Ask once beside its times, whether it is paused or not."""
     row = Schedule.objects.select_for_update(of=("self",)).filter(pk=pk).first()
-    return [] if row is None else ask(resolved, {row: (now,)}, {})
+    return [] if row is None else ask(resolved, Callers(), {row: (now,)}, {})
 
 
 def ask(
     resolved: Resolved,
+    callers: Callers,
     asked: Mapping[Schedule, Sequence[datetime]],
     plans: Mapping[Schedule, DueTimes],
 ) -> list[Woken]:
     """Ask each row for its times and move those that have a plan on."""
-    callers, going = Callers(), still_going(asked)
+    going = still_going(asked)
     wakes: list[Wake] = []
     for row, times in asked.items():
         new = wakes_of(row, times, resolved[row.application_id], callers, going)
@@ -140,9 +160,24 @@ def ask(
     for row, plan in plans.items():
         move_on(row, plan)
     ended = [row for row in asked if row in plans and is_to_be_deleted(row)]
-    Schedule.objects.bulk_update([row for row in asked if row not in ended], CHANGED)
+    store(row for row in asked if row not in ended)
     Schedule.objects.filter(pk__in=[row.pk for row in ended]).delete()
     return woken
+
+
+def store(rows: Iterable[Schedule]) -> None:
+    """Write what has changed. Django's `bulk_update` takes twenty times as long."""
+    fields = [Schedule._meta.get_field(name) for name in CHANGED]
+    key = Schedule._meta.pk
+    assignments = ", ".join(f"{field.column} = %s" for field in fields)
+    statement = f"UPDATE {Schedule._meta.db_table} SET {assignments} WHERE id = %s"  # noqa: S608 - no values
+    values = [
+        [one.get_db_prep_save(getattr(row, one.attname), connection) for one in (*fields, key)]
+        for row in rows
+    ]
+    if values:
+        with connection.cursor() as cursor:
+            cursor.executemany(statement, values)
 
 
 def still_going(rows: Iterable[Schedule]) -> set[UUID]:
