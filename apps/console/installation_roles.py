@@ -23,12 +23,16 @@ def everything_of(app: str, *models: str) -> tuple[str, ...]:
     return tuple(f"{app}.{action}_{model}" for model in models for action in ACTIONS)
 
 
-SHAPES = ("runs.view_run", "runs.view_runsummary", "insights.view_usagesum", "insights.view_price")
+SHAPES = (
+    *("runs.view_run", "runs.view_runsummary", "insights.view_usagesum", "insights.view_price"),
+    "schedules.view_schedule",
+)
 """How runs went, without a word of what was said."""
 OPERATOR = (
     *everything_of("catalog", "application", "contentitem"),
     *everything_of("workspace", "deployment"),
     "workspace.view_secret",
+    *("schedules.change_schedule", "schedules.delete_schedule"),
     *SHAPES,
 )
 AUDITOR = (

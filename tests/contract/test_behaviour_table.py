@@ -42,6 +42,7 @@ from tests.contract import (
     providers,
     rest,
     skills,
+    schedules,
     stages,
     teams,
     tools,
@@ -56,7 +57,7 @@ CHAPTERS = (
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
     *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage),
     *(fallbacks, model_capabilities, context_window, budgets, prompts, personal_keys),
-    *(conversations, teams, operators, access),
+    *(conversations, teams, operators, access, schedules),
 )
 TABLE: Table = {}
 for chapter in CHAPTERS:
@@ -82,6 +83,7 @@ SECTIONS = (
     "operators",
     *("T-20", "T-21", "T-22", "T-23", "T-24", "T-63", "D-08"),
     *("T-40", "T-41", "T-42", "T-43"),
+    *("D-41", "D-42", "R-20"),
 )
 
 

@@ -10,6 +10,7 @@ from channels.db import database_sync_to_async
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.utils import timezone
 
+from apps.agent.events import TextDelta
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import NOTHING, Capability, Contribution, Open, Opening
 from apps.capabilities.schedules.reading import (
@@ -147,6 +148,8 @@ async def set_alarm(opening: Opening, invocation: Invocation) -> ToolResult:
     """Ends the turn. Raises `InvalidParameter`."""
     text = await on_desk(alarm, opening, invocation)
     show_result(invocation, text)
+    # The model is not asked for words any more, and often has said none.
+    invocation.emit(TextDelta(f"\n\n{text.partition(' Until then')[0]}"))
     return ToolResult(text, "text/plain", ends_turn=True)
 
 
