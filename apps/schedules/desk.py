@@ -140,3 +140,10 @@ def resume(row: Schedule) -> bool:
 def pause(row: Schedule, reason: str = "") -> None:
     row.pause(reason)
     row.save()
+
+
+def forget_conversation(conversation: UUID) -> None:
+    """Delete the alarm of a conversation that is deleted; other schedules begin a new one."""
+    rows = Schedule.objects.filter(conversation=conversation)
+    rows.filter(is_alarm=True).delete()
+    rows.update(conversation=None)

@@ -45,7 +45,9 @@ TABLE: Table = {
         ),
         rule(
             "the next times are right where clocks are put forward and back",
-            occurrences["a_time_that_a_night_lacks_comes_at_its_end_and_one_that_it_has_twice_comes_once"],
+            occurrences[
+                "a_time_that_a_night_lacks_comes_at_its_end_and_one_that_it_has_twice_comes_once"
+            ],
             occurrences["times_outside_of_the_active_hours_are_left_out_also_across_midnight"],
         ),
         rule(
@@ -58,7 +60,7 @@ TABLE: Table = {
             "nothing is offered where there is no account to act for: visitors, the gateway, helpers",
             capability["tools_are_offered_only_where_somebody_can_schedule"],
             chat["visitors_and_keys_of_the_installation_have_no_schedules"],
-            chat["programs_at_the_gateway_are_offered_no_schedules"],
+            chat["visitors_are_offered_no_schedules"],
         ),
     ),
 }
