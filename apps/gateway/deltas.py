@@ -26,7 +26,7 @@ from apps.agent.events import (
 )
 from apps.agent.messages import attachment_to_dict, call_to_dict
 from apps.gateway.forms import card_form
-from apps.runs.asking import CARDS
+from apps.runs.asking_ledger import CARDS
 
 Delta = dict[str, Any]
 """A part of the message: texts continue, and list entries with an `index` belong together."""

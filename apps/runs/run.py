@@ -21,7 +21,7 @@ from apps.agent.taint import Taint, recorded_taint
 from apps.capabilities.registry import Completed, Completion, Opening, Prepared, Tidy
 from apps.catalog.resolve import ResolvedApplication
 from apps.manifest.manifest import Manifest
-from apps.runs.asking import ask_person
+from apps.runs.asking_ledger import ask_person
 from apps.runs.capabilities import open_capabilities
 from apps.runs.history import expand, newest_state, seal
 from apps.runs.preparation import Preparation, prepare

@@ -6,7 +6,7 @@ from tests.contract.rules import Table, Tests, otherwise, rule
 
 approval = Tests("capabilities/wrappers/test_approval.py")
 approval_rules = Tests("capabilities/wrappers/test_approval_rules.py")
-asking = Tests("gateway/test_asking.py")
+asking = Tests("gateway/test_asking_ledger.py")
 browser = Tests("browser/test_chat.py")
 client_tools = Tests("capabilities/client_tools/test_capability.py")
 consumers = Tests("chat/test_consumers.py")

@@ -17,11 +17,11 @@ from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities.documents.attached_files import AttachedFiles
 from apps.capabilities.documents.citations import Citation, Source, citations, numbered
+from apps.capabilities.documents.document_reader import RUN_DOCUMENTS, open_document
 from apps.capabilities.documents.index import DocumentIndex
 from apps.capabilities.documents.large_corpus import LargeCorpus
 from apps.capabilities.documents.loaded import LoadedDocuments
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, ToolNames
-from apps.capabilities.documents.reading import RUN_DOCUMENTS, open_document
 from apps.capabilities.documents.request_vector import RequestVector, request_vector
 from apps.capabilities.documents.search_modes import listed, summary, write_modes
 from apps.capabilities.documents.vectors import NO_COST, EmbeddingCost, embedding_queue

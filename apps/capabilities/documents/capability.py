@@ -6,9 +6,9 @@ from functools import partial
 
 from apps.capabilities.documents.answers import DocumentAnswers
 from apps.capabilities.documents.attached_files import AttachedFiles, attached_contexts
+from apps.capabilities.documents.document_reader import run_documents
 from apps.capabilities.documents.extraction import PAGE_CHARACTERS, extract_text
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, SOURCE, USUAL, ToolNames
-from apps.capabilities.documents.reading import run_documents
 from apps.capabilities.documents.scans import Vision
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.internal import (

@@ -1,8 +1,8 @@
 """The tool that reads the text of a document, page by page of the tool's own pages."""
 
 from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.documents.document_reader import open_document
 from apps.capabilities.documents.names import FILE_URL, ToolNames
-from apps.capabilities.documents.reading import open_document
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.internal import show_result
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened

@@ -23,7 +23,7 @@ MOST_CHARACTERS = 100_000
 
 
 @dataclass(slots=True)
-class DocumentCache:
+class RunDocumentCache:
     """Documents by a hash of their content; the least recently used are dropped."""
 
     kept: dict[str, Document] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class DocumentCache:
             used -= self.kept.pop(next(iter(self.kept))).size
 
 
-DOCUMENTS = Key[DocumentCache]("file_documents")
+DOCUMENTS = Key[RunDocumentCache]("file_documents")
 
 
 def bounds() -> Bounds:
@@ -56,7 +56,7 @@ async def document_of(
     Raises `InvalidParameter`.
     """
     file = await context.load(parameter, path)
-    cache = context.opening.known.get_or_make(DOCUMENTS, DocumentCache)
+    cache = context.opening.known.get_or_make(DOCUMENTS, RunDocumentCache)
     document = cache.get(file)
     try:
         await document.until(until)

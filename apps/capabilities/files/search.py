@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from apps.agent.tools import ToolResult
 from apps.capabilities.files.context import Arguments, FileContext, counted, text_result
 from apps.capabilities.files.documents import document_of
+from apps.capabilities.files.file_lists import DEEPEST, LONGEST_PATTERN, depth_of, files_below
 from apps.capabilities.files.hits import FileHits, Query, find_hits, joined_lines
-from apps.capabilities.files.listing import DEEPEST, LONGEST_PATTERN, depth_of, files_below
 from apps.capabilities.files.paths import (
     check_file,
     check_folder,

@@ -8,7 +8,7 @@ from apps.agent.tools import ToolResult
 from apps.capabilities.files.changes import copy, delete, edit, move, write
 from apps.capabilities.files.context import Arguments, FileContext
 from apps.capabilities.files.documents import read_lines
-from apps.capabilities.files.listing import find, list_folder
+from apps.capabilities.files.file_lists import find, list_folder
 from apps.capabilities.files.search import search
 from apps.capabilities.wrappers.internal import parameters, text_parameter
 from apps.manifest.features import FileTool

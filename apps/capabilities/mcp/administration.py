@@ -23,7 +23,7 @@ from apps.workspace.egress.urls import read_url
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class PooledSession:
     """One pooled session. `id` is good for `reconnect` while the process lives.
 
     `error` is a sentence, `details` what a program wrote last or what lay under the error.
@@ -46,17 +46,17 @@ class Session:
     failed_at: datetime | None = None
 
 
-async def sessions() -> list[Session]:
+async def sessions() -> list[PooledSession]:
     """Every session that this process knows of, by server."""
     found = (session_of(slot) for slot in current_pool().slots.values())
     return sorted(found, key=lambda session: (session.server, session.bucket, session.id))
 
 
-def session_of(slot: SessionSlot) -> Session:
+def session_of(slot: SessionSlot) -> PooledSession:
     failure = slot.last_failure
     listing: tuple[Listing] | None = slot.find("listing")
     endpoint = slot.endpoint
-    return Session(
+    return PooledSession(
         id=id(slot),
         server=endpoint.title,
         protocol=endpoint.protocol,
@@ -103,7 +103,7 @@ async def list_tools(
             raise ToolError(failure.message(endpoint.title)) from failure
 
 
-async def reconnect(session_id: int, seconds: float = 30.0) -> Session | None:
+async def reconnect(session_id: int, seconds: float = 30.0) -> PooledSession | None:
     """End a session and open it again, however often it failed; None if there is none of that id.
 
     Whether that worked is in its state.

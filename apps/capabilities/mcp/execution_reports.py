@@ -29,7 +29,7 @@ CODE = "code"
 """The argument that is shown as Python."""
 
 
-class ListedFile(BaseModel):
+class ReportedFile(BaseModel):
     """A resource of the server. Its type counts, not the one that the server tells on reading."""
 
     model_config = ConfigDict(extra="ignore")
@@ -46,7 +46,7 @@ class Report(BaseModel):
 
     success: bool
     output: list[str] = Field(default_factory=list)
-    files: list[ListedFile] = Field(default_factory=list)
+    files: list[ReportedFile] = Field(default_factory=list)
 
 
 async def report_result(
@@ -109,7 +109,7 @@ def shown_report(rest: dict[str, Any], report: Report) -> str:
 
 
 async def read_files(
-    files: list[ListedFile], binding: ToolsetBinding, opening: Opening
+    files: list[ReportedFile], binding: ToolsetBinding, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
     """Files of the caller from those that the manifest wants; notes for the model on the others."""
     wanted = binding.toolset.node.attachment.supported_types
@@ -134,7 +134,7 @@ async def read_files(
     return tuple(attachments), notes
 
 
-async def read_file(file: ListedFile, binding: ToolsetBinding, opening: Opening) -> Attachment:
+async def read_file(file: ReportedFile, binding: ToolsetBinding, opening: Opening) -> Attachment:
     """Raises `ConnectionFailed`, `FileRefused`."""
 
     async def question(client: Client) -> Blob | None:

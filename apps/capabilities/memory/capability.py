@@ -18,7 +18,7 @@ def prepare(manifest: Manifest) -> Open | None:
         return None
     # Imported with the first application that remembers, because it needs NumPy.
     from apps.capabilities.memory.priming import priming_step
-    from apps.capabilities.memory.remembering import MEMORIES, Remembering
+    from apps.capabilities.memory.run_memories import MEMORIES, RunMemories
     from apps.capabilities.memory.tools import memory_tools
 
     tools = memory_tools(manifest, wanted)
@@ -33,7 +33,7 @@ def prepare(manifest: Manifest) -> Open | None:
             embedder = await find_embedder(opening, wanted.embedding_deployment_id)
         except (DeploymentNotFound, ServiceFailed, Unsupported) as error:
             raise InitializationIssue(f"features.memory: {error}") from error
-        remembering = Remembering(store, embedder, wanted)
+        remembering = RunMemories(store, embedder, wanted)
         opening.known[MEMORIES] = remembering
         rules = opening.prompts.get(RULES, "")
         async with remembering.upkeep:

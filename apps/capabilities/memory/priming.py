@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from apps.agent.injection import Injection, inject
 from apps.agent.messages import Message
-from apps.capabilities.memory.remembering import Remembering
+from apps.capabilities.memory.run_memories import RunMemories
 from apps.capabilities.memory.text import memories_text
 from apps.capabilities.memory.tools import search_names
 from apps.capabilities.registry import HistoryStep
@@ -15,7 +15,7 @@ from apps.workspace.memories.operations import most_important
 logger = logging.getLogger(__name__)
 
 
-def priming_step(remembering: Remembering) -> HistoryStep:
+def priming_step(remembering: RunMemories) -> HistoryStep:
     """Adds the memories as if the model had searched for them; again only if they have changed."""
     wanted = remembering.wanted
     tool, limit = search_names(wanted)

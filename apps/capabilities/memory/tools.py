@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.memory.remembering import MEMORIES, Remembering
+from apps.capabilities.memory.run_memories import MEMORIES, RunMemories
 from apps.capabilities.memory.text import hits_text, memories_text, memory_line
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.approval import Risk
@@ -87,7 +87,7 @@ DELETE_ALL = (
     "the person has clearly asked for it and confirmed it."
 )
 
-Work = Callable[[Remembering, Mapping[str, Any]], Any]
+Work = Callable[[RunMemories, Mapping[str, Any]], Any]
 
 
 def about_parameters(wanted: MemoryFeature) -> dict[str, Parameter]:
@@ -174,7 +174,7 @@ def refusals() -> Iterator[None]:
         raise ToolError(f"The memories cannot be reached. {error}") from error
 
 
-async def store(own: Remembering, given: Mapping[str, Any]) -> str:
+async def store(own: RunMemories, given: Mapping[str, Any]) -> str:
     fields = {name: given[name] for name in ("importance", "category") if name in given}
     memory = new_memory(given["content"], topics=tuple(given.get("topics", ())), **fields)
     stored = await operations.add(own.store, own.embedder, memory, own.wanted.categories)
@@ -182,14 +182,14 @@ async def store(own: Remembering, given: Mapping[str, Any]) -> str:
     return f"Stored: {memory_line(stored)}"
 
 
-async def search_memories(limit: str, own: Remembering, given: Mapping[str, Any]) -> str:
+async def search_memories(limit: str, own: RunMemories, given: Mapping[str, Any]) -> str:
     most, query = min(max(given[limit], 1), MOST_HITS), given["query"]
     if not query.strip():
         return memories_text(await most_important(own.store, most))
     return hits_text(await operations.search(own.store, own.embedder, query, most))
 
 
-async def update(own: Remembering, given: Mapping[str, Any]) -> str:
+async def update(own: RunMemories, given: Mapping[str, Any]) -> str:
     fields = {name: value for name, value in given.items() if name != "id"}
     if "topics" in fields:
         fields["topics"] = tuple(fields["topics"])
@@ -200,11 +200,11 @@ async def update(own: Remembering, given: Mapping[str, Any]) -> str:
     return f"Changed: {memory_line(changed)}"
 
 
-async def forget(own: Remembering, given: Mapping[str, Any]) -> str:
+async def forget(own: RunMemories, given: Mapping[str, Any]) -> str:
     forgotten = await operations.forget(own.store, given["id"])
     return f"Forgotten: {memory_line(forgotten)}"
 
 
-async def delete_all(own: Remembering, given: Mapping[str, Any]) -> str:
+async def delete_all(own: RunMemories, given: Mapping[str, Any]) -> str:
     await operations.delete_all(own.store)
     return "All memories of this person are deleted."

@@ -7,8 +7,8 @@ from datetime import timedelta
 from channels.db import database_sync_to_async
 from django.utils import timezone
 
+from apps.capabilities.documents.document_reader import document_bounds
 from apps.capabilities.documents.index import meaningful
-from apps.capabilities.documents.reading import document_bounds
 from apps.documents.chunks import chunks_of
 from apps.documents.pages import Unreadable
 from apps.documents.structure import read_pages

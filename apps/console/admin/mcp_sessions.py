@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from django.http import HttpRequest
 
-from apps.capabilities.mcp.administration import Session
+from apps.capabilities.mcp.administration import PooledSession
 from apps.console.admin.callers import caller_names
 from apps.console.admin.mcp_uses import PROGRAM, Use, server_key
 from apps.workspace.local.models import McpServer
@@ -22,7 +22,7 @@ ORDER = ("connected", "starting", "sign-in needed", "error", "not started")
 class SessionRow:
     """`is_old`: the program was started before its row was changed."""
 
-    session: Session
+    session: PooledSession
     server: str
     owner: str
     state: str
@@ -38,7 +38,7 @@ def may_administer(request: HttpRequest) -> bool:
 
 
 def session_rows(
-    found: Sequence[Session], uses: Mapping[str, Sequence[Use]] = {}
+    found: Sequence[PooledSession], uses: Mapping[str, Sequence[Use]] = {}
 ) -> list[SessionRow]:
     """`uses` are by `server_key`."""
     names = caller_names(session.bucket for session in found)
@@ -58,25 +58,25 @@ def session_rows(
     ]
 
 
-def sessions_of(server: McpServer, found: Iterable[Session]) -> list[Session]:
+def sessions_of(server: McpServer, found: Iterable[PooledSession]) -> list[PooledSession]:
     return [one for one in found if one.protocol == PROGRAM and one.server == server.name]
 
 
-def server_state(server: McpServer, found: Iterable[Session]) -> str:
+def server_state(server: McpServer, found: Iterable[PooledSession]) -> str:
     """Of its own sessions, or "disabled"."""
     states = {state_name(session) for session in found}
     state = next((state for state in ORDER if state in states), "not started")
     return state if server.is_enabled else "disabled"
 
 
-def state_name(session: Session) -> str:
+def state_name(session: PooledSession) -> str:
     return "not started" if session.state == "idle" else session.state
 
 
-def place_of(session: Session) -> str:
+def place_of(session: PooledSession) -> str:
     """A program's name, or the host of an address, whose path may be a secret."""
     return session.server if session.protocol == PROGRAM else urlsplit(session.server).netloc
 
 
-def redacted_error(session: Session) -> str:
+def redacted_error(session: PooledSession) -> str:
     return session.error.replace(session.server, place_of(session))

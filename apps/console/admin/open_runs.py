@@ -17,7 +17,7 @@ from django.utils.text import Truncator
 
 from apps.accounts.buckets import bucket_of
 from apps.agent.ledger import InteractionKind
-from apps.console.admin.answering import FORMS, AnswerForm, heading, kind_of, shown_arguments
+from apps.console.admin.answer_forms import FORMS, AnswerForm, heading, kind_of, shown_arguments
 from apps.console.admin.callers import caller_names
 from apps.console.admin.runs import ApplicationFilter, record_reading
 from apps.console.admin.theme import ReadOnlyAdmin
@@ -36,7 +36,7 @@ WHILE_GOING = "elicitation"
 ANSWERABLE = Q(run__status=Run.Status.WAITING) | Q(run__status=Run.Status.RUNNING, kind=WHILE_GOING)
 
 
-class StateFilter(admin.SimpleListFilter):
+class RunStateFilter(admin.SimpleListFilter):
     title = "state"
     parameter_name = "status"
 
@@ -59,7 +59,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         "attempts",
     )
     list_display_links = None
-    list_filter = (StateFilter, ApplicationFilter)
+    list_filter = (RunStateFilter, ApplicationFilter)
     search_fields = ("=application", "=bucket")
     search_help_text = "The whole name of an application or a caller."
     ordering = ("started_at",)

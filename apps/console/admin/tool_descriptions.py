@@ -33,7 +33,7 @@ GONE = (
 )
 
 
-class StateFilter(admin.SimpleListFilter):
+class DescriptionStateFilter(admin.SimpleListFilter):
     title = parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -54,7 +54,7 @@ class StateFilter(admin.SimpleListFilter):
 @admin.register(ToolDescription)
 class ToolDescriptionAdmin(Admin[ToolDescription]):
     list_display = ("tool", "server", "listing", "state", "seen_at", "decided_at")
-    list_filter = (StateFilter,)
+    list_filter = (DescriptionStateFilter,)
     search_fields = ("tool", "server", "=listing")
     search_help_text = "A tool, a server, or the whole name of a caller."
     actions = ("accept", "withhold")

@@ -73,7 +73,7 @@ class ApplicationSerializer(ListedApplicationSerializer):
     def build_standard_field(self, field_name: str, model_field: Any) -> Any:
         if field_name != "manifest":
             return super().build_standard_field(field_name, model_field)
-        return ManifestField, {"required": False}
+        return ManifestJson, {"required": False}
 
     @extend_schema_field(WarningSerializer(many=True))
     def get_warnings(self, application: Application) -> list[dict[str, str]]:
@@ -111,7 +111,7 @@ class ApplicationSerializer(ListedApplicationSerializer):
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)
-class ManifestField(serializers.JSONField):
+class ManifestJson(serializers.JSONField):
     """Any JSON, because the model's review reports what is wrong with it.
 
     Plain credentials are sent out masked; a mask that comes back stands for the stored one.

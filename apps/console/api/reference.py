@@ -26,7 +26,7 @@ PURPOSES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class DescribedField:
     """`object` names the object that the field holds, alone or in a list; "" for plain values."""
 
     name: str
@@ -79,22 +79,26 @@ def content(details: Schema) -> Schema:
     return found
 
 
-def parameter(details: Schema) -> Field:
+def parameter(details: Schema) -> DescribedField:
     about = " ".join(filter(None, (f"In the {details['in']}.", details.get("description"))))
     is_required = bool(details.get("required"))
-    return Field(details["name"], type_of(details["schema"]), about, is_required=is_required)
+    return DescribedField(
+        details["name"], type_of(details["schema"]), about, is_required=is_required
+    )
 
 
-def fields(schema: Schema, enums: Mapping[str, Sequence[str]]) -> Iterator[Field]:
+def fields(schema: Schema, enums: Mapping[str, Sequence[str]]) -> Iterator[DescribedField]:
     """`enums` has the choices of each object that is nothing but an enumeration."""
     required = schema.get("required", ())
     for name, details in schema.get("properties", {}).items():
         is_required = name in required and not details.get("readOnly")
         if (choice := object_of(details)) in enums:
             kind = type_of({**details, "type": "string", "enum": enums[choice]})
-            yield Field(name, kind, "", is_required=is_required)
+            yield DescribedField(name, kind, "", is_required=is_required)
         else:
-            yield Field(name, type_of(details), details.get("description", ""), choice, is_required)
+            yield DescribedField(
+                name, type_of(details), details.get("description", ""), choice, is_required
+            )
 
 
 def object_of(schema: Schema) -> str:

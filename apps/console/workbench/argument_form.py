@@ -26,7 +26,7 @@ KINDS: Mapping[str, Kind] = {"string": "text", "integer": "number", "number": "n
 
 
 @dataclass(frozen=True, slots=True)
-class Field(Parameter):
+class ArgumentField(Parameter):
     """`value` is the text in the input; for a choice it is JSON, as are its options."""
 
     value: str = ""
@@ -53,17 +53,19 @@ class Field(Parameter):
         ]
 
 
-def read_fields(schema: Mapping[str, Any], constants: Mapping[str, Any]) -> tuple[Field, ...]:
+def read_fields(
+    schema: Mapping[str, Any], constants: Mapping[str, Any]
+) -> tuple[ArgumentField, ...]:
     """Required ones first, constants last."""
     read = [
-        Field(one.name, one.schema, one.is_required, one.is_added)
+        ArgumentField(one.name, one.schema, one.is_required, one.is_added)
         for one in read_parameters(schema, constants)
     ]
     ordered = sorted(read, key=lambda field: (field.kind == "fixed", not field.is_required))
     return tuple(replace(field, value=first_text(field)) for field in ordered)
 
 
-def first_text(field: Field) -> str:
+def first_text(field: ArgumentField) -> str:
     part = without_null(field.schema)
     if "const" in part:
         return to_json(part["const"])
@@ -75,7 +77,7 @@ def first_text(field: Field) -> str:
     return default if field.kind == "text" and isinstance(default, str) else to_json(default)
 
 
-def fill(fields: Sequence[Field], typed: Mapping[str, str]) -> tuple[Field, ...]:
+def fill(fields: Sequence[ArgumentField], typed: Mapping[str, str]) -> tuple[ArgumentField, ...]:
     """The fields with the typed values, and `error` where one cannot be read."""
     return tuple(
         field if field.kind == "fixed" else filled(field, typed.get(field.input_name, ""))
@@ -83,7 +85,7 @@ def fill(fields: Sequence[Field], typed: Mapping[str, str]) -> tuple[Field, ...]
     )
 
 
-def filled(field: Field, typed: str) -> Field:
+def filled(field: ArgumentField, typed: str) -> ArgumentField:
     text = typed.replace("\r\n", "\n")
     field = replace(field, value=text, error="")
     try:
@@ -93,7 +95,7 @@ def filled(field: Field, typed: str) -> Field:
     return field
 
 
-def arguments(fields: Sequence[Field]) -> str:
+def arguments(fields: Sequence[ArgumentField]) -> str:
     """The arguments in JSON, without empty fields. Raises ValueError for an unreadable field."""
     return to_json(
         {
@@ -104,7 +106,7 @@ def arguments(fields: Sequence[Field]) -> str:
     )
 
 
-def value_of(field: Field) -> Any:
+def value_of(field: ArgumentField) -> Any:
     """Raises ValueError with a message for the form."""
     text = field.value
     if field.kind == "text" or not text.strip():

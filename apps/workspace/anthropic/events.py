@@ -20,7 +20,7 @@ from apps.agent.surrogates import mend
 from apps.errors import ModelFailed
 from apps.workspace.anthropic.contents import Block
 from apps.workspace.anthropic.kept_blocks import PART, write_blocks
-from apps.workspace.anthropic.token_counts import TokenCounts, sum_usage, usage_of
+from apps.workspace.anthropic.token_counts import MessageTokens, sum_usage, usage_of
 from apps.workspace.anthropic.wire import (
     STATUSES,
     BlockDelta,
@@ -62,7 +62,7 @@ class MessageEvents:
         self.pauses = 0
         self.spent: Usage | None = None
         """By the earlier parts."""
-        self.counts: TokenCounts | None = None
+        self.counts: MessageTokens | None = None
         self.is_done = False
         self.has_finished = False
         self.is_paused = False

@@ -7,7 +7,7 @@ import msgspec
 from apps.agent.events import Usage
 
 
-class TokenCounts(msgspec.Struct):
+class MessageTokens(msgspec.Struct):
     """Of a message so far; `input_tokens` are those that the cache had no part in."""
 
     input_tokens: int | None = None
@@ -16,11 +16,11 @@ class TokenCounts(msgspec.Struct):
     output_tokens: int | None = None
     output_tokens_details: Any = None
 
-    def over(self, earlier: Self | None) -> "TokenCounts":
+    def over(self, earlier: Self | None) -> "MessageTokens":
         """These, with the earlier ones where there are none: an end tells less than a beginning."""
         if earlier is None:
             return self
-        return TokenCounts(
+        return MessageTokens(
             *(
                 getattr(earlier if getattr(self, name) is None else self, name)
                 for name in self.__struct_fields__
@@ -28,7 +28,7 @@ class TokenCounts(msgspec.Struct):
         )
 
 
-def usage_of(counts: TokenCounts | None) -> Usage | None:
+def usage_of(counts: MessageTokens | None) -> Usage | None:
     if counts is None:
         return None
     cached, created = counts.cache_read_input_tokens, counts.cache_creation_input_tokens

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from apps.workspace.anthropic.token_counts import TokenCounts
+from apps.workspace.anthropic.token_counts import MessageTokens
 from apps.workspace.services.payloads import read_mended
 
 STATUSES = {
@@ -42,7 +42,7 @@ class WholeMessage(msgspec.Struct):
     content: list[dict[str, Any]] = []
     stop_reason: str | None = None
     stop_details: Any = None
-    usage: TokenCounts | None = None
+    usage: MessageTokens | None = None
 
 
 class MessageEvent(msgspec.Struct, gc=False):
@@ -51,7 +51,7 @@ class MessageEvent(msgspec.Struct, gc=False):
     delta: BlockDelta | None = None
     content_block: dict[str, Any] | None = None
     message: WholeMessage | None = None
-    usage: TokenCounts | None = None
+    usage: MessageTokens | None = None
 
 
 class EventKind(msgspec.Struct):

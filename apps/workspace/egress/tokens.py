@@ -34,7 +34,7 @@ class Token:
     """On the clock of `time.monotonic`."""
 
 
-class Tokens:
+class ClientTokens:
     """The token of one pair of credentials; concurrent callers wait for one fetch.
 
     `version` is the version of the secret that the token was fetched with.
@@ -49,7 +49,7 @@ class Tokens:
     async def current(self, url: str, refused: str = "") -> str:
         """A valid token for that address, other than the `refused` one.
 
-        Tokens go only where their secret may be sent. Raises `ToolError`.
+        ClientTokens go only where their secret may be sent. Raises `ToolError`.
         """
         async with self.lock:
             secret = await reveal(self.how.client_secret, self.how.token_url, url)
@@ -63,9 +63,9 @@ class Tokens:
         self.token = None
 
 
-def find_tokens(how: ClientIdSecretAuthorization) -> Tokens:
+def find_tokens(how: ClientIdSecretAuthorization) -> ClientTokens:
     """The tokens of these credentials on the running event loop."""
-    return shared((Tokens, how), partial(Tokens, how))
+    return shared((ClientTokens, how), partial(ClientTokens, how))
 
 
 async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:

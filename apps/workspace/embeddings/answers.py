@@ -23,7 +23,7 @@ class Item(msgspec.Struct, gc=False):
     index: int
 
 
-class Answer(msgspec.Struct, gc=False):
+class EmbeddingsAnswer(msgspec.Struct, gc=False):
     data: list[Item]
     usage: Any = None
 
@@ -31,13 +31,13 @@ class Answer(msgspec.Struct, gc=False):
 def read_answer(body: bytes, count: int, model: str) -> Embeddings:
     """The embeddings of `count` texts, in the order of the texts. Raises `ServiceFailed`."""
     try:
-        answer = msgspec.json.decode(body, type=Answer)
+        answer = msgspec.json.decode(body, type=EmbeddingsAnswer)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise not_understood("it is not what the embeddings API describes") from error
     return Embeddings(model, read_vectors(answer, count), (0.0,) * count, tokens_of(answer.usage))
 
 
-def read_vectors(answer: Answer, count: int) -> Vectors:
+def read_vectors(answer: EmbeddingsAnswer, count: int) -> Vectors:
     """Raises `ServiceFailed`."""
     if sorted(item.index for item in answer.data) != list(range(count)):
         found = len(answer.data)

@@ -18,7 +18,7 @@ from apps.errors import ToolError
 from apps.manifest.authorizations import OAuthAuthorization
 from apps.workspace.local.tool_accounts import LONGEST_URL, ToolAccount
 from apps.workspace.oauth.clients import Client, configured_client
-from apps.workspace.oauth.grants import GrantRefused, Tokens, refresh
+from apps.workspace.oauth.grants import GrantedTokens, GrantRefused, refresh
 from apps.workspace.oauth.requests import SignInFailed
 from apps.workspace.oauth.services import SignInService, find_service
 
@@ -198,7 +198,7 @@ def release(account: ToolAccount) -> None:
     same(account).update(refreshing_until=None)
 
 
-def keep_tokens(account: ToolAccount, tokens: Tokens) -> bool:
+def keep_tokens(account: ToolAccount, tokens: GrantedTokens) -> bool:
     """Store them in place of those that the account had; False if it has others by now."""
     kept = same(account).update(
         access_token=tokens.access,

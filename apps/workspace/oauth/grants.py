@@ -29,7 +29,7 @@ class GrantRefused(SignInFailed):
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class GrantedTokens:
     access: str = field(repr=False)
     refresh: str = field(repr=False)
     scope: str
@@ -38,13 +38,13 @@ class Tokens:
 
 async def exchange_code(
     service: SignInService, client: Client, code: str, verifier: str, redirect_url: str
-) -> Tokens:
+) -> GrantedTokens:
     """Raises `SignInFailed`, `SecretRefused`."""
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_url}
     return read_tokens(await ask(service, client, {**form, "code_verifier": verifier}))
 
 
-async def refresh(service: SignInService, client: Client, token: str) -> Tokens:
+async def refresh(service: SignInService, client: Client, token: str) -> GrantedTokens:
     """Raises `SignInFailed`, `SecretRefused`."""
     form = {"grant_type": "refresh_token", "refresh_token": token}
     return read_tokens(await ask(service, client, form))
@@ -77,7 +77,7 @@ async def send(
     return await fetch_json(service.trust(url), "POST", url, data=form, **options)
 
 
-def read_tokens(answer: JsonResponse) -> Tokens:
+def read_tokens(answer: JsonResponse) -> GrantedTokens:
     """Raises `GrantRefused`, `SignInFailed`."""
     if not answer.is_success:
         if answer.error in FINAL:
@@ -91,7 +91,7 @@ def read_tokens(answer: JsonResponse) -> Tokens:
     if not found.access_token or header_value_problem(found.access_token):
         raise SignInFailed("The sign-in service answered without a usable token.")
     seconds = found.expires_in
-    return Tokens(
+    return GrantedTokens(
         found.access_token,
         refresh_token,
         read_scope(found.scope or ""),

@@ -24,7 +24,7 @@ from apps.workspace.oauth.accounts import (
     set_client,
 )
 from apps.workspace.oauth.clients import forget_client, registered_client
-from apps.workspace.oauth.grants import GrantRefused, Tokens, exchange_code, revoke
+from apps.workspace.oauth.grants import GrantedTokens, GrantRefused, exchange_code, revoke
 from apps.workspace.oauth.requests import SignInFailed
 
 STATE_TIME = timedelta(minutes=30)
@@ -116,7 +116,7 @@ def take(bucket: str, state: str) -> ToolAccount | None:
     return account if account is not None and mine.update(state=None) else None
 
 
-def connect(account: ToolAccount, tokens: Tokens) -> None:
+def connect(account: ToolAccount, tokens: GrantedTokens) -> None:
     service = service_of(account)
     changed = ToolAccount.objects.filter(pk=account.pk).update(
         access_token=tokens.access,

@@ -39,14 +39,14 @@ class Picture(msgspec.Struct):
     url: str | None = None
 
 
-class TokenCounts(msgspec.Struct):
+class ImageTokens(msgspec.Struct):
     input_tokens: int = 0
     output_tokens: int = 0
 
 
-class Answer(msgspec.Struct):
+class ImagesAnswer(msgspec.Struct):
     data: list[Picture] = []
-    usage: TokenCounts | None = None
+    usage: ImageTokens | None = None
     error: Any = None
 
 
@@ -96,10 +96,10 @@ def make_image_service(
     )
 
 
-def read_answer(data: bytes) -> Answer:
+def read_answer(data: bytes) -> ImagesAnswer:
     """Raises `ModelFailed`."""
     try:
-        answer: Answer = decode_json(partial(msgspec.json.decode, type=Answer), data)
+        answer: ImagesAnswer = decode_json(partial(msgspec.json.decode, type=ImagesAnswer), data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise unusable("an answer that is not understood") from error
     if answer.error is not None:

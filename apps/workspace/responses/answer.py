@@ -34,7 +34,7 @@ THINKING = "reasoning"
 INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 
 
-class Answer:
+class ResponseAnswer:
     """Items have the numbers that the service gives them: their places in its output."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ import msgspec
 from apps.agent.model import Delta
 from apps.agent.surrogates import decode_json
 from apps.errors import ModelFailed
-from apps.workspace.responses.answer import Answer
+from apps.workspace.responses.answer import ResponseAnswer
 from apps.workspace.responses.failures import failure_of_response
 from apps.workspace.responses.kept_items import BETWEEN_TEXTS
 
@@ -28,14 +28,14 @@ class ResponseEvent(msgspec.Struct, gc=False):
 
 _decode = msgspec.json.Decoder(ResponseEvent).decode
 _decode_object = msgspec.json.Decoder(dict[str, Any]).decode
-Handle = Callable[[Answer, int, ResponseEvent, list[Delta]], None]
+Handle = Callable[[ResponseAnswer, int, ResponseEvent, list[Delta]], None]
 
 
 class ResponseEvents:
     """Reads the events of one answer; the last one brings the response as a whole."""
 
     def __init__(self) -> None:
-        self.answer = Answer()
+        self.answer = ResponseAnswer()
         self.is_done = False
         self.has_finished = False
 
@@ -63,40 +63,42 @@ class ResponseEvents:
 def read_response(data: bytes) -> list[Delta]:
     """An answer in one piece. Raises `ModelFailed`."""
     deltas: list[Delta] = []
-    Answer().finish(understood(_decode_object, data), deltas)
+    ResponseAnswer().finish(understood(_decode_object, data), deltas)
     return deltas
 
 
-def say(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+def say(answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
     answer.say(index, text_of(event), deltas, event.logprobs)
 
 
-def refuse(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+def refuse(answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
     answer.refuse(index, text_of(event), deltas)
 
 
-def think(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+def think(answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
     answer.think(index, text_of(event), deltas)
 
 
-def begin_summary(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+def begin_summary(
+    answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]
+) -> None:
     if event.summary_index:
         answer.think(index, BETWEEN_TEXTS, deltas)
 
 
-def argue(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+def argue(answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
     answer.argue(index, text_of(event), deltas)
 
 
-def cite(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+def cite(answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
     answer.cite(index, event.annotation, deltas)
 
 
-def begin(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+def begin(answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
     answer.begin(index, object_in(event.item), deltas)
 
 
-def end(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+def end(answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
     answer.end(index, object_in(event.item), deltas)
 
 

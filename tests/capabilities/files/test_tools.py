@@ -425,7 +425,7 @@ async def nothing_in_time(content: bytes, order: Order, bounds: Bounds) -> Extra
 
 async def test_texts_are_kept_while_there_is_room_for_them(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(documents, "KEPT", 10)
-    kept = documents.DocumentCache()
+    kept = documents.RunDocumentCache()
     files = [Loaded(name, "text/plain", b"12345") for name in "abc"]
 
     found = [kept.get(file) for file in files]

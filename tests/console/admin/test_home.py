@@ -13,7 +13,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.utils import timezone
 
-from apps.capabilities.mcp.administration import Session
+from apps.capabilities.mcp.administration import PooledSession
 from apps.console.admin import home
 from apps.insights.upkeep import sum_up_all
 from apps.live.models import Run
@@ -135,10 +135,10 @@ def test_errors_are_grouped_with_links_to_who_can_mend_them(client, operator):
 
 
 def test_mcp_servers_that_are_down_are_named_without_their_addresses(client, operator, monkeypatch):
-    def session(state: Any, url: str, error: str = "") -> Session:
-        return Session(1, url, "http", "user-1", state, (), 0, 1, error=error)
+    def session(state: Any, url: str, error: str = "") -> PooledSession:
+        return PooledSession(1, url, "http", "user-1", state, (), 0, 1, error=error)
 
-    async def sessions() -> list[Session]:
+    async def sessions() -> list[PooledSession]:
         secret = "https://down.example/token-123/mcp"
         return [
             session("connected", "https://up.example/mcp"),

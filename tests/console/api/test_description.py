@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from drf_spectacular.generators import SchemaGenerator
 
-from apps.console.api.reference import Field, described
+from apps.console.api.reference import DescribedField, described
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ def test_fields_are_told_in_words():
     application = {field.name: field for field in described()["objects"]["ApplicationRequest"]}
     deployment = {field.name: field for field in described()["objects"]["DeploymentRequest"]}
 
-    assert application["title"] == Field(
+    assert application["title"] == DescribedField(
         "title", "string of at most 200 characters", "", is_required=True
     )
     assert application["owner"].type == "string or null"

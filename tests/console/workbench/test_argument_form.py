@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.console.workbench.argument_form import Field, arguments, fill, read_fields
+from apps.console.workbench.argument_form import ArgumentField, arguments, fill, read_fields
 from apps.console.workbench.parameters import example
 
 SCHEMA: dict[str, Any] = {
@@ -28,7 +28,7 @@ def typed(**values: str) -> dict[str, str]:
     return {f"argument-{name}": value for name, value in values.items()}
 
 
-def filled(**values: str) -> tuple[Field, ...]:
+def filled(**values: str) -> tuple[ArgumentField, ...]:
     return fill(read_fields(SCHEMA, {"key": "k"}), typed(**values))
 
 

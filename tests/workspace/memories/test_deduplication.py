@@ -12,7 +12,7 @@ from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
 from apps.workspace.memories.deduplication import deduplicate, find_duplicates, is_due
 from apps.workspace.memories.port import Changed, Collection, Memory
-from apps.workspace.memories.pruning import PruneRules, given_up, prune
+from apps.workspace.memories.prune_rules import PruneRules, given_up, prune
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.memories.stores import OpenStore
 

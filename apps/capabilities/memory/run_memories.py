@@ -12,7 +12,7 @@ from apps.manifest.memory import Memory
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.memories.deduplication import deduplicate
 from apps.workspace.memories.port import MemoryStore
-from apps.workspace.memories.pruning import PruneRules, prune
+from apps.workspace.memories.prune_rules import PruneRules, prune
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class Upkeep:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembering:
+class RunMemories:
     """The memories of a run's caller, as its application wants them."""
 
     store: MemoryStore
@@ -78,5 +78,5 @@ class Remembering:
             await deduplicate(self.store, self.embedder, now)
 
 
-MEMORIES = Key[Remembering]("memories")
+MEMORIES = Key[RunMemories]("memories")
 """Of this run."""

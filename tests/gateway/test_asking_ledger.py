@@ -30,7 +30,7 @@ from apps.gateway import completions
 from apps.gateway.admission import Visit
 from apps.live import answered_calls
 from apps.live.models import AnsweredCall
-from apps.runs.asking import PENDING, SALT
+from apps.runs.asking_ledger import PENDING, SALT
 from apps.runs.next_message import (
     CHANGED,
     FOREIGN,
