@@ -245,7 +245,8 @@ class Schedule(models.Model):
             found["message"] = "Write what the application is to be asked."
         if self.time_zone not in available_timezones():
             found["time_zone"] = "There is no such time zone. Write one such as Europe/Berlin."
-        if self.start_at is None:
+        start: datetime | None = self.start_at  # a form may have left it empty
+        if start is None:
             found["start_at"] = "Write a time."
         if self.made_by == self.Maker.MODEL and not (self.budget_tokens or self.budget_money):
             found["budget_tokens"] = "Write how many tokens one run may use."

@@ -16,8 +16,8 @@ from apps.chat.wakes import Woken
 from apps.errors import QuickAppError
 from apps.live.hub import Hub
 from apps.live.notifications import announce_waiting, wake_viewers
-from apps.triggers import firing
-from apps.triggers.firing import Callers, Fired, Resolved
+from apps.triggers import due_schedules
+from apps.triggers.due_schedules import Callers, Fired, Resolved
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ async def fire_due(hub: Hub) -> int:
     count, callers = 0, Callers()
     while not hub.is_closing:
         now = timezone.now()
-        slugs: dict[int, str] = await database_sync_to_async(firing.due_slugs)(now)
+        slugs: dict[int, str] = await database_sync_to_async(due_schedules.due_slugs)(now)
         if not slugs:
             break
         fired = await fire_batch(await resolved(slugs), now, callers)
@@ -56,7 +56,7 @@ async def fire_batch(applications: Resolved, now: datetime, callers: Callers) ->
     """Ask the first that are due; one that fails does not hold the others up."""
     fired: Fired
     try:
-        fired = await database_sync_to_async(firing.fire)(applications, now, callers)
+        fired = await database_sync_to_async(due_schedules.fire)(applications, now, callers)
     except OperationalError:
         raise
     except Exception:
@@ -68,12 +68,12 @@ async def fire_batch(applications: Resolved, now: datetime, callers: Callers) ->
 def fire_one_by_one(applications: Resolved, now: datetime) -> Fired:
     woken: list[Woken] = []
     rows = 0
-    for pk in list(firing.due(now).values_list("pk", flat=True)[: firing.AT_ONCE]):
+    for pk in list(due_schedules.due(now).values_list("pk", flat=True)[: due_schedules.AT_ONCE]):
         try:
-            fired = firing.fire(applications, now, Callers(), pk)
+            fired = due_schedules.fire(applications, now, Callers(), pk)
         except Exception:
             logger.exception("Schedule %s could not be asked", pk)
-            firing.postpone(pk, now)
+            due_schedules.postpone(pk, now)
         else:
             woken += fired.woken
             rows += fired.rows

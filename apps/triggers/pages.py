@@ -20,8 +20,8 @@ from apps.schedules import desk
 from apps.schedules.desk import Owner
 from apps.schedules.models import Schedule
 from apps.triggers.clock import application_or_error
-from apps.triggers.firing import fire_now
-from apps.triggers.listing import listed
+from apps.triggers.due_schedules import fire_now
+from apps.triggers.listed_schedules import listed
 from apps.triggers.schedule_form import ScheduleForm, zone_names
 
 PAUSED = "You paused it."

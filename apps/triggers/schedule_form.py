@@ -121,7 +121,7 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
         self.instance.interval_seconds = None if every is None else every * UNITS.get(unit, 1)
         for name in ("missed_most", "unanswered_minutes", "budget_currency"):
             if given.get(name) in (None, ""):
-                given[name] = Schedule._meta.get_field(name).default
+                given[name] = getattr(Schedule(), name)
         return given
 
     def add_error(self, field: str | None, error: Any) -> None:
@@ -129,4 +129,4 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
         known = getattr(error, "error_dict", None)
         if known is not None and "interval_seconds" in known:
             known["every"] = known.pop("interval_seconds")
-        super().add_error(field, error)  # type: ignore[arg-type]
+        super().add_error(field, error)

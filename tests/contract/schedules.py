@@ -7,7 +7,7 @@ from tests.contract.rules import Table, Tests, rule
 browser = Tests("browser/test_schedules.py")
 capability = Tests("capabilities/schedules/test_capability.py")
 chat = Tests("triggers/test_alarms.py")
-firing = Tests("triggers/test_firing.py")
+firing = Tests("triggers/test_due_schedules.py")
 occurrences = Tests("schedules/test_occurrences.py")
 storm = Tests("triggers/test_storm.py")
 

@@ -16,7 +16,7 @@ from apps.catalog.models import Application
 from apps.catalog.resolve import prepare_application
 from apps.chat.access import reference_of
 from apps.schedules.models import Schedule
-from apps.triggers.firing import Callers, Fired, fire
+from apps.triggers.due_schedules import Callers, Fired, fire
 from tests.chat.scripts import MANIFEST
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)

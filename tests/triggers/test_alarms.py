@@ -19,7 +19,7 @@ from apps.chat.questions import Begun
 from apps.live.models import Interaction, Run
 from apps.schedules.models import Schedule
 from apps.triggers.clock import fire_due
-from apps.triggers.firing import due
+from apps.triggers.due_schedules import due
 from tests.chat.scripts import MANIFEST, Scene, Visitor, counts, scene, settled
 from tests.fakes import calling, saying
 

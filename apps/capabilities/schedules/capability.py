@@ -13,7 +13,7 @@ from django.utils import timezone
 from apps.agent.events import TextDelta
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import NOTHING, Capability, Contribution, Open, Opening
-from apps.capabilities.schedules.reading import (
+from apps.capabilities.schedules.task_arguments import (
     ARGUMENTS,
     REPEAT,
     WAKE_AT,

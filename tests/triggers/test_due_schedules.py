@@ -12,7 +12,7 @@ from apps.chat.models import Conversation, Message, QueuedMessage
 from apps.insights.budgets.models import Budget
 from apps.live.models import JournalEntry, Run
 from apps.schedules.models import NO_TIME_LEFT, Schedule
-from apps.triggers.firing import GOING_ON, LOST
+from apps.triggers.due_schedules import GOING_ON, LOST
 from tests.triggers.rows import (
     MINUTE,
     NOON,

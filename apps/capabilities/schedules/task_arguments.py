@@ -70,7 +70,7 @@ READERS: Mapping[str, tuple[str, Callable[[str, Any, str], Any]]] = {
     "budgetTokens": ("budget_tokens", as_written),
 }
 """By argument: the field of a schedule that it sets, and what reads it."""
-ARGUMENTS = {field: argument for argument, (field, _) in reversed(READERS.items())}
+ARGUMENTS = {field: argument for argument, (field, _) in reversed(list(READERS.items()))}
 
 
 def read_id(written: str) -> UUID | None:
