@@ -167,7 +167,7 @@ def ask(
 
 def store(rows: Iterable[Schedule]) -> None:
     """Write what has changed. Django's `bulk_update` takes twenty times as long."""
-    fields = [Schedule._meta.get_field(name) for name in CHANGED]
+    fields: list[Any] = [Schedule._meta.get_field(name) for name in CHANGED]
     key = Schedule._meta.pk
     assignments = ", ".join(f"{field.column} = %s" for field in fields)
     statement = f"UPDATE {Schedule._meta.db_table} SET {assignments} WHERE id = %s"  # noqa: S608 - no values

@@ -654,7 +654,7 @@ async def test_a_tool_can_end_the_turn_after_the_results_of_its_answer_are_kept(
     )
     progress = Progress()
 
-    reason = await loop_of(model, clock, WEATHER).run([QUESTION], [].append, progress)
+    reason = await loop_of(model, clock, WEATHER).run([QUESTION], list[Event]().append, progress)
 
     assert (reason, progress.text) == ("stop", "Until then.")
     assert [(m.role, m.text) for m in progress.added] == [
@@ -668,9 +668,9 @@ async def test_a_turn_that_ended_is_not_asked_again_when_its_run_is_resumed():
     ledger = MemoryLedger()
     clock = tool("sleep", lambda _: ToolResult("Set.", ends_turn=True))
     asked = ScriptedModel(calling(("1", "sleep", {})))
-    await loop_of(asked, clock, ledger=ledger).run([QUESTION], [].append, Progress())
+    await loop_of(asked, clock, ledger=ledger).run([QUESTION], list[Event]().append, Progress())
 
     again = loop_of(ScriptedModel(), clock, ledger=ledger, is_resumed=True)
-    reason = await again.run([QUESTION], [].append, Progress())
+    reason = await again.run([QUESTION], list[Event]().append, Progress())
 
     assert reason == "stop"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from channels.db import database_sync_to_async
@@ -66,7 +66,7 @@ async def test_an_alarm_wakes_its_conversation_once_with_a_marked_message():
         asked = [await fire(on), await fire(on)]
 
         await visitor.leave()
-    messages = [one async for one in Message.objects.filter(conversation=conversation)]
+    messages = [one async for one in Message.objects.filter(conversation=UUID(conversation))]
     assert [str(one.conversation) for one in waiting] == [conversation]
     assert asked == [1, 0]
     assert [(one.role, one.text) for one in messages] == [
@@ -110,6 +110,7 @@ async def test_a_run_without_a_person_waits_for_the_approval_as_long_as_the_sche
 
         await visitor.leave()
     forever, minutes = dues
+    assert minutes is not None
     assert forever is None
     assert timedelta(minutes=4) < minutes - timezone.now() <= timedelta(minutes=5)
     assert await Schedule.objects.acount() == 1  # nothing was scheduled without its person
@@ -128,13 +129,14 @@ async def test_a_run_ends_when_its_own_budget_is_used():
     answer = await Message.objects.filter(role="assistant").alatest("pk")
     assert answer.finish_reason == "error"
     assert len(on.model.asked) == 2  # and not for what follows the call
+    assert answer.run_id is not None
     run = await Run.objects.aget(pk=answer.run_id)
     assert run.status == "failed"
 
 
 def desk(caller: Caller) -> Any:
     begun = Begun(Conversation(id=uuid4()), Run())
-    return desk_of(begun, type("Application", (), {"id": 1})(), caller)  # type: ignore[arg-type]
+    return desk_of(begun, type("Application", (), {"id": 1})(), caller)
 
 
 def test_visitors_and_keys_of_the_installation_have_no_schedules():

@@ -99,7 +99,7 @@ def prepare(manifest: Manifest) -> Open | None:
     if wanted is None or not wanted.enabled:
         return None
     make = partial(internal_tool, manifest)
-    changes = {"nearer": wanted.approval, "addresses": frozenset(ABOUT)}
+    asking = partial(make, nearer=wanted.approval, addresses=frozenset(ABOUT))
     tools = (
         make(
             (ALARM, SET_ALARM, ALARM_PARAMETERS),
@@ -107,11 +107,10 @@ def prepare(manifest: Manifest) -> Open | None:
             "Alarm",
             addresses=frozenset({WAKE_AT, "reminderMessage"}),
         ),
-        make(
+        asking(
             ("schedule-task", ADD, parameters(ABOUT, "kind", "message")),
             partial(run_tool, add),
             "Schedule",
-            **changes,
         ),
         make(
             ("list-schedules", LIST, parameters({})),
@@ -119,11 +118,10 @@ def prepare(manifest: Manifest) -> Open | None:
             "Look at the schedules",
             is_repeatable=True,
         ),
-        make(
+        asking(
             ("update-schedule", UPDATE, parameters({"taskId": TASK_ID, **ABOUT}, "taskId")),
             partial(run_tool, change),
             "Change a schedule",
-            **changes,
         ),
         make(
             ("remove-schedule", REMOVE, parameters({"taskId": TASK_ID}, "taskId")),

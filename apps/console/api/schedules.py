@@ -8,6 +8,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import mixins, serializers, viewsets
 
+from apps.accounts.models import Team
 from apps.console.operated import of_seen
 from apps.schedules.models import Schedule
 
@@ -15,9 +16,9 @@ OF_OPERATORS = "An operator paused it."
 
 
 class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
-    application = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    user = serializers.SlugRelatedField(slug_field="username", read_only=True)
-    team = serializers.StringRelatedField[str]()
+    application = serializers.CharField(source="application.slug", read_only=True)
+    user = serializers.CharField(source="user.username", read_only=True)
+    team = serializers.StringRelatedField[Team]()
     runs = serializers.CharField(source="words", read_only=True, help_text="When, in words.")
     next_at = serializers.SerializerMethodField(help_text="Null while it is paused.")
 

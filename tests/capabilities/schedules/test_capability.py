@@ -60,7 +60,8 @@ def test_tools_are_offered_only_where_somebody_can_schedule():
 
     assert list(tools_of(desk_of())) == names
     assert tools_of(None) == {}
-    assert [tools_of(desk_of(), off) for off in (None, {}, {"schedules": {}})] == [{}, {}, {}]
+    nothing: tuple[Any, ...] = (None, {}, {"schedules": {}})
+    assert [tools_of(desk_of(), off) for off in nothing] == [{}, {}, {}]
     assert NOTHING.tools == ()
 
 
@@ -88,7 +89,7 @@ def test_an_alarm_ends_the_turn_and_takes_the_place_of_an_earlier_one():
 def test_an_alarm_for_a_time_that_has_passed_is_due_at_once():
     call(desk_of(), "alarm-clock", wakeAtISO="2020-01-01T09:00:00Z")
 
-    assert Schedule.objects.get().next_at <= timezone.now()
+    assert Schedule.objects.filter(next_at__lte=timezone.now()).exists()
 
 
 def test_an_alarm_is_not_repeated_more_often_than_each_minute():
@@ -172,7 +173,7 @@ def test_what_cannot_be_scheduled_is_refused_by_the_name_of_the_argument(argumen
 def test_scheduling_and_changing_wait_for_the_person_unless_the_application_says_otherwise():
     desk = desk_of()
     tools = tools_of(desk, ON)
-    asking = {"ledger": MemoryLedger(), "key": "t:1:0:1"}
+    asking: dict[str, Any] = {"ledger": MemoryLedger(), "key": "t:1:0:1"}
 
     added = made(tools["schedule-task"], Invocation("1", AT_NINE, **asking))
     changed = made(tools["update-schedule"], Invocation("1", {"taskId": "x"}, **asking))
@@ -222,5 +223,6 @@ def test_an_interval_begins_with_the_first_one_over():
     call(desk_of(), "schedule-task", kind="interval", intervalSeconds=90, message="x")
 
     found = Schedule.objects.get().next_at
+    assert found is not None
     assert timedelta(seconds=89) < found - before < timedelta(seconds=100)
     assert isinstance(Schedule.objects.get().pk, UUID)
