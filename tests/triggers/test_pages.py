@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from apps.accounts.teams import TEAM
 from apps.live.models import Run
@@ -122,7 +123,7 @@ def test_one_too_many_is_refused_in_words(settings):
 def test_a_schedule_runs_now_is_paused_and_goes_on():
     ada, application = add_user(), application_of()
     row = add_schedule(application, ada, kind="cron", expression="0 9 * * *")
-    client, due = signed_in(ada), row.next_at
+    client = signed_in(ada)
 
     client.post(reverse("schedule-pause", args=[row.pk]))
     paused = client.get(LIST).content.decode()
@@ -133,7 +134,8 @@ def test_a_schedule_runs_now_is_paused_and_goes_on():
     assert "You paused it." in paused
     assert Run.objects.get().pk == row.last_run
     assert (row.is_paused, row.run_count) == (False, 1)
-    assert row.next_at == due
+    assert row.next_at is not None
+    assert row.next_at > timezone.now()
     page = client.get(LIST).content.decode()
     assert "Waits for its turn" in page
     assert f"/chat/{application.slug}/{row.last_conversation}/" in page
