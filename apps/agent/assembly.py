@@ -3,8 +3,10 @@
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, assert_never
+
+from msgspec.structs import replace
 
 from apps.agent.allowance import Allowance
 from apps.agent.early_stages import EarlyStages

@@ -16,8 +16,7 @@ from apps.agent.ledger import Interaction
 from apps.agent.messages import Attachment, ToolCall
 
 
-@dataclass(frozen=True, slots=True)
-class ModelUsage:
+class ModelUsage(msgspec.Struct, frozen=True):
     """Input and output tokens of one model.
 
     Of the input, `cached` were read from the service's cache and `created` written to it; of the
@@ -32,8 +31,7 @@ class ModelUsage:
     reasoning: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(msgspec.Struct, frozen=True):
     """Tokens spent, counted as in `ModelUsage`, with one entry for each deployment that answered.
 
     A model's own delta may have no entries, or entries without a name: they mean that model.
@@ -178,22 +176,19 @@ class InteractionRequested:
     due: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StateSaved:
+class StateSaved(msgspec.Struct, frozen=True):
     """The state that the next request must bring back: once, near the end; a model's in pieces."""
 
     state: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(msgspec.Struct, frozen=True):
     """The last event of a run that was cut short, if it cost anything."""
 
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(msgspec.Struct, frozen=True):
     """The last event of a run that was not cut short by an error.
 
     `discarded` are the places of messages that the model was not sent, where the client set a limit
@@ -201,7 +196,7 @@ class Finished:
     """
 
     reason: str = "stop"
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = msgspec.field(default_factory=Usage)
     discarded: tuple[int, ...] | None = None
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Protocol
 
+import msgspec
+
 from apps.agent.assembly import Assembly
 from apps.agent.events import Noticed
 from apps.agent.meter import error_kind
@@ -64,8 +66,7 @@ class NoBreaker:
         pass
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """A deployment that can answer; `title` is its name for people.
 
     `adapt` gives a request that was written for the first candidate the form of this one.

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from apps.agent.assembly import Assembly, Reply
 from apps.agent.calls import ToolOutcome, refusal, result_message, static_names
@@ -53,8 +55,7 @@ NOTHING = " "
 """The text of an empty answer: services refuse an empty one when it comes back."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentLoop:
+class AgentLoop(msgspec.Struct, frozen=True):
     """`external` are tools of the client: shown to the model, never run here.
 
     `tools` are listed again for each call of the model, so tools may appear while the loop runs.
@@ -75,12 +76,12 @@ class AgentLoop:
     model: Model
     name: str
     tools: Mapping[str, Tool]
-    unlisted: Mapping[str, Tool] = field(default_factory=dict)
-    hidden: Mapping[str, Tool] = field(default_factory=dict)
-    external: Mapping[str, ToolSpec] = field(default_factory=dict)
+    unlisted: Mapping[str, Tool] = {}
+    hidden: Mapping[str, Tool] = {}
+    external: Mapping[str, ToolSpec] = {}
     static_tools: Sequence[Mapping[str, Any]] = ()
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    first_parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = {}
+    first_parameters: Mapping[str, Any] = {}
     requires_external: bool = False
     view: Sequence[ViewStep] = ()
     results: Sequence[ResultStep] = ()
@@ -88,7 +89,7 @@ class AgentLoop:
     max_iterations: int = 15
     show_stages: bool = True
     shows_logprobs: bool = False
-    retries: RetryPolicy = field(default_factory=RetryPolicy)
+    retries: RetryPolicy = msgspec.field(default_factory=RetryPolicy)
     batch_seconds: float | None = None
     failed_turns: int = 0
     dead_ends: DeadEnds = NO_DEAD_ENDS

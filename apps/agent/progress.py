@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from apps.agent.allowance import Allowance
 from apps.agent.context_fitter import ContextFitter
 from apps.agent.early_stages import EarlyStages
@@ -14,8 +16,7 @@ from apps.agent.stages import DeferredStages
 BETWEEN_TEXTS = "\n\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(msgspec.Struct, frozen=True):
     """The duration of one call of a model or a tool."""
 
     name: str
@@ -69,8 +70,7 @@ class Progress:
             self.said.append(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(msgspec.Struct, frozen=True):
     """One call of the model, and of the tools that it then asks for."""
 
     conversation: Sequence[Message]

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any, Generic, TypeVar
 
+import msgspec
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
@@ -52,8 +53,7 @@ It may tell what it misses.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(msgspec.Struct, frozen=True):
     """A conversation that was answered, and how often models and tools were called for that."""
 
     messages: Sequence[Message]
@@ -133,21 +133,20 @@ class Known:
         return self[key]
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(msgspec.Struct, frozen=True):
     """What a capability may use while it is open: one run of one caller."""
 
     workspace: Workspace
     caller: Caller
     emit: Emit
-    state: Mapping[str, Any] = field(default_factory=dict)
+    state: Mapping[str, Any] = {}
     """The newest state that the conversation brought back."""
-    saved: dict[str, Any] = field(default_factory=dict)
+    saved: dict[str, Any] = {}
     """What the next request is to bring back, by key: a capability writes its own keys here."""
     demanded: str = ""
     """The tool that the client wants to be called first, "" for none."""
-    known: Known = field(default_factory=Known)
-    loading: Loading = field(default_factory=Loading)
+    known: Known = msgspec.field(default_factory=Known)
+    loading: Loading = msgspec.field(default_factory=Loading)
     can_ask: Set[InteractionKind] = frozenset()
     """What calls can ask the person."""
     spend: Spend = ignore_usage
@@ -162,11 +161,11 @@ class Opening:
     schedules: Desk | None = None
     """None where nothing can be scheduled: for callers without an account, outside of conversations that
     are kept, and for helpers."""
-    prompts: Mapping[str, str] = field(default_factory=dict)
+    prompts: Mapping[str, str] = {}
     """The predefined prompts of this installation, by name."""
-    places: Mapping[str, ChatPlace] = field(default_factory=dict)
+    places: Mapping[str, ChatPlace] = {}
     """The places of this installation, by slug."""
-    taint: Taint = field(default_factory=Taint)
+    taint: Taint = msgspec.field(default_factory=Taint)
     """What the conversation has read that is not to be trusted."""
     meter: Meter = NO_METER
     """Hears of calls of models and tools."""
@@ -186,8 +185,7 @@ Settle = Callable[[], Awaitable["Contribution"]]
 to a person that several capabilities ask as one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(msgspec.Struct, frozen=True):
     """What a capability brings to one run. Steps run in the order of `settings.CAPABILITIES`.
 
     `hidden` are tools that the platform calls and the model may not. `recoveries` are asked when

@@ -9,11 +9,12 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from django.conf import settings
+from msgspec import structs
 
 from apps.aged_cache import AgedCache
 from apps.agent.fallbacks import Candidate, FallbackChain, NoBreaker
@@ -66,7 +67,7 @@ async def make_chain(found: FoundDeployment, make: MakeModel) -> Model:
         another = await make(other)
         if may_follow(another, model):
             adapt = partial(adapted, first=found.info, info=other.info)
-            candidates.append(replace(candidate(other, another), adapt=adapt))
+            candidates.append(structs.replace(candidate(other, another), adapt=adapt))
     return FallbackChain(candidates, settings.FALLBACK_SILENCE_SECONDS)
 
 
@@ -121,7 +122,7 @@ def adapted(request: ModelRequest, first: DeploymentInfo, info: DeploymentInfo) 
         if name in request.chosen or defaults.get(name, MISSING) != value
     }
     static = listed_tools(info.defaults, info.id)
-    return replace(
+    return structs.replace(
         request,
         parameters=with_defaults(own, info),
         static_tools=static if request.lists_static else request.static_tools,

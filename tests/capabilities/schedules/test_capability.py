@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -12,6 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 from asgiref.sync import async_to_sync
 from django.utils import timezone
+from msgspec import structs
 
 from apps.agent.tools import Invocation, Pending, Tool, ToolResult
 from apps.capabilities.registry import NOTHING, Contribution
@@ -40,7 +40,7 @@ def tools_of(desk: Desk | None, features: Any = UNASKED) -> dict[str, Tool]:
     opener = schedules.prepare(manifest(features=features))
     if opener is None:
         return {}
-    manager = opener(replace(opening_for(), schedules=desk))
+    manager = opener(structs.replace(opening_for(), schedules=desk))
     assert isinstance(manager, nullcontext)
     contribution: Contribution = manager.enter_result
     return {tool.spec.name: tool for tool in contribution.tools}
