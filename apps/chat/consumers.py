@@ -146,7 +146,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 logger.exception("A frame of the page could not be served")
                 await self.refuse(Refused("internal_error", "Something went wrong. Try again."))
 
-    async def take(self, sent: ClientFrame) -> None:  # noqa: C901 - one case for each frame
+    async def take(self, sent: ClientFrame) -> None:
         match sent:
             case Open():
                 await self.open(sent)

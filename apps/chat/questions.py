@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -16,6 +17,7 @@ from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import NOT_FOUND, find, find_open, own, record_denial, reference_of
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
+from apps.chat.marks import marked_place, shown_place
 from apps.chat.models import Conversation, Message, title_of
 from apps.chat.senders import Sender
 from apps.errors import ApplicationNotFound, Refused
@@ -95,8 +97,9 @@ def begin_new(
     holder: str,
     run_id: UUID | None = None,
     sender: Sender | None = None,
+    trigger: Mapping[str, Any] | None = None,
 ) -> Begun:
-    """Raises as `begin`, and `BudgetSpent`."""
+    """`trigger` is the mark of what asks in place of a person. Raises as `begin`, and `BudgetSpent`."""
     check_start(caller, PAGE, application.slug, ask.timezone)
     place = application.place(ask.place)
     PRICES.refresh()  # here, where the database is asked anyway, and before it is written to
@@ -119,7 +122,7 @@ def begin_new(
         unattended=None if sender is None else sender.unattended,
     )
     queue.admit(run, holder)
-    noted = noted_place(place, ask.narrative)
+    noted = noted_place(place, ask.narrative) if trigger is None else marked_place(trigger)
     begun = store_question(conversation, run, text, attachments, noted, sender)
     return replace(begun, place=place)
 
@@ -162,7 +165,7 @@ def keep_manifest(application: ResolvedApplication) -> KeptManifest:
     return kept
 
 
-def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, str] | None:
+def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | None:
     """What is stored and shown of where the person is, None for nothing."""
     said = str(storable(narrative)).strip()
     if place is None and not said:
@@ -176,7 +179,7 @@ def store_question(
     run: Run,
     text: str,
     attachments: list[dict[str, str]],
-    place: dict[str, str] | None = None,
+    place: dict[str, Any] | None = None,
     sender: Sender | None = None,
 ) -> Begun:
     leases.claim(run)
@@ -208,7 +211,7 @@ def question_added(question: Message) -> QuestionAdded:
             "text": question.text,
             "attachments": question.attachments,
             "created_at": question.created_at.isoformat(),
-            **({"place": question.place} if question.place else {}),
+            **({"place": shown_place(question.place)} if question.place else {}),
             **({"sender": question.sender} if question.sender else {}),
         }
     )
