@@ -31,6 +31,7 @@ from apps.catalog.models import SystemMessage
 from apps.chat.figures import shown
 from apps.live.events import (
     AnswerStored,
+    AttemptReplaced,
     CallCounted,
     Continued,
     InteractionResolved,
@@ -57,6 +58,7 @@ SSE_NAMES = {
     "notice.added": "AINoticeAdded",
     "run.status": "AITaskStatusChanged",
     "message.added": "AIMessageComplete",
+    "attempt.replaced": "AIAttemptReplaced",
     "message.complete": "AIMessageComplete",
     "run.error": "AIStreamError",
     "run.continued": "AIRunContinued",
@@ -110,6 +112,8 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
             return {"type": "interaction.resolved", **resolved}
         case QuestionAdded(message):
             return {"type": "message.added", "message": message}
+        case AttemptReplaced(replaced):
+            return {"type": "attempt.replaced", "replaced": replaced}
         case StatusChanged(status):
             return {"type": "run.status", "status": status}
         case Continued():
