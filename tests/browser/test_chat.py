@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -812,6 +813,30 @@ def test_nothing_is_wider_than_a_small_screen(
     expect(chat.get_by_role("link", name="New conversation")).to_be_in_viewport()
     chat.keyboard.press("Escape")
     expect(chat.get_by_role("link", name="New conversation")).not_to_be_in_viewport()
+
+
+def test_on_a_phone_the_account_is_behind_a_button_beside_the_brand(
+    page: Page, application: str
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 700})
+    page.goto("/")
+    button = page.get_by_role("button", name="Account")
+    middles = [
+        box["y"] + box["height"] / 2
+        for place in (button, page.locator(".bar .brand"))
+        if (box := place.bounding_box())
+    ]
+    assert abs(middles[0] - middles[1]) < 4
+    expect(page.get_by_role("link", name="Sign in")).to_be_hidden()
+
+    button.press("Enter")
+
+    expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+    assert barriers(page) == []
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/account-menu-390.png")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="Sign in")).to_be_hidden()
 
 
 def test_only_beginnings_ends_and_failures_are_read_out(chat: Page, socket: ScriptedSocket) -> None:

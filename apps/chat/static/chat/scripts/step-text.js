@@ -45,8 +45,11 @@ export class StepText extends LitElement {
     if (!this.complete) return this.#markdown(this.text);
     if (this.raw) return html`<pre class="step-raw" tabindex="0" role="group" aria-label="Raw text">${this.text}</pre>${this.#buttons()}`;
     this.isCut = false;
-    const sections = sectionsOf(this.text).map((section) => this.#section(section));
-    return html`${sections}${this.#buttons()}`;
+    const sections = sectionsOf(this.text);
+    const drawn = sections.map((section) => this.#section(section));
+    // Words alone read the same in their raw form.
+    const isPlain = !this.isCut && sections.every(({ heading, text }) => !heading && !valueOf(text) && !entriesOf(text).length);
+    return html`${drawn}${isPlain ? nothing : this.#buttons()}`;
   }
 
   #buttons() {
