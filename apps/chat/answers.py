@@ -117,7 +117,8 @@ async def ask_or_queue(
     if rates and not await database_sync_to_async(queue.was_taken)(caller, sent.id):
         await admit(rates)
     conversation = sent.conversation
-    if sent.while_running == "refuse" or conversation is None:
+    # What takes the place of the last answer makes no sense behind another one.
+    if sent.while_running == "refuse" or conversation is None or sent.replaces is not None:
         return await ask(hub, caller, application, open_workspace, sent)
     if not await database_sync_to_async(queue.has_to_wait)(conversation, sent.id):
         try:

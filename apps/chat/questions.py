@@ -25,12 +25,14 @@ from apps.insights.budgets.standings import check_start
 from apps.insights.price_list import PRICES
 from apps.live import journal, leases, queue
 from apps.live.consents import read_consents
-from apps.live.events import QuestionAdded, StatusChanged, storable
+from apps.live.events import AttemptReplaced, QuestionAdded, StatusChanged, storable
 from apps.live.log import RunLog
 from apps.live.models import KeptManifest, Run, RunSummary
 from apps.manifest.chat_place import ChatPlace
 
 PAGE = RunSummary.Door.PAGE
+UNFINISHED = frozenset({"error", "stopped"})
+"""Finish reasons of answers that can be tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,8 @@ def begin_new(
         conversation = create(caller, application, ask, title)
     else:
         conversation = find_open(caller, ask.conversation, application.slug)
+    if ask.replaces is not None:
+        forget_attempt(conversation, ask.replaces)
     run = Run(
         id=run_id or uuid4(),
         stream=conversation.pk,
@@ -123,7 +127,7 @@ def begin_new(
     )
     queue.admit(run, holder)
     noted = noted_place(place, ask.narrative) if trigger is None else marked_place(trigger)
-    begun = store_question(conversation, run, text, attachments, noted, sender)
+    begun = store_question(conversation, run, text, attachments, noted, sender, ask.replaces)
     return replace(begun, place=place)
 
 
@@ -157,6 +161,23 @@ def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: st
     )
 
 
+def forget_attempt(conversation: Conversation, run: UUID) -> None:
+    """Delete the question and the answer of a run that came to nothing, so that no model reads them again.
+
+    Raises `Refused` unless it is the last one, and failed or was stopped.
+    """
+    said = conversation.messages.said()
+    last = said.last()
+    if last is None or last.run_id != run or last.finish_reason not in UNFINISHED:
+        raise Refused(
+            "not_replaceable",
+            "Only the last answer can be tried again, if it failed or was stopped. Ask the question anew.",
+        )
+    attempt = said.filter(run=run)
+    conversation.messages.filter(parent__in=attempt).delete()  # summaries that end with it
+    attempt.delete()
+
+
 def keep_manifest(application: ResolvedApplication) -> KeptManifest:
     """The row of the manifest that the application was made of."""
     kept = KeptManifest(digest=application.digest, text=json.dumps(application.document))
@@ -181,6 +202,7 @@ def store_question(
     attachments: list[dict[str, str]],
     place: dict[str, Any] | None = None,
     sender: Sender | None = None,
+    replaces: UUID | None = None,
 ) -> Begun:
     leases.claim(run)
     question = Message.objects.create(
@@ -194,7 +216,8 @@ def store_question(
     )
     conversation.updated_at = question.created_at
     conversation.save(update_fields=["updated_at"])
-    events = (question_added(question), StatusChanged(run.status))
+    replaced = () if replaces is None else (AttemptReplaced(str(replaces)),)
+    events = (*replaced, question_added(question), StatusChanged(run.status))
     before = journal.add(conversation.pk, run.pk, events)
     if run.status == Run.Status.QUEUED:
         return Begun(conversation, run, is_new=True)
