@@ -10,9 +10,10 @@ const root = join(here, "..", "..");
 const modules = join(here, "node_modules");
 
 const icons = [
-  "arrow-down", "arrow-up", "check", "chevron-right", "circle-alert", "copy", "download",
+  "arrow-down", "arrow-up", "check", "chevron-right", "circle-alert", "clock", "copy", "download",
   "external-link", "file-text", "files", "image", "loader-circle", "log-in", "log-out", "monitor",
-  "moon", "panel-left", "paperclip", "pencil", "plus", "refresh-cw", "settings", "square", "sun",
+  "moon", "notebook-pen", "panel-left", "paperclip", "pencil", "plus", "refresh-cw", "settings",
+  "square", "sun",
   "trash-2", "triangle-alert", "wifi-off", "x",
 ];
 
