@@ -4,7 +4,7 @@ import { change, finish, isGoing } from "./answers.js";
 
 /**
  * @import { Answer } from "./answers.js"
- * @import { Attachment, Event, StoredMessage } from "./frames.js"
+ * @import { Attachment, Event, ResultsExpired, StoredMessage } from "./frames.js"
  *
  * @typedef {object} Question
  * @property {"user"} role
@@ -23,6 +23,9 @@ export class Conversation {
   last = 0;
   /** Whether a run is going of which nothing has been taken yet. */
   awaiting = false;
+
+  /** @type {Map<string, Set<string>>} by run, the steps that the model reads no more */
+  #expired = new Map();
 
   /** @param {string | null} id */
   constructor(id) {
@@ -62,6 +65,16 @@ export class Conversation {
     this.turns = this.turns.filter((turn) => turn.id !== id);
   }
 
+  /** @param {ResultsExpired} told */
+  expire({ answers }) {
+    this.#expired = new Map(Object.entries(answers).map(([run, steps]) => [run, new Set(steps)]));
+    for (const turn of this.turns) {
+      if (turn.role !== "assistant") continue;
+      turn.expired = this.#expired.get(turn.id) ?? new Set();
+      turn.version += 1;
+    }
+  }
+
   /** No run is going any more, whatever was said before. */
   settle() {
     this.awaiting = false;
@@ -95,6 +108,7 @@ export class Conversation {
       annotations: [],
       error: null,
       message: null,
+      expired: this.#expired.get(run) ?? new Set(),
       continued: false,
       question: question?.role === "user" ? question.text : "",
       questionFiles: question?.role === "user" ? question.attachments : [],

@@ -51,6 +51,7 @@
  *
  * @typedef {{type: "queue.changed", conversation: string, messages: Queued[]}} QueueChanged
  * @typedef {{type: "list.changed", conversations: import("./history.js").Entry[]}} ListChanged
+ * @typedef {{type: "results.expired", conversation: string, answers: Record<string, string[]>}} ResultsExpired
  * @typedef {{type: "team.changed"}} TeamChanged
  * @typedef {{type: "error", text: string, code: string}} Refusal
  *
@@ -79,7 +80,7 @@
  * @typedef {MessageAdded | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
  *   | AttachmentAdded | AnnotationAdded | NoticeAdded | RunContinued | AnswerRestarted | InteractionRequested
  *   | InteractionResolved | RunError | MessageComplete} Event
- * @typedef {Opened | Refusal | QueueChanged | ListChanged | TeamChanged | Event} Frame
+ * @typedef {Opened | Refusal | QueueChanged | ListChanged | ResultsExpired | TeamChanged | Event} Frame
  */
 
 export {};
