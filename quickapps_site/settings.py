@@ -175,6 +175,8 @@ ACCOUNT_ADAPTER = "apps.accounts.adapter.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
 ACCOUNT_CHANGE_EMAIL = True  # one address, which is replaced when the new one is confirmed
+# Whoever finds a browser signed in could else reset the password through an address of their own.
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
 # An address that is not confirmed is nobody's: somebody else may write it down too.
 ACCOUNT_PREVENT_ENUMERATION = "strict"
 ACCOUNT_FORMS = {"add_email": "apps.accounts.address_pages.AddressForm"}

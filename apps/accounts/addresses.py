@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from allauth.core.internal import ratelimit
 from django.conf import settings
 from django.http import HttpRequest
 
@@ -22,6 +23,11 @@ def address_of(request: HttpRequest) -> str:
     """ "" on a Unix socket."""
     told = request.META.get("HTTP_X_FORWARDED_FOR", "")
     return client_address(request.META.get("REMOTE_ADDR") or "", told)
+
+
+def network_of(address: str) -> str:
+    """What one client can have of addresses: the 64 bits of an IPv6 network, else the address."""
+    return str(ratelimit.truncate_ip(address))
 
 
 def client_address(connected: str, forwarded: str) -> str:

@@ -76,6 +76,10 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
 class OpenIDConnect(OpenIDConnectProvider):  # type: ignore[misc]
     oauth2_adapter_class = OpenIDConnectAdapter
 
+    def serialize(self) -> dict[str, Any]:
+        # allauth looks it up by the client's name, which several providers may have given us.
+        return {"id": self.sub_id}
+
     def get_pkce_params(self) -> dict[str, str]:
         params = super().get_pkce_params()
         return {**params, "nonce": nonce_of(params["code_verifier"])}

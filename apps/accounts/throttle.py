@@ -14,6 +14,7 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
+from allauth.core import context
 from allauth.core.internal import httpkit, ratelimit
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -48,11 +49,20 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     }
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        found = self.known(request, **credentials)
+        is_enough = settings.PASSWORD_SIGN_IN or (found is not None and found.is_superuser)
+        return found if is_enough else None
+
+    def reauthenticate(self, user: User, password: str) -> bool:
+        # They are signed in: their password tells that it is still them, where it signs in nobody.
+        found = self.known(context.request, username=user.get_username(), password=password)
+        return found is not None and found.pk == user.pk
+
+    def known(self, request: HttpRequest, **credentials: Any) -> User | None:
         key = self._get_login_attempts_cache_key(request, **credentials)
         with TURNS[hash(key) % len(TURNS)]:
             found: User | None = super().authenticate(request, **credentials)
-        is_enough = settings.PASSWORD_SIGN_IN or (found is not None and found.is_superuser)
-        return found if is_enough else None
+        return found
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Raises ValidationError with the code TOO_MANY and the seconds to wait; refusals never count."""

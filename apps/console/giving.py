@@ -37,6 +37,11 @@ def givable_groups(giver: Any) -> QuerySet[Group]:
     return groups.exclude(pk__in=granted.values("pk"))
 
 
+def may_give(giver: Any, group: Group) -> bool:
+    """Whether somebody may make others members of the group."""
+    return givable_groups(giver).filter(pk=group.pk).exists()
+
+
 def may_manage(manager: Any, account: User) -> bool:
     """Whether somebody may edit an account, which lets them sign in as it."""
     if manager.is_superuser or manager.pk == account.pk:

@@ -19,6 +19,7 @@ from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, ManyChoices, answer_of
 from apps.gateway.body import Completion
 from apps.gateway.chat_requests import PreparedRun
+from apps.gateway.key_watch import while_valid
 from apps.gateway.openai_dialect import ignored_header, with_unsupported
 from apps.gateway.rate_headers import headers_of
 from apps.gateway.wire import DONE, ChunkEncoder, error_frame
@@ -121,7 +122,8 @@ class CompletionConsumer(GatewayConsumer):
                     request = prepared.request
                     asked, ledger = await take_answer(request, application, caller, claim)
                     try:
-                        await run(application, asked, workspace, caller, emit, ledger, progress)
+                        async with while_valid(caller):
+                            await run(application, asked, workspace, caller, emit, ledger, progress)
                     finally:
                         if self.rates:
                             spend(self.rates, progress.usage)

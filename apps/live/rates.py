@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from django.conf import settings
 
+from apps.accounts.addresses import network_of
 from apps.accounts.buckets import personal
 from apps.accounts.caller import Caller
 from apps.agent.events import ModelUsage
@@ -65,10 +66,9 @@ class Rest:
 
 
 def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Rate]:
-    """Those that are set; visitors without a bucket cannot be told apart. None: of no application."""
+    """Those that are set; programs without a key cannot be told apart. None: of no application."""
     found = []
-    if caller.bucket:
-        name = personal(caller.bucket)  # a person has one rate in all their teams
+    if name := counted_name(caller):
         found += [
             Rate(kind, "caller", name, most) for kind in KINDS if (most := most_of(caller, kind))
         ]
@@ -79,6 +79,14 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
             if (most := most_of_application(application, kind))
         ]
     return found
+
+
+def counted_name(caller: Caller) -> str:
+    """Whose requests count together: a person's in all their teams, visitors' from one address."""
+    if caller.kind == "visitor" and caller.address:
+        # A browser that forgets its cookies is another visitor with each request.
+        return f"address-{network_of(caller.address)}"
+    return personal(caller.bucket)
 
 
 def most_of(caller: Caller, kind: Kind) -> int:

@@ -35,6 +35,17 @@ def test_a_password_signs_in_superusers_alone():
     assert [sign_in("grace"), sign_in("root")] == [200, 302]
 
 
+def test_whoever_has_a_password_still_confirms_with_it_who_they_are():
+    client = Client()
+    client.force_login(User.objects.create_user("grace", password=PASSWORD))
+    page = "/accounts/reauthenticate/?next=/account/"
+
+    wrong, right = (client.post(page, {"password": word}) for word in ("other", PASSWORD))
+
+    assert (wrong.status_code, right.status_code) == (200, 302)
+    assert right["Location"] == "/account/"
+
+
 def test_the_form_is_folded_away():
     page = Client().get("/accounts/login/").text
 

@@ -130,8 +130,25 @@ def test_without_mail_the_pages_say_why_they_are_of_no_use(client_of_grace, page
     assert mail.outbox == []
 
 
+def confirm_who_it_is(client: Client) -> None:
+    answer = client.post("/accounts/reauthenticate/", {"password": OLD})
+    assert answer.status_code == 302
+
+
+def test_a_new_address_wants_the_password_again(client_of_grace, with_mail):
+    """Whoever has the address gets a new password."""
+    form = {"email": "mallory@example.org", "action_add": ""}
+
+    asked = client_of_grace.post("/accounts/email/", form)
+
+    assert asked["Location"] == "/accounts/reauthenticate/?next=%2Faccounts%2Femail%2F"
+    assert mail.outbox == []
+    assert not EmailAddress.objects.filter(email="mallory@example.org").exists()
+
+
 def test_an_address_is_changed_when_the_new_one_is_confirmed(client_of_grace, grace, with_mail):
     page = "/accounts/email/"
+    confirm_who_it_is(client_of_grace)
 
     client_of_grace.post(page, {"email": "new@example.org", "action_add": ""})
     grace.refresh_from_db()
@@ -146,6 +163,7 @@ def test_an_address_is_changed_when_the_new_one_is_confirmed(client_of_grace, gr
 def test_the_confirmed_address_of_somebody_else_cannot_be_taken(client_of_grace, grace, with_mail):
     other = User.objects.create_user("other", "other@example.org")
     EmailAddress.objects.create(user=other, email=other.email, verified=True, primary=True)
+    confirm_who_it_is(client_of_grace)
 
     client_of_grace.post("/accounts/email/", {"email": other.email, "action_add": ""})
     for message in mail.outbox:

@@ -58,7 +58,8 @@ def link_in(message: Any) -> str:
 
 
 def invite(**fields: Any) -> Invitation:
-    return Invitation.objects.create(token_hash=hash_of(TOKEN), **fields)
+    host = User.objects.create_user("host")
+    return Invitation.objects.create(token_hash=hash_of(TOKEN), created_by=host, **fields)
 
 
 def follow(client: Client, token: str = TOKEN) -> Any:
@@ -206,7 +207,7 @@ def test_an_invitation_lets_one_person_in_with_its_roles(settings, setting):
     assert (followed.status_code, followed["Location"]) == (302, PAGE)
     assert post(client).status_code == 302
 
-    ada = User.objects.get()
+    ada = User.objects.exclude(username="host").get()
     assert (ada.is_active, list(ada.groups.all())) == (True, [editors])
     used = Invitation.objects.get()
     assert (used.used_by, used.used_at is not None) == (ada, True)
@@ -222,6 +223,24 @@ def test_an_invitation_opens_nothing_where_sign_up_is_closed(settings):
     answer = follow(Client())
 
     assert (answer.status_code, "made by administrators" in answer.text) == (404, True)
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_nobody_comes_back_by_an_invitation_of_their_own_when_their_account_is_closed(
+    settings, is_deleted
+):
+    settings.SIGN_UP = "invitation"
+    found, client = invite(), Client()
+    follow(client)
+
+    if is_deleted:
+        User.objects.all().delete()
+    else:
+        User.objects.update(is_active=False)
+
+    assert (follow(Client()).status_code, post(client).status_code) == (404, 404)
+    with pytest.raises(invitations.UsedUp):
+        invitations.use(found, User.objects.create_user("ada"))
 
 
 def test_an_old_invitation_and_a_wrong_one_look_alike(settings):
@@ -255,7 +274,7 @@ def test_an_invitation_that_was_used_meanwhile_makes_no_account(settings):
 
     assert view_of_it == found
     assert post(client).status_code == 404
-    assert not User.objects.exists()
+    assert not User.objects.exclude(username="host").exists()
 
 
 def test_whoever_was_invited_by_mail_has_confirmed_the_address_by_coming(settings, with_mail):
@@ -266,7 +285,7 @@ def test_whoever_was_invited_by_mail_has_confirmed_the_address_by_coming(setting
 
     post(client, email="other@example.org")
 
-    ada = User.objects.get()
+    ada = User.objects.exclude(username="host").get()
     assert (ada.email, ada.is_active) == (ADDRESS, True)
     assert EmailAddress.objects.get().verified
     assert mail.outbox == []

@@ -10,6 +10,7 @@ from allauth.core import context
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.helpers import complete_social_login
 from allauth.socialaccount.models import SocialAccount
+from allauth.socialaccount.providers.base.provider import Provider
 from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
@@ -49,6 +50,25 @@ def come_back(**told: Any) -> HttpResponse:
         login.state = {"process": "login"}
         answer: HttpResponse = complete_social_login(request, login)
         return answer
+
+
+def test_of_two_providers_that_call_us_alike_a_sign_in_that_waits_goes_on_with_its_own(
+    settings: Any,
+):
+    """It waits for a second factor, or until a person has confirmed who they are."""
+    configure(settings)
+    known = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]
+    other = {**known["APPS"][0], "provider_id": "other"}
+    settings.SOCIALACCOUNT_PROVIDERS["openid_connect"] = {**known, "APPS": [*known["APPS"], other]}
+    request = RequestFactory().get("/")
+
+    with context.request_context(request):
+        kept = [
+            get_adapter().get_provider(request, one).serialize() for one in ("company", "other")
+        ]
+        found = [Provider.deserialize(one).app.provider_id for one in kept]
+
+    assert found == ["company", "other"]
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ def test_a_name_and_a_picture_are_shown(site: Site, browsers: list[BrowserContex
     )
     page.get_by_role("button", name="Save the picture").click()
     portrait = page.get_by_role("img", name="Your picture")
-    expect(portrait).to_be_visible()
+    expect(portrait).to_have_js_property("complete", True)
     assert portrait.evaluate("image => image.naturalWidth") > 0
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)

@@ -124,6 +124,13 @@ def test_a_stranger_with_the_unverified_address_of_somebody_is_somebody_else(
     }
 
 
+def confirm_who_it_is(page: Page) -> None:
+    expect(page.get_by_label("Password")).to_be_visible()
+    assert barriers(page) == []
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Confirm", exact=True).click()
+
+
 def test_a_verified_address_of_somebody_is_not_linked_until_they_do_so_themselves(
     page: Page, site: Site
 ):
@@ -136,6 +143,7 @@ def test_a_verified_address_of_somebody_is_not_linked_until_they_do_so_themselve
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_role("button", name="Link Company").click()
+    confirm_who_it_is(page)
     expect(page.get_by_role("heading", name="Company")).to_be_visible()
     assert barriers(page) == []
 
@@ -143,6 +151,7 @@ def test_a_verified_address_of_somebody_is_not_linked_until_they_do_so_themselve
     page.goto("/accounts/login/?next=/accounts/linked/")
     page.get_by_role("button", name="Sign in with Company").click()
     page.get_by_role("button", name="Unlink Company").click()
+    confirm_who_it_is(page)
     expect(page.get_by_text("None is linked yet.")).to_be_visible()
 
 

@@ -95,6 +95,22 @@ def test_a_person_has_one_rate_in_all_teams(settings: Any):
     assert found == [[requests("user-7", 10)]] * 2
 
 
+@pytest.mark.parametrize(
+    ("addresses", "name"),
+    [
+        (("203.0.113.9", "203.0.113.9"), "address-203.0.113.9"),
+        (("2001:db8:1:2::1", "2001:db8:1:2:ffff::9"), "address-2001:db8:1:2::"),
+    ],
+)
+def test_a_visitor_who_forgets_their_cookies_is_no_other_one(
+    settings: Any, addresses: tuple[str, str], name: str
+):
+    settings.PERSON_REQUESTS_PER_MINUTE = 10
+    visitors = [Caller(f"session-{number}", address=one) for number, one in enumerate(addresses)]
+
+    assert [rates_of(visitor, None) for visitor in visitors] == [[requests(name, 10)]] * 2
+
+
 def test_a_key_and_a_manifest_have_limits_of_their_own_and_zero_is_none(settings: Any):
     settings.KEY_REQUESTS_PER_MINUTE = settings.KEY_TOKENS_PER_MINUTE = 5
     settings.APPLICATION_REQUESTS_PER_MINUTE = settings.APPLICATION_TOKENS_PER_MINUTE = 7

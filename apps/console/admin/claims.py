@@ -10,6 +10,7 @@ from django.http import HttpRequest
 
 from apps.accounts.models import ClaimMapping
 from apps.console.admin.theme import Admin
+from apps.console.giving import givable_groups, may_give
 
 admin.site.unregister(SocialAccount)  # shows all that a provider told of a person
 admin.site.unregister(SocialApp)  # providers, with their secrets, are in the environment
@@ -23,7 +24,7 @@ def providers() -> list[tuple[str, str]]:
 
 @admin.register(ClaimMapping)
 class ClaimMappingAdmin(Admin[ClaimMapping]):
-    """Whoever edits these can put people into any group, as who edits users can."""
+    """Whoever edits these puts people into groups, and so only into those that they may give."""
 
     list_display = ("value", "provider", "group", "is_exclusive")
     list_filter = ("provider",)
@@ -36,6 +37,19 @@ class ClaimMappingAdmin(Admin[ClaimMapping]):
         if db_field.name != "provider":
             return super().formfield_for_dbfield(db_field, request, **options)
         return forms.ChoiceField(choices=providers, help_text=db_field.help_text)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
+        if db_field.name == "group":
+            options["queryset"] = givable_groups(request.user)
+        return super().formfield_for_foreignkey(db_field, request, **options)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        may: bool = super().has_change_permission(request, obj)
+        return may and (obj is None or may_give(request.user, obj.group))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        may: bool = super().has_delete_permission(request, obj)
+        return may and (obj is None or may_give(request.user, obj.group))
 
 
 @admin.register(SocialAccount)

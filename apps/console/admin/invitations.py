@@ -51,6 +51,8 @@ class InvitationAdmin(Admin[Invitation]):
     def state(self, invitation: Invitation) -> str:
         if invitation.used_at:
             return "Used"
+        if invitation.created_by is None or not invitation.created_by.is_active:
+            return "Void: whoever made it has no open account"
         return "Expired" if invitation.expires_at <= timezone.now() else "Open"
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
@@ -96,5 +98,6 @@ def offered_groups(user: Any) -> QuerySet[Group]:
     """Groups that an administrator may give away: no roles and teams beyond their own."""
     if user.is_superuser:
         return Group.objects.all()
-    own = Q(team=None, user=user) | Q(team__administrators=user)
-    return Group.objects.filter(own).distinct()
+    # Who was taken out of a team in another way than on its page may still be its administrator.
+    own = Group.objects.filter(user=user).filter(Q(team=None) | Q(team__administrators=user))
+    return own.distinct()

@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.accounts.models import ServiceAccount
-from apps.console.admin.theme import TEXT_INPUT, Admin, CheckboxChoices
+from apps.console.admin.theme import SELECT, TEXT_INPUT, Admin, CheckboxChoices
 from apps.console.giving import givable_groups, givable_permissions, may_manage
 
 LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
@@ -31,7 +31,9 @@ class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
         Group.objects.none(), required=False, widget=CheckboxChoices
     )
     permissions = forms.ModelMultipleChoiceField(
-        Permission.objects.none(), required=False, widget=forms.SelectMultiple({"size": 12})
+        Permission.objects.none(),
+        required=False,
+        widget=forms.SelectMultiple({"size": 12, "class": SELECT}),
     )
 
     class Meta:

@@ -14,6 +14,7 @@ from apps.accounts.models import Team
 from apps.accounts.team_members import members_of
 from apps.catalog.content.installed import installed
 from apps.console.admin.theme import Admin
+from apps.console.giving import may_give
 
 LOST = (
     "What people did in a team is kept when the team is deleted, but nobody reaches it any more: "
@@ -73,6 +74,15 @@ class TeamAdmin(Admin[Team]):
             member_count=Count("group__user", distinct=True),
             administrator_count=Count("administrators", filter=is_open, distinct=True),
         )
+
+    def has_change_permission(self, request: HttpRequest, obj: Team | None = None) -> bool:
+        # Members have the permissions of the group.
+        may: bool = super().has_change_permission(request, obj)
+        return may and (obj is None or may_give(request.user, obj.group))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Team | None = None) -> bool:
+        may: bool = super().has_delete_permission(request, obj)
+        return may and (obj is None or may_give(request.user, obj.group))
 
     @admin.display(description="members", ordering="member_count")
     def members_count(self, team: Any) -> int:

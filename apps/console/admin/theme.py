@@ -28,6 +28,8 @@ PasswordInput = UnfoldAdminPasswordWidget
 TextInput = UnfoldAdminTextInputWidget
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
+SELECT = " ".join([*INPUT_CLASSES, "min-w-0"])
+"""Of several values; names that are too long for a phone are cut."""
 
 
 class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme is not typed

@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.views.decorators.http import require_safe
@@ -18,7 +18,7 @@ from apps.accounts import second_factors
 from apps.accounts.models import ServiceAccount
 from apps.console.admin import theme
 from apps.console.admin.account_access import access_context, view_as
-from apps.console.giving import givable_groups, givable_permissions, may_manage
+from apps.console.giving import givable_groups, givable_permissions, may_give, may_manage
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -124,9 +124,8 @@ def is_service(account: User) -> bool:
 
 @admin.register(Group)
 class ThemedGroupAdmin(GivingAdmin, GroupAdmin, theme.Admin[Group]):  # type: ignore[misc]
-    def may_manage(self, request: HttpRequest, group: Model | None) -> bool:
-        groups = givable_groups(request.user)
-        return group is None or groups.filter(pk=group.pk).exists()
+    def may_manage(self, request: HttpRequest, group: Group | None) -> bool:
+        return group is None or may_give(request.user, group)
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         may = super().has_change_permission(request, obj)

@@ -10,7 +10,14 @@ from django.contrib.auth.models import Group, Permission, User
 from django.core.management import call_command
 from django.test import Client
 
-from apps.accounts.models import ApiKey, AuditEntry, InstallationRole, ServiceAccount, Team
+from apps.accounts.models import (
+    ApiKey,
+    AuditEntry,
+    ClaimMapping,
+    InstallationRole,
+    ServiceAccount,
+    Team,
+)
 from apps.catalog.access_sources import sourced_roles
 from apps.catalog.models import Application, Grant, Role
 from apps.console.giving import givable_groups
@@ -168,6 +175,39 @@ def test_groups_with_more_are_not_edited():
 
     readers.refresh_from_db()
     assert (answer.status_code, readers.name) == (403, "readers")
+
+
+def test_nobody_gives_by_a_team_or_a_mapping_what_they_lack(settings: Any):
+    """Both make members of groups, who have the permissions of the group."""
+    provider = {"provider_id": "company", "name": "Company"}
+    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [provider]}}
+    readers, others = (Group.objects.create(name=name) for name in ("readers", "others"))
+    readers.permissions.add(number("read_run_contents"))
+    team = Team.objects.create(group=readers)
+    mapped = ClaimMapping.objects.create(provider="company", value="few", group=readers)
+    adele = administrator()
+    client = signed_in(adele)
+    added = {"name": "readers", "members": [adele.pk], "visibility": "members"}
+
+    def answers(page: str, form: dict[str, Any]) -> int:
+        return client.post(f"/admin/accounts/{page}", form).status_code
+
+    mapping = {"provider": "company", "value": "all"}
+    refused = (
+        answers(f"team/{team.pk}/change/", added),
+        answers(f"team/{team.pk}/delete/", {"post": "yes"}),
+        answers(f"claimmapping/{mapped.pk}/change/", {**mapping, "group": readers.pk}),
+        answers(f"claimmapping/{mapped.pk}/delete/", {"post": "yes"}),
+    )
+    unoffered = answers("claimmapping/add/", {**mapping, "group": readers.pk})
+    made = answers("claimmapping/add/", {**mapping, "group": others.pk})
+
+    assert (refused, unoffered, made) == ((403,) * 4, 200, 302)
+    assert not readers.user_set.exists()
+    assert {*ClaimMapping.objects.values_list("value", "group")} == {
+        ("few", readers.pk),
+        ("all", others.pk),
+    }
 
 
 def test_a_service_account_is_made_in_one_step_and_signs_in_nowhere():

@@ -151,15 +151,17 @@ def test_an_operator_invites_into_no_group_beyond_their_own():
     client = operator("add_invitation", "view_invitation")
     user = User.objects.get()
     mine, theirs = Group.objects.create(name="mine"), Group.objects.create(name="theirs")
-    team, member = Group.objects.create(name="my-team"), Group.objects.create(name="a-team")
-    Team.objects.create(group=team).administrators.add(user)
+    names = ("my-team", "a-team", "left-team")
+    team, member, left = (Group.objects.create(name=name) for name in names)
+    for administered in (team, left):
+        Team.objects.create(group=administered).administrators.add(user)
     Team.objects.create(group=member)
-    user.groups.set([mine, member])
+    user.groups.set([mine, member, team])
 
-    refused = [invite(client, groups=[group.pk]).status_code for group in (theirs, member)]
+    refused = [invite(client, groups=[group.pk]).status_code for group in (theirs, member, left)]
     made = invite(client, groups=[mine.pk, team.pk])
 
-    assert refused == [200, 200]
+    assert refused == [200, 200, 200]
     assert made.status_code == 200
     assert set(Invitation.objects.get().groups.all()) == {mine, team}
 

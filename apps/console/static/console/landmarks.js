@@ -21,6 +21,10 @@ function name() {
   for (const part of document.querySelectorAll(".simplebar-content-wrapper[role=region]")) {
     part.setAttribute("role", "group");
   }
+  // Without a role, a name may not be told.
+  for (const part of document.querySelectorAll(".search-label-icon:not([role])")) {
+    part.setAttribute("role", "img");
+  }
   for (const part of document.querySelectorAll(NAMELESS)) {
     if (part.hasAttribute("aria-label")) continue;
     const select = part.closest(".select2-container")?.previousElementSibling;
