@@ -18,6 +18,9 @@
     + FetchRefused            it is on the Internet and could not be fetched; `reason` says why
   - MemoryRefused             what should be remembered is not fit for that, or there is no room
     + MemoryMissing           the caller has no such memory
+  - NoteRefused               what should be a note is not fit for that, or there is no room
+    + NoteMissing             there is no such note in the caller's notes
+    + NoteChanged             somebody else changed the note since the writer last saw it
   - ModelFailed               the model's service refused, broke off or timed out
   - PersonalKeyRefused        the service did not take the key of the person who asked
   - ServiceFailed             DIAL Core refused, broke off or timed out; no model's answer was asked
@@ -199,6 +202,22 @@ class MemoryRefused(QuickAppError):
 
 
 class MemoryMissing(MemoryRefused): ...
+
+
+class NoteRefused(QuickAppError):
+    """`field` names what is wrong with a note, "" for the notes as a whole."""
+
+    code = "note_refused"
+
+    def __init__(self, field: str, text: str) -> None:
+        super().__init__(text)
+        self.field = field
+
+
+class NoteMissing(NoteRefused): ...
+
+
+class NoteChanged(NoteRefused): ...
 
 
 class ModelFailed(QuickAppError):

@@ -30,13 +30,16 @@ from apps.chat.origins import SameOrigin  # noqa: E402
 from apps.gateway import metrics as scrapes  # noqa: E402
 from apps.gateway import routing as gateway  # noqa: E402
 from apps.live.gauges import GAUGES  # noqa: E402
+from apps.triggers import routing as triggers  # noqa: E402
 
 if settings.METRICS:
     scrapes.start()
 set_up_opentelemetry_metrics(GAUGES)
 
 pages = with_bounded_bodies(
-    URLRouter([*chat.http_urlpatterns, *gateway.otherwise(django_application)]),
+    URLRouter(
+        [*chat.http_urlpatterns, *triggers.urlpatterns, *gateway.otherwise(django_application)]
+    ),
     body_limits(settings.BODY_LIMITS),
     settings.BODY_SECONDS,
 )

@@ -36,6 +36,7 @@ def tidy_up(*, is_hourly: bool) -> None:
             tidy_up_accounts()
             tidy_up_memories()
             tidy_up_servers()
+            tidy_up_triggers()
     finally:
         connection.close()
 
@@ -132,3 +133,13 @@ def tidy_up_servers() -> None:
             logger.info("Deleted sign-ins that nobody finished: %d", unfinished)
     except Exception:
         logger.exception("What is kept of servers of tools could not be tidied up")
+
+
+def tidy_up_triggers() -> None:
+    from apps.triggers import upkeep
+
+    try:
+        if old := upkeep.delete_old():
+            logger.info("Deleted old messages of webhooks, and old deliveries: %d", old)
+    except Exception:
+        logger.exception("Messages of webhooks and deliveries could not be tidied up")

@@ -22,10 +22,12 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     warn_of_deaf_processes()
     sweeping = asyncio.create_task(go_on_with_answers())
     indexing = asyncio.create_task(index_attached_files())
+    sending = asyncio.create_task(send_what_is_due())
     measuring = asyncio.create_task(measure_lag()) if metrics.is_on() else None
     await send({"type": "lifespan.startup.complete"})
     await receive()
     indexing.cancel()
+    sending.cancel()
     if measuring is not None:
         measuring.cancel()
     try:
@@ -33,6 +35,7 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
         async with asyncio.timeout(CLEAN_UP_SECONDS):
             await asyncio.wait((indexing,), timeout=RELEASE_SECONDS)
             await write_summaries()
+            await close_outbox()
             await close_connections()
     except Exception:
         logger.exception("The end of the process was not a clean one")
@@ -63,6 +66,19 @@ async def index_attached_files() -> None:
     from apps.live.hub import HUB
 
     await Indexer(meter_of=partial(server_meter, HUB.summaries.keep)).keep_indexing()
+
+
+async def send_what_is_due() -> None:
+    """Tell subscribers and people of answers, until this process ends."""
+    from apps.triggers.outbox import OUTBOX
+
+    await OUTBOX.keep_sending()
+
+
+async def close_outbox() -> None:
+    from apps.triggers.outbox import OUTBOX
+
+    await OUTBOX.close()
 
 
 async def end_answers(seconds: float) -> None:

@@ -15,6 +15,8 @@ from quickapps_site.server import Ending, GracefulServer, listen, make_config
 logger = logging.getLogger("quickapps_site.serve")  # it is run as a program, under another name
 
 PREPARE = "--prepare"
+YOUNG_OBJECTS = 10_000
+"""New objects after which the garbage collector looks at them: some megabytes."""
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -116,6 +118,9 @@ def freeze_loaded_objects() -> None:
     # Code and models never go away: a garbage collection need not look through them.
     gc.collect()
     gc.freeze()
+    # Requests leave nothing to the collector, but what many at once are made of is more than 700
+    # objects, the usual number, so it would look at them again and again.
+    gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
     gc.enable()
 
 

@@ -63,6 +63,9 @@ TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 SITE_URL = env.url("SITE_URL", f"http://127.0.0.1:{PORT}", ("http", "https")).rstrip("/")
 """Where this server reaches itself: what a REST tool's address that begins with / is joined to."""
 
+PUBLIC_URL = env.url("PUBLIC_URL", SITE_URL, ("http", "https")).rstrip("/")
+"""Where people reach it: what links in mail begin with."""
+
 # --- Django -----------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
@@ -449,6 +452,35 @@ UNFOLD = {
                 ],
             },
             {
+                "title": "Triggers",
+                "items": [
+                    {
+                        "title": "Webhooks",
+                        "icon": "webhook",
+                        "link": reverse_lazy("admin:triggers_webhook_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "triggers.view_webhook"
+                        ),
+                    },
+                    {
+                        "title": "Subscriptions",
+                        "icon": "notifications",
+                        "link": reverse_lazy("admin:triggers_subscription_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "triggers.view_subscription"
+                        ),
+                    },
+                    {
+                        "title": "Deliveries",
+                        "icon": "outgoing_mail",
+                        "link": reverse_lazy("admin:triggers_delivery_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "triggers.view_delivery"
+                        ),
+                    },
+                ],
+            },
+            {
                 "title": "Access",
                 "items": [
                     {
@@ -585,15 +617,25 @@ CAPABILITIES = [
     "apps.capabilities.questions.capability.questions",
     "apps.capabilities.client_tools.capability.client_tools",
     "apps.capabilities.conversations.capability.conversations",
+    "apps.capabilities.notes.capability.notes",
     "apps.capabilities.surroundings.capability.surroundings",
     "apps.capabilities.mcp.capability.mcp",
     "apps.capabilities.dial_app.capability.dial_app",
     "apps.capabilities.skills.capability.skills",
     "apps.capabilities.memory.capability.memory",  # its rules stand below the skills
     "apps.capabilities.subagents.capability.subagents",
+    "apps.capabilities.subagents.spawn.spawn_agent",
+    "apps.capabilities.todo.capability.todo",
+    "apps.capabilities.summary.capability.summary",
     "apps.capabilities.hooks.capability.hooks",  # before tools are withheld: it calls those as well
     "apps.capabilities.discovery.capability.discovery",
 ]
+
+RUN_LISTENERS = [
+    "apps.triggers.deliveries.note_runs",
+    "apps.triggers.mail_notices.note_runs",
+]
+"""Are told that runs ended or wait, in the transaction that writes it."""
 
 PROMPT_LAYERS = [
     "apps.runs.prompt.PLATFORM",
@@ -800,8 +842,11 @@ REQUEST_MAX_BODY_BYTES = env.integer("REQUEST_MAX_BODY_BYTES", 2_621_440, least=
 DATA_UPLOAD_MAX_MEMORY_SIZE = REQUEST_MAX_BODY_BYTES
 BODY_ROOM = 1024 * 1024
 """What a form needs around its file."""
+WEBHOOK_MAX_BODY_BYTES = env.integer("WEBHOOK_MAX_BODY_BYTES", 262_144, least=1024)
+"""Of what a program sends to a webhook."""
 BODY_LIMITS = (
-    (r"/admin/|/chat/[^/]+/files/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
+    (r"/hooks/", WEBHOOK_MAX_BODY_BYTES),
+    (r"/admin/|/chat/[^/]+/files/|/notes/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
     (r"", REQUEST_MAX_BODY_BYTES),
 )
 """Patterns of Django's paths, and the most bytes that are sent to them. The first that matches counts."""

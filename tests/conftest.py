@@ -96,6 +96,7 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
     mcp_servers.forget()
     pins.forget()
     forget_memories()
+    forget_triggers()
     forget_budgets()
     forget_rows_that_wait()
 
@@ -104,6 +105,12 @@ def forget_memories() -> None:
     # Few tests need this module, which imports NumPy.
     if (module := sys.modules.get("apps.workspace.memories.cache")) is not None:
         module.CACHE.clear()
+
+
+def forget_triggers() -> None:
+    for name in ("apps.triggers.deliveries", "apps.triggers.mail_notices"):
+        if (module := sys.modules.get(name)) is not None:
+            module.forget()
 
 
 def forget_budgets() -> None:

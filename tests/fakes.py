@@ -217,6 +217,7 @@ class MemoryLedger:
         self.interactions: dict[tuple[str, str], Interaction] = {}
         self.consents: dict[str, Consent] = {}
         self.asked: list[str] = []
+        self.stops: dict[str, asyncio.Event] = {}
 
     def step(self, key: str) -> Step | None:
         return self.steps.get(key)
@@ -245,6 +246,9 @@ class MemoryLedger:
     async def ask_now(self, interaction: Interaction) -> Mapping[str, Any]:
         asked = self.interactions.setdefault((interaction.key, interaction.kind), interaction)
         return asked.answer or {"outcome": "timeout"}
+
+    def stopping(self, key: str) -> asyncio.Event:
+        return self.stops.setdefault(key, asyncio.Event())
 
     def consent(self, tool: str) -> Consent | None:
         return self.consents.get(tool)

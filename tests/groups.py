@@ -23,6 +23,7 @@ DEMANDING = frozenset(
         "site/test_session_end.py",
         "site/test_slow_clients.py",
         "site/test_stopping.py",
+        "triggers/test_processes.py",
     }
 )
 """Modules that start several servers at a time, and wait for them with a bound."""

@@ -8,6 +8,8 @@ from django.db import models
 from django.utils import timezone
 from rest_framework_api_key.models import AbstractAPIKey
 
+from apps.accounts.quiet_hours import QuietHours
+
 
 class Team(models.Model):
     """People who work together: a group, whose members are those of the team.
@@ -225,6 +227,33 @@ class Picture(models.Model):
 
     def __str__(self) -> str:
         return f"The picture of {self.user_id}"
+
+
+class NoticeSettings(models.Model):
+    """How a person wishes to be told of answers that they have not seen; without a row: not at all.
+
+    The quiet hours are by the clocks of the time zone; without both ends there are none.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notice_settings"
+    )
+    sends_mail = models.BooleanField(default=False)
+    quiet_from = models.TimeField(null=True, blank=True)
+    quiet_until = models.TimeField(null=True, blank=True)
+    time_zone = models.CharField(max_length=100, default="UTC")
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"How {self.user_id} is told"
+
+    @property
+    def quiet_hours(self) -> QuietHours | None:
+        if self.quiet_from is None or self.quiet_until is None:
+            return None
+        return QuietHours(self.quiet_from, self.quiet_until, self.time_zone)
 
 
 class ClaimMapping(models.Model):

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+import msgspec
 from django.conf import settings
 
 LOCALE_FORM = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
@@ -16,8 +16,7 @@ which some hold a whole manifest."""
 TRACE = ("traceparent", "tracestate")
 
 
-@dataclass(frozen=True, slots=True)
-class SenderHeaders:
+class SenderHeaders(msgspec.Struct, frozen=True):
     api_key: str
     bearer: str
     locale: str

@@ -3,8 +3,10 @@
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, assert_never
+
+from msgspec.structs import replace
 
 from apps.agent.allowance import Allowance
 from apps.agent.early_stages import EarlyStages
@@ -13,6 +15,8 @@ from apps.agent.events import (
     AttachmentAdded,
     Emit,
     Finished,
+    HelperBegan,
+    HelperEnded,
     InteractionRequested,
     ModelUsage,
     Noticed,
@@ -27,6 +31,7 @@ from apps.agent.events import (
     StageRenamed,
     StateSaved,
     TextDelta,
+    TodoChanged,
     ToolCallsRequested,
     TurnRestarted,
     Usage,
@@ -190,8 +195,13 @@ class Assembly:
             case Noticed(notice_id, text):
                 prefix = self.stages.prefix if self.stages is not None else ""
                 self.emit(Noticed(f"{prefix}{notice_id}", text))
-            case InteractionRequested():
+            case InteractionRequested() | HelperEnded():
                 self.emit(delta)
+            case HelperBegan(key, stage_id, name, agent):
+                prefix = self.stages.prefix if self.stages is not None else ""
+                self.emit(HelperBegan(key, f"{prefix}{stage_id}", name, agent))
+            case TodoChanged():
+                pass  # of a conversation with another application
             case Finish(reason):
                 # Only an application here can wait, which says so with `Finished`.
                 self.finish_reason = "stop" if reason == WAITING else reason

@@ -1,13 +1,13 @@
 """The room that a model has for a conversation, and what happens when it is full."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 Strategy = Literal["summarise", "trim", "refuse"]
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(msgspec.Struct, frozen=True):
     """How much a model reads, in tokens: `size` None if that is unknown. From the share `at` on, a
     conversation is cut by the `strategy`. `asked` is the most that the client wants a request to
     have, None for no wish.

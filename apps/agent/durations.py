@@ -4,7 +4,9 @@ A filter of what is sent: the conversation keeps the results, and people are sho
 """
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+import msgspec
 
 from apps.agent.injection import is_injected
 from apps.agent.messages import Message, ToolCall
@@ -14,13 +16,12 @@ SHOWN_ONLY = "[The result was shown to the person and is not for the model.]"
 model would call again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Durations:
+class Durations(msgspec.Struct, frozen=True):
     """Turns by the name of a tool, and for all others: 1 is the turn of the call, 0 never, None for
     ever.
     """
 
-    by_tool: Mapping[str, int | None] = field(default_factory=dict)
+    by_tool: Mapping[str, int | None] = {}
     default: int | None = None
 
     def of(self, tool: str) -> int | None:

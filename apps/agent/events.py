@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -16,8 +16,7 @@ from apps.agent.ledger import Interaction
 from apps.agent.messages import Attachment, ToolCall
 
 
-@dataclass(frozen=True, slots=True)
-class ModelUsage:
+class ModelUsage(msgspec.Struct, frozen=True):
     """Input and output tokens of one model.
 
     Of the input, `cached` were read from the service's cache and `created` written to it; of the
@@ -32,8 +31,7 @@ class ModelUsage:
     reasoning: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(msgspec.Struct, frozen=True):
     """Tokens spent, counted as in `ModelUsage`, with one entry for each deployment that answered.
 
     A model's own delta may have no entries, or entries without a name: they mean that model.
@@ -178,22 +176,55 @@ class InteractionRequested:
     due: float | None = None
 
 
+HelperStatus = Literal["running", "done", "failed", "stopped"]
+
+
 @dataclass(frozen=True, slots=True)
-class StateSaved:
+class HelperBegan:
+    """A run of its own begins in the stage of the call that asked for it.
+
+    `key` is that of the call's step in the outermost run, `name` the beginning of the task, `agent`
+    the title of the predefined agent, "" for none. It may be told again after an interruption.
+    """
+
+    key: str
+    stage_id: str
+    name: str
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HelperEnded:
+    """`iterations` and `tool_calls` count those of the helper and of its own helpers."""
+
+    key: str
+    status: HelperStatus
+    iterations: int = 0
+    tool_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TodoChanged:
+    """The whole to-do list of the conversation, as Markdown with checkboxes."""
+
+    text: str
+
+
+class StateSaved(msgspec.Struct, frozen=True):
     """The state that the next request must bring back: once, near the end; a model's in pieces."""
 
     state: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(msgspec.Struct, frozen=True):
     """The last event of a run that was cut short, if it cost anything."""
 
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(msgspec.Struct, frozen=True):
     """The last event of a run that was not cut short by an error.
 
     `discarded` are the places of messages that the model was not sent, where the client set a limit
@@ -201,7 +232,7 @@ class Finished:
     """
 
     reason: str = "stop"
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = msgspec.field(default_factory=Usage)
     discarded: tuple[int, ...] | None = None
 
 
@@ -220,6 +251,9 @@ Event = (
     | ToolCallsRequested
     | TurnRestarted
     | InteractionRequested
+    | HelperBegan
+    | HelperEnded
+    | TodoChanged
     | StateSaved
     | Spent
     | Finished

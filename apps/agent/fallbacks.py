@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Protocol
 
+import msgspec
+
 from apps.agent.assembly import Assembly
 from apps.agent.estimate import MOST_CORRECTION, message_tokens, most_tokens, text_tokens
 from apps.agent.events import Noticed
@@ -65,8 +67,7 @@ class NoBreaker:
         pass
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """A deployment that can answer; `title` is its name for people.
 
     `adapt` gives a request that was written for the first candidate the form of this one. `window`

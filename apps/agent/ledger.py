@@ -5,6 +5,7 @@ The loop asks a ledger before it asks a model or runs a tool: a step that is don
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
@@ -96,6 +97,10 @@ class Ledger(Protocol):
         """
         ...
 
+    def stopping(self, key: str) -> asyncio.Event:
+        """Set once somebody wishes that the run inside of the step ends by itself."""
+        ...
+
     def consent(self, tool: str) -> Consent | None:
         """What the person of the run decided about all calls of a tool, or of every tool."""
         ...
@@ -125,6 +130,9 @@ class Unkept:
 
     async def ask_now(self, interaction: Interaction) -> Mapping[str, Any]:
         return {"outcome": "timeout"}
+
+    def stopping(self, key: str) -> asyncio.Event:
+        return asyncio.Event()
 
     def consent(self, tool: str) -> None:
         return None
@@ -171,6 +179,9 @@ class Child:
 
     async def ask_now(self, interaction: Interaction) -> Mapping[str, Any]:
         return await self.parent.ask_now(replace(interaction, key=self.whole(interaction.key)))
+
+    def stopping(self, key: str) -> asyncio.Event:
+        return self.parent.stopping(self.whole(key))
 
     def consent(self, tool: str) -> Consent | None:
         return self.parent.consent(tool)

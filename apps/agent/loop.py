@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from apps.agent.assembly import Assembly, Reply
 from apps.agent.calls import ToolOutcome, refusal, result_message, static_names
 from apps.agent.context_fitter import ContextFitter
 from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds, keep_uncalled
 from apps.agent.early_stages import EarlyStages
+from apps.agent.ended_turns import NOTHING, end_turn
 from apps.agent.events import AnnotationAdded, Emit, ToolCallsRequested
 from apps.agent.fallbacks import stay_with
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
@@ -41,18 +44,13 @@ from apps.agent.taint import Taint
 from apps.agent.tool_batch import ToolBatch, all_failed, parted, waits
 from apps.agent.tool_steps import ToolSteps
 from apps.agent.tools import ResultStep, Tool, ToolSpec
-from apps.errors import ModelFailed, StepLimitReached, ToolsKeepFailing
+from apps.errors import ModelFailed, ToolsKeepFailing
 
 ViewStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
 """The messages as the model sees them; the conversation keeps its own."""
 
-UNLIMITED = -1
-NOTHING = " "
-"""The text of an empty answer: services refuse an empty one when it comes back."""
 
-
-@dataclass(frozen=True, slots=True)
-class AgentLoop:
+class AgentLoop(msgspec.Struct, frozen=True):
     """`external` are tools of the client: shown to the model, never run here.
 
     `tools` are listed again for each call of the model, so tools may appear while the loop runs.
@@ -73,12 +71,12 @@ class AgentLoop:
     model: Model
     name: str
     tools: Mapping[str, Tool]
-    unlisted: Mapping[str, Tool] = field(default_factory=dict)
-    hidden: Mapping[str, Tool] = field(default_factory=dict)
-    external: Mapping[str, ToolSpec] = field(default_factory=dict)
+    unlisted: Mapping[str, Tool] = {}
+    hidden: Mapping[str, Tool] = {}
+    external: Mapping[str, ToolSpec] = {}
     static_tools: Sequence[Mapping[str, Any]] = ()
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    first_parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = {}
+    first_parameters: Mapping[str, Any] = {}
     requires_external: bool = False
     view: Sequence[ViewStep] = ()
     results: Sequence[ResultStep] = ()
@@ -86,7 +84,7 @@ class AgentLoop:
     max_iterations: int = 15
     show_stages: bool = True
     shows_logprobs: bool = False
-    retries: RetryPolicy = field(default_factory=RetryPolicy)
+    retries: RetryPolicy = msgspec.field(default_factory=RetryPolicy)
     batch_seconds: float | None = None
     failed_turns: int = 0
     dead_ends: DeadEnds = NO_DEAD_ENDS
@@ -108,6 +106,7 @@ class AgentLoop:
         `NotStored`.
         """
         progress.base = messages
+        progress.rounds.most = self.max_iterations
         with DeferredStages() as deferred:
             if self.is_resumed:
                 emit = Replay(emit, progress)
@@ -116,8 +115,7 @@ class AgentLoop:
             if calls := unanswered(messages):
                 reason = await self.make_calls(self.turn(emit, progress, deferred), calls)
             while not reason:
-                if self.max_iterations != UNLIMITED and progress.iterations >= self.max_iterations:
-                    raise StepLimitReached(self.max_iterations)
+                progress.rounds.take()
                 progress.iterations += 1
                 reason = await self.iterate(emit, progress, deferred)
             return reason
@@ -246,6 +244,7 @@ class AgentLoop:
         """
         internal = tuple(call for call in calls if call.name not in self.external)
         external = tuple(call for call in calls if call.name in self.external)
+        outcomes: Sequence[ToolOutcome] = ()
         if internal:
             asking = () if message is None else (message,)
             turn.progress.tool_calls += len(internal)
@@ -265,7 +264,7 @@ class AgentLoop:
             if is_waiting:
                 return WAITING
         if not external:
-            return ""
+            return end_turn(turn, outcomes)
         for call in external:
             report = ToolCallReport(call.name, turn.progress.iterations, None, "client")
             turn.progress.meter.tool_called(report)

@@ -6,7 +6,6 @@ as long to make.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
@@ -96,8 +95,7 @@ Delta = (
 its state; an application inside of another one sends all that it emits."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(msgspec.Struct, frozen=True):
     """One question to a model.
 
     `parameters` are top-level fields of the completion request (`temperature`, `tool_choice`,
@@ -112,7 +110,7 @@ class ModelRequest:
 
     messages: Sequence[Message]
     tools: Sequence[ToolSpec] = ()
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = {}
     static_tools: Sequence[Mapping[str, Any]] = ()
     ledger: Ledger = NO_LEDGER
     taint: Taint | None = None

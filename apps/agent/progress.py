@@ -3,19 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from apps.agent.allowance import Allowance
 from apps.agent.context_fitter import ContextFitter
 from apps.agent.early_stages import EarlyStages
 from apps.agent.events import Emit, ModelUsage
 from apps.agent.messages import Message
 from apps.agent.meter import NO_METER, Meter
+from apps.agent.rounds import Rounds
 from apps.agent.stages import DeferredStages
 
 BETWEEN_TEXTS = "\n\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(msgspec.Struct, frozen=True):
     """The duration of one call of a model or a tool."""
 
     name: str
@@ -32,6 +34,8 @@ class Progress:
     added: list[Message] = field(default_factory=list)
     usage: list[ModelUsage] = field(default_factory=list)
     iterations: int = 0
+    rounds: Rounds = field(default_factory=Rounds)
+    """What counts against the limit of `iterations`: these, and those of helpers."""
     tool_calls: int = 0
     failed_turns: int = 0
     """How many of the newest turns had calls that failed, and no others."""
@@ -69,8 +73,7 @@ class Progress:
             self.said.append(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(msgspec.Struct, frozen=True):
     """One call of the model, and of the tools that it then asks for."""
 
     conversation: Sequence[Message]

@@ -10,6 +10,8 @@ from functools import partial
 from itertools import count
 from math import inf
 
+from msgspec import structs
+
 from apps.agent.allowance import Allowance
 from apps.agent.assembly import Assembly, Reply
 from apps.agent.backoff import Backoff
@@ -188,7 +190,7 @@ class RetryPolicy:
 
 def with_own_thoughts(request: ModelRequest, name: str) -> ModelRequest:
     messages = own_thoughts(name, request.messages)
-    return request if messages is request.messages else replace(request, messages=messages)
+    return request if messages is request.messages else structs.replace(request, messages=messages)
 
 
 def call_ids(messages: Iterable[Message]) -> set[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
+
+import msgspec
 
 from apps.agent.allowance import Allowance
 from apps.agent.estimate import CHARACTERS_PER_TOKEN
@@ -54,13 +56,12 @@ class Summaries(Protocol):
     async def keep(self, summary: Summary) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryWriter:
+class SummaryWriter(msgspec.Struct, frozen=True):
     """Asks a model, with `parameters`; the `meter` hears of the call."""
 
     model: Model
     name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = {}
     meter: Meter = NO_METER
 
     async def write(

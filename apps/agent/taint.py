@@ -59,14 +59,14 @@ class Taint:
 
 def recorded_taint(ledger: Ledger, messages: Sequence[Message], taint: Taint | None) -> Taint:
     """The `taint` of the run around, else a new one with what the run had read before it was cut;
-    with what the states of earlier answers tell.
+    with what the states of messages tell.
     """
     if taint is None:
         taint, step = Taint(ledger), ledger.step(UNTRUSTED)
         taint.keep(sources_in(step.result) if step is not None else ())
     for message in messages:
-        if message.role == "assistant":
-            taint.keep(sources_in(message.state))
+        # Of a question, too: a program may have sent it.
+        taint.keep(sources_in(message.state))
     return taint
 
 

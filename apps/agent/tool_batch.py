@@ -54,6 +54,7 @@ class ToolBatch:
         recorded = self.steps.recorded()
         for one in recorded.values():
             self.turn.progress.usage += one.spent
+            self.turn.progress.rounds.count(one.result.rounds)
         return {place: one.outcome for place, one in recorded.items()}
 
     async def make(self, places: Sequence[int]) -> dict[int, ToolOutcome]:

@@ -52,6 +52,10 @@ class ToolSpec:
 class ToolResult:
     """The result of a call: `content` goes to the model, `propagated` and `annotations` into the
     answer, `pictures` into its text. `failure` is set where the content describes a failed call.
+
+    `ends_turn`: once the other calls of the round have ended, the run does, and no model is asked
+    again. `answer` is then the text that the answer ends with, "" for none. `rounds` are the calls of
+    models inside of it that count for the run.
     """
 
     content: str
@@ -63,6 +67,9 @@ class ToolResult:
     state: Mapping[str, Any] = field(default_factory=dict)
     usage: tuple[ModelUsage, ...] = ()
     failure: Exception | None = field(default=None, compare=False, repr=False)
+    ends_turn: bool = False
+    answer: str = ""
+    rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Generic, TypeVar
 
+import msgspec
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
@@ -24,10 +25,12 @@ from apps.agent.ledger import InteractionKind, Ledger
 from apps.agent.loop import ViewStep
 from apps.agent.messages import Message
 from apps.agent.meter import NO_METER, Meter
+from apps.agent.progress import Progress
 from apps.agent.recovery import Recovery
 from apps.agent.taint import Taint
 from apps.agent.tools import ResultStep, Spend, Tool, Toolbox, ignore_usage
 from apps.errors import InitializationIssue, Unsupported
+from apps.manifest.agent_definition import AgentDefinition
 from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
@@ -51,8 +54,7 @@ It may tell what it misses.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(msgspec.Struct, frozen=True):
     """A conversation that was answered, and how often models and tools were called for that."""
 
     messages: Sequence[Message]
@@ -64,17 +66,29 @@ Completion = Callable[[Completed], Awaitable[None]]
 """What is done once there is an answer, while everything is still open."""
 
 
-Delegate = Callable[["Manifest", "Prepared", str, Emit, Ledger], Coroutine[Any, Any, str | None]]
-"""Another run for the same caller, of another manifest: it knows the question and nothing else.
+@dataclass(frozen=True, slots=True)
+class Delegation:
+    """Another run for the same caller, of another manifest: it knows the question and nothing else.
+
+    Its `progress` is new. If it `counts`, the calls of its models count for the run around it.
+    """
+
+    manifest: Manifest
+    prepared: Prepared
+    question: str
+    progress: Progress = field(default_factory=Progress)
+    counts: bool = False
+
+
+Delegate = Callable[[Delegation, Emit, Ledger], Coroutine[Any, Any, str | None]]
+"""Lets a delegation run.
 
 It emits what any run does, and returns the text that it ends with, "" for none; None if it waits
 for an answer of a person. Raises `QuickAppError`.
 """
 
 
-async def nobody(
-    manifest: Manifest, prepared: Prepared, question: str, emit: Emit, ledger: Ledger
-) -> str:
+async def nobody(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
     """Raises `Unsupported`."""
     raise Unsupported("There is no run here that could hand a task to another one.")
 
@@ -132,21 +146,22 @@ class Known:
         return self[key]
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(msgspec.Struct, frozen=True):
     """What a capability may use while it is open: one run of one caller."""
 
     workspace: Workspace
     caller: Caller
     emit: Emit
-    state: Mapping[str, Any] = field(default_factory=dict)
+    state: Mapping[str, Any] = {}
     """The newest state that the conversation brought back."""
-    saved: dict[str, Any] = field(default_factory=dict)
+    saved: dict[str, Any] = {}
     """What the next request is to bring back, by key: a capability writes its own keys here."""
     demanded: str = ""
     """The tool that the client wants to be called first, "" for none."""
-    known: Known = field(default_factory=Known)
-    loading: Loading = field(default_factory=Loading)
+    known: Known = msgspec.field(default_factory=Known)
+    application: str = ""
+    """The slug of the application that answers, "" where none is named."""
+    loading: Loading = msgspec.field(default_factory=Loading)
     can_ask: Set[InteractionKind] = frozenset()
     """What calls can ask the person."""
     spend: Spend = ignore_usage
@@ -158,11 +173,13 @@ class Opening:
     """Those that every application of this installation is offered."""
     search_conversations: SearchConversations | None = None
     """None where the caller has no account on the page."""
-    prompts: Mapping[str, str] = field(default_factory=dict)
+    prompts: Mapping[str, str] = {}
     """The predefined prompts of this installation, by name."""
-    places: Mapping[str, ChatPlace] = field(default_factory=dict)
+    places: Mapping[str, ChatPlace] = {}
     """The places of this installation, by slug."""
-    taint: Taint = field(default_factory=Taint)
+    agents: Mapping[str, AgentDefinition] = {}
+    """The predefined agents of this installation, by name."""
+    taint: Taint = msgspec.field(default_factory=Taint)
     """What the conversation has read that is not to be trusted."""
     meter: Meter = NO_METER
     """Hears of calls of models and tools."""
@@ -182,8 +199,7 @@ Settle = Callable[[], Awaitable["Contribution"]]
 to a person that several capabilities ask as one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(msgspec.Struct, frozen=True):
     """What a capability brings to one run. Steps run in the order of `settings.CAPABILITIES`.
 
     `hidden` are tools that the platform calls and the model may not. `recoveries` are asked when

@@ -20,6 +20,7 @@ from django.conf import settings
 from apps.aged_cache import AgedCache
 from apps.capabilities.registry import Prepared, prepare
 from apps.catalog.content import installed as content_installed
+from apps.catalog.content.agents import installed_agents
 from apps.catalog.content.chat_places import installed_places
 from apps.catalog.content.installed import installed, installed_now, refreshed_at
 from apps.catalog.content.layers import Content
@@ -33,6 +34,7 @@ from apps.errors import (
     InitializationIssue,
     PlaceNotFound,
 )
+from apps.manifest.agent_definition import AgentDefinition
 from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest
 from apps.manifest.problems import cut
@@ -52,7 +54,7 @@ class ResolvedApplication:
     """An application that can be opened. `version` changes whenever its row is saved.
 
     Applications of DIAL Core have no row: `id` and `version` are 0, `slug` is Core's name.
-    `skills`, `prompts` and `places` are the predefined ones; `broken_prompts` are what is wrong
+    `skills`, `prompts`, `places` and `agents` are the predefined ones; `broken_prompts` are what is wrong
     with those that cannot be used.
     """
 
@@ -68,6 +70,7 @@ class ResolvedApplication:
     prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     broken_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     places: Mapping[str, ChatPlace] = field(default_factory=dict, repr=False)
+    agents: Mapping[str, AgentDefinition] = field(default_factory=dict, repr=False)
     document: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The manifest as it was written."""
 
@@ -196,6 +199,7 @@ def prepare_application(
         prompts=installed_prompts(content),
         broken_prompts=broken_prompts(content),
         places=installed_places(content),
+        agents=installed_agents(content),
         document=application.manifest,
     )
 

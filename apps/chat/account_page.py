@@ -1,6 +1,7 @@
 """The page on which people see to their own account, and what its forms change."""
 
 from typing import Any
+from zoneinfo import available_timezones
 
 from allauth.account.decorators import reauthentication_required
 from allauth.mfa.models import Authenticator
@@ -24,6 +25,7 @@ from apps.accounts.second_factors import lacks_factor
 from apps.accounts.sessions import browser_of, sessions_of
 from apps.chat.account_forms import KeyForm, NameForm, PictureForm
 from apps.chat.file_views import LOCKED
+from apps.chat.notice_form import NoticeForm
 from apps.chat.session_end import announce_end
 from apps.chat.views import visitor
 from apps.errors import Refused
@@ -60,6 +62,8 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
         "most_keys": KEYS_PER_PERSON,
         "new_key": shown_once.take(request.session, prefix) if prefix else "",
         "now": timezone.now(),
+        "notice_form": NoticeForm(user),
+        "time_zones": sorted(available_timezones()),
         **forms,
     }
     return render(request, "chat/account_page.html", context, status=status)
@@ -88,6 +92,17 @@ def change_name(request: HttpRequest) -> HttpResponse:
         user.save(update_fields=["first_name", "last_name"])
     messages.success(request, "Your name is saved.")
     return redirect("account")
+
+
+@login_required
+@require_POST
+def change_notices(request: HttpRequest) -> HttpResponse:
+    form = NoticeForm(person(request), request.POST)
+    if not form.is_valid():
+        return page(request, 400, notice_form=form)
+    form.save()
+    messages.success(request, "How you are told is saved.")
+    return redirect("/account/#notices")
 
 
 @login_required

@@ -198,6 +198,7 @@ def start(
 
     before = (past.steps, past.interactions, begun.consents)
     supervisor = RunSupervisor(hub, begun.log, end, *before)
+    supervisor.ledger.unattended = row.unattended
     recorder = AnswerRecorder(supervisor.record, transcript)
     progress.meter = FiguresMeter(meter_of(hub, row, caller), recorder.count)
     caller = replace(caller, is_remembered=begun.conversation.has_memory)

@@ -28,21 +28,25 @@ from apps.chat.answer_frames import (
     SignInFrame,
 )
 from apps.chat.answers import OpenWorkspace
+from apps.chat.attention import attention
 from apps.chat.continuation import sweeper
 from apps.chat.decisions import decide
 from apps.chat.expired_results import results_expired
 from apps.chat.frames import (
     Ask,
     ClientFrame,
+    HelperStop,
     Open,
     QueueChange,
     QueueFrame,
     QueueRemove,
     QueueSend,
     Stop,
+    Visibility,
     Watch,
     read,
 )
+from apps.chat.helpers import stop_helper
 from apps.chat.listing import entries_of, keep_looking
 from apps.chat.opening import conversation_opened
 from apps.chat.protocol import FrameWriter, to_json
@@ -83,6 +87,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.viewer: asyncio.Task[None] | None = None
         self.watcher: asyncio.Task[None] | None = None
         self.shows_list = False
+        self.is_hidden = False
+        """Whether the tab is in the background, where nothing is seen."""
         self.told: dict[str, Any] = {}
         """What was told last of the list and of the queue, by type of frame."""
 
@@ -147,11 +153,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self.ask(sent)
             case Stop():
                 await self.stop()
-            case Watch():
-                self.shows_list = True
-                if self.watcher is None:
-                    self.watcher = asyncio.create_task(self.watch())
-                self.hub.wake(self.person)
+            case HelperStop():
+                await self.stop_helper(sent)
+            case Watch() | Visibility():
+                await self.attend(sent)
             case QueueChange() | QueueRemove() | QueueSend():
                 await self.change_queue(sent)
             case (
@@ -168,13 +173,34 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.sweeper.sweep(sent.conversation)
         look = database_sync_to_async(conversation_opened)
         opened = await look(self.hub, self.caller, sent.conversation, self.slug)
-        await database_sync_to_async(mark_read)(sent.conversation)
+        await self.mark_seen(sent.conversation)
         await self.unfollow()
         await self.send(text_data=to_json(opened))
         self.conversation = sent.conversation
         await self.tell_expired(sent.conversation)
         self.viewer = asyncio.create_task(self.view(sent.conversation, sent.after))
         self.hub.wake(self.person)  # the queue that is shown is another one
+
+    async def attend(self, sent: Watch | Visibility) -> None:
+        """Tell the tab of its list from now on, or note that it was hidden or shown."""
+        if isinstance(sent, Visibility):
+            await self.note_visibility(sent.hidden)
+            return
+        self.shows_list = True
+        if self.watcher is None:
+            self.watcher = asyncio.create_task(self.watch())
+        self.hub.wake(self.person)
+
+    async def mark_seen(self, conversation: UUID) -> None:
+        if not self.is_hidden:
+            await database_sync_to_async(mark_read)(conversation)
+
+    async def note_visibility(self, hidden: bool) -> None:
+        """What came while the tab was hidden is seen when it comes to the front."""
+        self.is_hidden = hidden
+        if not hidden and (open_now := self.conversation) is not None:
+            await self.mark_seen(open_now)
+            await wake_viewers(self.hub, self.person)
 
     async def ask(self, sent: Ask) -> None:
         if self.hub.is_closing:
@@ -193,11 +219,21 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if taken.conversation.pk != self.conversation:
             await self.open(Open(type="open", conversation=taken.conversation.pk))
 
-    async def stop(self) -> None:
-        """Stop the answer in the open conversation, whichever process gives it. Raises `Refused`."""
+    async def own_conversation(self) -> UUID:
+        """The open one, if it belongs to the caller. Raises `Refused`."""
         conversation = self.conversation
         if conversation is None or not await own(self.caller).filter(pk=conversation).aexists():
             raise Refused("conversation_not_found", "Open a conversation first.")
+        return conversation
+
+    async def stop_helper(self, sent: HelperStop) -> None:
+        """Raises `Refused`."""
+        if not await stop_helper(self.hub, await self.own_conversation(), sent.key):
+            raise Refused("no_helper", "This helper has ended already.")
+
+    async def stop(self) -> None:
+        """Stop the answer in the open conversation, whichever process gives it. Raises `Refused`."""
+        conversation = await self.own_conversation()
         is_stopped = await answers.stop(self.hub, conversation)
         await wake_viewers(self.hub, self.person)
         if not is_stopped:
@@ -240,6 +276,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Send the list of conversations and the queue of the open one, if they have changed."""
         listed = await database_sync_to_async(entries_of)(self.caller, self.slug)
         await self.tell("list.changed", {"conversations": listed})
+        await self.tell("attention.changed", await database_sync_to_async(attention)(self.caller))
         if (open_now := self.conversation) is not None:
             queued = await database_sync_to_async(queue.shown)(self.caller, open_now)
             told = {"conversation": str(open_now), "messages": queued}
@@ -274,7 +311,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                         if text := frames.write(conversation, said):
                             await self.send(text_data=text)
                     if any(isinstance(event, AnswerStored) for _, _, event in batch):
-                        await database_sync_to_async(mark_read)(conversation)
+                        await self.mark_seen(conversation)
                         await self.tell_expired(conversation)
                     await asyncio.sleep(FRAME_SECONDS)
         except Exception:

@@ -118,6 +118,7 @@ def message(row: Message) -> dict[str, Any]:
         "attachments": row.attachments,
         "finish_reason": row.finish_reason or None,
         "created_at": row.created_at.isoformat(),
+        **({"sender": row.sender} if row.sender else {}),
         **shown(figures_of(row.usage)),
     }
 

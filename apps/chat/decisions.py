@@ -14,7 +14,7 @@ from apps.errors import Refused
 from apps.live.hub import Hub
 from apps.live.interactions import take_answer
 from apps.live.models import Interaction, Run
-from apps.live.step_ledger import kept_key
+from apps.live.step_keys import kept_key
 
 
 async def decide(hub: Hub, caller: Caller, application: str | None, sent: AnswerFrame) -> None:

@@ -13,9 +13,10 @@ from apps.chat.figures import figures_of, usage_of
 from apps.chat.memory_notes import memory_notes
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
+from apps.chat.todo import todo_of
 from apps.chat.transcript import Transcript
 from apps.errors import RunAbandoned
-from apps.live import journal, leases, summaries
+from apps.live import helpers, journal, leases, summaries
 from apps.live.commits import Ending
 from apps.live.events import AnswerStored, RunFailed, StatusChanged, StreamEvent
 from apps.live.models import Run
@@ -94,6 +95,7 @@ def gathered(run: Run) -> Transcript:
 def store(answer: Message, figures: RunFigures) -> None:
     """Save an answer and the row that stays of its run, in the transaction that ends the run."""
     summaries.write([figures])
+    helpers.end_all(figures.id, figures.status)
     answer.pk = None  # a repeated transaction inserts it anew
     answer.save(force_insert=True)
     row = Conversation.objects.filter(pk=answer.conversation_id)
@@ -118,5 +120,6 @@ def answer_stored(answer: Message) -> AnswerStored:
             "finish_reason": answer.finish_reason,
             **figures_of(answer.usage),
             **({"memories": notes} if (notes := memory_notes(answer.state)) else {}),
+            **({"todo": todo} if (todo := todo_of(answer.state)) else {}),
         }
     )

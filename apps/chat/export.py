@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from apps.chat.figures import figure_line
 from apps.chat.file_names import safe_name
 from apps.chat.models import Conversation, Message
+from apps.chat.todo import current_todo
 
 HEADINGS = {Message.Role.USER: "Question", Message.Role.ASSISTANT: "Answer"}
 
@@ -25,9 +26,22 @@ def markdown(conversation: Conversation) -> str:
         heading = HEADINGS[Message.Role(message.role)]
         parts.append(f"## {heading}, {message.created_at:%Y-%m-%d %H:%M} UTC")
         attachments = "\n".join(attached(message))
-        texts = (place_line(message), message.text, attachments, figure_line(message.usage))
+        texts = (
+            sender_line(message),
+            place_line(message),
+            message.text,
+            attachments,
+            figure_line(message.usage),
+        )
         parts += [text for text in texts if text]
+    if todo := current_todo(conversation):
+        parts += ["## To-do list", todo]
     return "\n\n".join(parts) + "\n"
+
+
+def sender_line(message: Message) -> str:
+    sender = message.sender
+    return "" if sender is None else f"From the {sender['kind']} “{sender['title']}”"
 
 
 def place_line(message: Message) -> str:

@@ -19,6 +19,7 @@ from apps.chat import folders, unsent_files
 from apps.chat.access import own, under
 from apps.chat.file_types import is_written
 from apps.chat.models import Conversation
+from apps.chat.notes.access import is_file_of_notes
 from apps.chat.views import find_application, visitor
 from apps.errors import FileMissing, FileRefused, Refused
 from apps.workspace.local import files
@@ -123,9 +124,16 @@ def file(request: HttpRequest, bucket: str, name: str) -> HttpResponseBase:
         if request.method == "DELETE":
             files.delete(caller.bucket, path)
             return HttpResponse(status=204)
-        return show(request, files.find(files.reader_of(caller.bucket, path), path))
+        return show(request, files.find(reader_of(caller, bucket, name), path))
     except FileRefused:
         raise Http404("There is no such file.") from None
+
+
+def reader_of(caller: Caller, bucket: str, name: str) -> str:
+    """The bucket to read a file from; notes of a team have their files in one of its own."""
+    if is_file_of_notes(caller, bucket, name):
+        return bucket
+    return files.reader_of(caller.bucket, write_path(bucket, name))
 
 
 def show(request: HttpRequest, row: StoredFile) -> HttpResponseBase:

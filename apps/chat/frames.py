@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from apps.accounts.caller import Surface
 from apps.chat.answer_frames import Answer, AnswerFrame
 from apps.errors import Refused
+from apps.live.helper_rows import LONGEST_HELPER_KEY
 from apps.manifest.narrative import LONGEST_NARRATIVE
 
 LARGEST_FRAME_BYTES = 1024 * 1024
@@ -75,10 +76,24 @@ class Stop(Frame):
     type: Literal["stop"]
 
 
+class HelperStop(Frame):
+    """Stop one helper of the answer, by its key; the answer goes on without it."""
+
+    type: Literal["helper.stop"]
+    key: str = Field(max_length=LONGEST_HELPER_KEY)
+
+
 class Watch(Frame):
     """Tell of the list of conversations, and of queued messages, whenever they change."""
 
     type: Literal["watch"]
+
+
+class Visibility(Frame):
+    """Whether the page is hidden: answers that end meanwhile are not seen."""
+
+    type: Literal["visibility"]
+    hidden: bool
 
 
 class QueueChange(Frame):
@@ -103,9 +118,12 @@ class QueueSend(Frame):
 
 
 QueueFrame = QueueChange | QueueRemove | QueueSend
-ClientFrame = Open | Ask | Stop | Watch | QueueFrame | AnswerFrame
+ClientFrame = Open | Ask | Stop | HelperStop | Watch | Visibility | QueueFrame | AnswerFrame
 _client_frame: TypeAdapter[ClientFrame] = TypeAdapter(
-    Annotated[Open | Ask | Stop | Watch | QueueFrame | Answer, Field(discriminator="type")]
+    Annotated[
+        Open | Ask | Stop | HelperStop | Watch | Visibility | QueueFrame | Answer,
+        Field(discriminator="type"),
+    ]
 )
 
 

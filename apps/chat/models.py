@@ -10,6 +10,7 @@ from apps.accounts.models import Team
 from apps.agent.messages import Message as Spoken
 from apps.agent.messages import Role as Speaker
 from apps.agent.messages import attachment_from_dict
+from apps.chat.senders import introduced, taint_of
 from apps.manifest.narrative import narrated
 
 LONGEST_TITLE = 80
@@ -17,6 +18,7 @@ LONGEST_TITLE = 80
 
 
 PLACE_HELP = "Where the person was: slug and title of the place, and a narrative."
+SENDER_HELP = "What sent it in place of a person, as `apps.chat.senders` describes it."
 # The columns have no default: SQLite then needs no copy of the table.
 
 
@@ -98,6 +100,7 @@ class QueuedMessage(models.Model):
     attachments = models.JSONField(default=list, blank=True)
     caller = models.JSONField(default=dict)
     place = models.JSONField(null=True, blank=True, help_text=PLACE_HELP)
+    sender = models.JSONField(null=True, blank=True, help_text=SENDER_HELP)
     is_held = models.BooleanField(default=False)
     problem = models.TextField(blank=True, help_text="Why it could not be asked.")
     created_at = models.DateTimeField(default=timezone.now)
@@ -147,6 +150,7 @@ class Message(models.Model):
     state = models.JSONField(default=dict, blank=True)
     usage = models.JSONField(default=dict, blank=True)
     place = models.JSONField(null=True, blank=True, help_text=PLACE_HELP)
+    sender = models.JSONField(null=True, blank=True, help_text=SENDER_HELP)
     finish_reason = models.CharField(max_length=50, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -162,7 +166,8 @@ class Message(models.Model):
         """The message as a run reads it."""
         role: Speaker = "user" if self.role == self.Role.USER else "assistant"
         attachments = tuple(attachment_from_dict(written) for written in self.attachments)
-        state: dict[str, Any] = self.state
+        state: dict[str, Any] = {**self.state, **taint_of(self.sender)}
         place = self.place or {}
         text = narrated(self.text, place.get("title", ""), place.get("narrative", ""))
+        text = introduced(text, self.sender)
         return Spoken(role, text, attachments=attachments, state=state)

@@ -11,6 +11,8 @@ from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Finished,
+    HelperBegan,
+    HelperEnded,
     InteractionRequested,
     Noticed,
     Reasoning,
@@ -23,6 +25,7 @@ from apps.agent.events import (
     StageRenamed,
     StateSaved,
     TextDelta,
+    TodoChanged,
     ToolCallsRequested,
     TurnRestarted,
 )
@@ -41,7 +44,7 @@ from apps.live.events import (
     StreamEvent,
     storable,
 )
-from apps.live.step_ledger import kept_key
+from apps.live.step_keys import kept_key
 
 Unions = Literal["plain", "cases"]
 """How `data` says what it is: by its `type`, or as `{"Case": name, "Fields": [the rest]}`, which is
@@ -55,6 +58,9 @@ SSE_NAMES = {
     "attachment.added": "AIAttachmentAdded",
     "annotation.added": "AIAnnotationAdded",
     "notice.added": "AINoticeAdded",
+    "helper.began": "AIHelperStarted",
+    "helper.ended": "AIHelperCompleted",
+    "todo.changed": "AITodoChanged",
     "run.status": "AITaskStatusChanged",
     "message.added": "AIMessageComplete",
     "message.complete": "AIMessageComplete",
@@ -109,6 +115,13 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
         case InteractionResolved(key, kind, answer, by, at):
             resolved = {"key": key, "kind": kind, "answer": dict(answer), "by": by, "at": at}
             return {"type": "interaction.resolved", **resolved}
+        case HelperBegan(key, stage, name, agent):
+            helper = {"key": kept_key(key), "stage": stage, "name": name, "agent": agent}
+            return {"type": "helper.began", **helper}
+        case HelperEnded(key, status):
+            return {"type": "helper.ended", "key": kept_key(key), "status": status}
+        case TodoChanged(text):
+            return {"type": "todo.changed", "text": text}
         case QuestionAdded(message):
             return {"type": "message.added", "message": message}
         case StatusChanged(status):

@@ -17,6 +17,7 @@ from apps.chat.access import NOT_FOUND, find, find_open, own, record_denial, ref
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message, title_of
+from apps.chat.senders import Sender
 from apps.errors import ApplicationNotFound, Refused
 from apps.insights.budgets.standings import check_start
 from apps.insights.price_list import PRICES
@@ -46,8 +47,16 @@ class Begun:
     place: ChatPlace | None = None
 
 
-def begin(caller: Caller, application: ResolvedApplication, ask: Ask, holder: str) -> Begun:
+def begin(
+    caller: Caller,
+    application: ResolvedApplication,
+    ask: Ask,
+    holder: str,
+    sender: Sender | None = None,
+) -> Begun:
     """Store the question and claim the conversation; without a holder the answer is queued.
+
+    `sender` is what asks in place of a person.
 
     Raises `Refused`, `BudgetSpent`, `PlaceNotFound`, `ApplicationNotFound` for an application that was deleted in
     this moment.
@@ -56,7 +65,7 @@ def begin(caller: Caller, application: ResolvedApplication, ask: Ask, holder: st
     try:
         with transaction.atomic():
             before = find_begun(caller, application.slug, ask.id)
-            return before or begin_new(caller, application, ask, text, holder)
+            return before or begin_new(caller, application, ask, text, holder, sender=sender)
     except Refused as error:
         # Another process may have taken the same frame in this moment.
         before = find_begun(caller, application.slug, ask.id)
@@ -85,6 +94,7 @@ def begin_new(
     text: str,
     holder: str,
     run_id: UUID | None = None,
+    sender: Sender | None = None,
 ) -> Begun:
     """Raises as `begin`, and `BudgetSpent`."""
     check_start(caller, PAGE, application.slug, ask.timezone)
@@ -106,9 +116,11 @@ def begin_new(
         manifest=keep_manifest(application),
         bucket=caller.bucket,
         caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
+        unattended=None if sender is None else sender.unattended,
     )
     queue.admit(run, holder)
-    begun = store_question(conversation, run, text, attachments, noted_place(place, ask.narrative))
+    noted = noted_place(place, ask.narrative)
+    begun = store_question(conversation, run, text, attachments, noted, sender)
     return replace(begun, place=place)
 
 
@@ -165,6 +177,7 @@ def store_question(
     text: str,
     attachments: list[dict[str, str]],
     place: dict[str, str] | None = None,
+    sender: Sender | None = None,
 ) -> Begun:
     leases.claim(run)
     question = Message.objects.create(
@@ -174,6 +187,7 @@ def store_question(
         text=text,
         attachments=attachments,
         place=place,
+        sender=None if sender is None else sender.shown,
     )
     conversation.updated_at = question.created_at
     conversation.save(update_fields=["updated_at"])
@@ -195,5 +209,6 @@ def question_added(question: Message) -> QuestionAdded:
             "attachments": question.attachments,
             "created_at": question.created_at.isoformat(),
             **({"place": question.place} if question.place else {}),
+            **({"sender": question.sender} if question.sender else {}),
         }
     )

@@ -14,6 +14,7 @@ from apps.chat.folders import attached
 from apps.chat.frames import Ask, QueueChange, QueueFrame, QueueRemove, QueueSend, SentFile
 from apps.chat.models import Conversation, QueuedMessage
 from apps.chat.questions import Begun, begin_new, find_begun, read_question
+from apps.chat.senders import Sender
 from apps.errors import Refused
 from apps.live import leases
 from apps.live.models import Run
@@ -37,18 +38,20 @@ def has_to_wait(conversation: UUID, request: UUID) -> bool:
     return leases.open_run(conversation) is not None or before.exists()
 
 
-def add(caller: Caller, slug: str, ask: Ask) -> QueuedMessage:
+def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> QueuedMessage:
     """Put a message at the end, or in front of all when it stops the answer. Raises `Refused`."""
     text = read_question(ask)
     if ask.conversation is None:
         raise Refused("conversation_not_found", "There is no such conversation.")
     # Before the transaction, which a refusal undoes with its note in the audit.
     found = find_open(caller, ask.conversation, slug)
-    return add_to(found, caller, ask, text)
+    return add_to(found, caller, ask, text, sender)
 
 
 @transaction.atomic
-def add_to(found: Conversation, caller: Caller, ask: Ask, text: str) -> QueuedMessage:
+def add_to(
+    found: Conversation, caller: Caller, ask: Ask, text: str, sender: Sender | None = None
+) -> QueuedMessage:
     """Raises `Refused`."""
     # Locked, so that messages from several tabs are counted one after the other.
     waiting = Conversation.objects.select_for_update().get(pk=found.pk).queued
@@ -66,6 +69,7 @@ def add_to(found: Conversation, caller: Caller, ask: Ask, text: str) -> QueuedMe
         place={"slug": ask.place, "narrative": ask.narrative}
         if ask.place or ask.narrative
         else None,
+        sender=None if sender is None else sender.kept,
     )
     last = waiting.last()
     row.position = 0 if last is None else last.position + 1
@@ -169,7 +173,8 @@ def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: st
         place=(row.place or {}).get("slug", ""),
         narrative=(row.place or {}).get("narrative", ""),
     )
-    return begin_new(caller, application, ask, read_question(ask), holder, pk)
+    sender = Sender.read(row.sender)
+    return begin_new(caller, application, ask, read_question(ask), holder, pk, sender)
 
 
 def shown(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:

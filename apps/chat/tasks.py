@@ -5,9 +5,12 @@ from uuid import UUID, uuid4
 
 from channels.db import database_sync_to_async
 from django.conf import settings
+from django.db.models import Q
 from pydantic import Field, ValidationError
 
+from apps.accounts.buckets import bucket_of
 from apps.accounts.caller import Caller
+from apps.accounts.models import ServiceAccount
 from apps.catalog import access
 from apps.chat import answers, queue
 from apps.chat.access import person_stream
@@ -57,13 +60,17 @@ class TaskConsumer(JsonConsumer):
         await self.send_json(200, await database_sync_to_async(task)(run))
 
     async def find_queued(self, caller: Caller) -> QueuedMessage | None:
-        rows = queue.mine(caller).select_related("conversation__application")
+        visible = await database_sync_to_async(visible_to)(
+            caller, "conversation__owner", "conversation__application"
+        )
+        rows = QueuedMessage.objects.filter(visible).select_related("conversation__application")
         return await rows.filter(pk=self.scope["url_route"]["kwargs"]["task"]).afirst()
 
     async def find(self, caller: Caller) -> Run:
         """Raises `Refused`, for another's task as for a missing one."""
         pk = self.scope["url_route"]["kwargs"]["task"]
-        run = await Run.objects.filter(pk=pk, bucket=caller.bucket).afirst()
+        visible = await database_sync_to_async(visible_to)(caller, "bucket", "application_pk")
+        run = await Run.objects.filter(visible, pk=pk).afirst()
         if run is None:
             raise Refused("task_not_found", "There is no such task.")
         return run
@@ -110,6 +117,22 @@ class SubmitConsumer(TaskConsumer):
         task_id = taken.pk if isinstance(taken, QueuedMessage) else taken.run.pk
         told = {"task_id": str(task_id), "conversation": str(taken.conversation.pk)}
         await self.send_json(202, told)
+
+
+def visible_to(caller: Caller, bucket: str, application: str) -> Q:
+    """Limits rows to the tasks of the caller; a key of a service account also sees those of the account.
+
+    Nobody signs in as such an account, whose webhooks ask in its name. `bucket` and `application`
+    are the columns of the rows.
+    """
+    own = Q(**{bucket: caller.bucket})
+    account = ServiceAccount.objects.filter(user=caller.key_user_id or 0)
+    if caller.kind != "key" or not account.exists():
+        return own
+    others = Q(**{bucket: bucket_of(caller.key_user_id, caller.team)})
+    if caller.scope is not None:
+        others &= Q(**{f"{application}__in": caller.scope})
+    return own | others
 
 
 def read_submission(body: bytes) -> Submission:

@@ -13,10 +13,12 @@ from apps.agent.events import (
     StageOpened,
     StateSaved,
     TextDelta,
+    TodoChanged,
     TurnRestarted,
     Usage,
 )
 from apps.agent.messages import Attachment, attachment_to_dict
+from apps.capabilities.todo.capability import TODO
 from apps.insights.answer_figures import AnswerFigures
 from apps.live.events import CallCounted, StatusChanged, StreamEvent, storable
 from apps.manifest.features import Figure
@@ -57,6 +59,9 @@ class Transcript:
                 self.open_stages.pop(stage, None)
             case StateSaved(state):
                 self.state = storable(state)
+            case TodoChanged(text):
+                # A run that cannot save its state any more leaves the list all the same.
+                self.state = {**self.state, TODO: storable(text)}
             case CallCounted(figures):
                 self.figures = figures
             case Spent(usage):

@@ -15,11 +15,13 @@ from apps.chat import (
     team_switch,
     views,
 )
+from apps.chat.notes import history, note_changes, note_pages, transfer
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
     path("account/", account_page.account, name="account"),
     path("account/name/", account_page.change_name, name="account-name"),
+    path("account/notices/", account_page.change_notices, name="account-notices"),
     path("account/picture/", account_page.change_picture, name="account-picture"),
     path("account/sessions/end/", account_page.end, name="account-sessions-end"),
     path("account/keys/", account_page.create_key, name="account-keys"),
@@ -67,6 +69,19 @@ urlpatterns: list[URLPattern] = [
     path("memory/<int:collection>/undo/", memory_page.undo, name="memory-undo"),
     path("memory/<int:collection>/forget/", memory_page.forget, name="memory-forget"),
     path("memory/<int:collection>/<int:number>/", memory_page.edit, name="memory-edit"),
+    path("notes/", note_pages.notes, name="notes"),
+    path("notes/new/", note_changes.new, name="note-new"),
+    path("notes/open/", note_pages.open_title, name="note-open"),
+    path("notes/links/", note_pages.links, name="note-links"),
+    path("notes/export/", transfer.export, name="notes-export"),
+    path("notes/import/", transfer.import_file, name="notes-import"),
+    path("notes/<int:pk>/", note_pages.note, name="note"),
+    path("notes/<int:pk>/edit/", note_changes.edit, name="note-edit"),
+    path("notes/<int:pk>/history/", history.history, name="note-history"),
+    path("notes/<int:pk>/delete/", note_changes.delete, name="note-delete"),
+    path("notes/<int:pk>/restore/", note_changes.restore, name="note-restore"),
+    path("notes/<int:pk>/undo/", note_changes.undo, name="note-undo"),
+    path("notes/<int:pk>/forget/", note_changes.forget, name="note-forget"),
     path("chat/<slug:slug>/files/", file_views.upload, name="upload"),
     path("chat/<slug:slug>/<uuid:conversation>/files/", file_views.listing, name="files"),
     path("files/<str:bucket>/<path:name>", file_views.file, name="file"),

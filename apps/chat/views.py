@@ -40,12 +40,14 @@ from apps.chat.listing import LISTED_CONVERSATIONS, entries
 from apps.chat.memory_listing import remembering
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation
+from apps.chat.notes.quotes import quote_of
 from apps.chat.request_access import are_shown
 from apps.errors import ApplicationBroken, ApplicationNotFound, PlaceNotFound
 from apps.live.notifications import announce_growth
 from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import ConversationStarters, Manifest
 from apps.manifest.narrative import LONGEST_NARRATIVE
+from apps.notes.spaces import space_of
 from apps.workspace.local.remembered import settings_of
 
 LONGEST_TITLE = 200
@@ -124,8 +126,16 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         "place": place,
         "narrative": request.GET.get("narrative", "")[:LONGEST_NARRATIVE],
         "memory": None if former is not None else memory_switch(caller, application, conversation),
+        "has_notes": keeps_notes(manifest) and space_of(caller) is not None,
+        "draft": quote_of(caller, request.GET.get("note", "")) if manifest is not None else "",
     }
     return render(request, "chat/chat.html", context)
+
+
+def keeps_notes(manifest: Manifest | None) -> bool:
+    """Whether the application's agent knows the notes of the person."""
+    features = manifest.features if manifest is not None else None
+    return features is not None and features.notes is not None and features.notes.enabled
 
 
 def memory_switch(

@@ -29,6 +29,8 @@ OPERATOR = (
     *everything_of("catalog", "application", "contentitem"),
     *everything_of("workspace", "deployment"),
     "workspace.view_secret",
+    *everything_of("triggers", "webhook", "subscription"),
+    "triggers.view_delivery",
     *SHAPES,
 )
 AUDITOR = (

@@ -1,4 +1,4 @@
-"""Calls of tools that the demo model knows by name: memory, documents, pictures, code."""
+"""Calls of tools that the demo model knows by name: memory, notes, documents, pictures, code."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,6 +20,7 @@ NO_WEB = (
     "I have no tool that searches the web. An operator of this installation can add one: "
     "`WEB_SEARCH_COMMAND` names the program for it."
 )
+SEARCH_NOTES, CHANGE_NOTES = "wiki-search", "wiki-operation"
 ASK_DOCUMENT, READ_DOCUMENT = "rag_tool", "file_content_extraction_tool"
 DRAW = "image_generation_tool"
 RUN_CODE, EXECUTE_CODE = "internal_code_execution_python_interpreter", "execute_code"
@@ -54,6 +55,14 @@ _sentence = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|\.(?=\S)[^.!?\n]*)*")
 _about_oneself = re.compile(r"\b(?:I|my|mine)\b")
 _asks = re.compile(
     r"\?|^\W*(?:what|where|who|when|which|how|do|does|should|can|am|is)\b", re.IGNORECASE
+)
+_writes_note = re.compile(
+    r"(?is:\b(?:write|make|add|keep|take|create)\b[^.:\n]{0,20}?\bnotes?\b"
+    r"(?:\s+(?:named|called|titled|about|on|of))?\s*(?P<title>[^:\n\[\]|]{1,200}):\s*(?P<text>.+))"
+)
+_finds_notes = re.compile(
+    r"(?is:\b(?:search|find|look|show|list|what)\b[^.\n]{0,30}?\bnotes?\b"
+    r"(?:\s+(?:for|about|on|with))?\s*(?P<words>[^?.!\n]*))"
 )
 _of_the_world = re.compile(
     r"(?i:\b(?:today|tonight|tomorrow|now|wear|weather|news|near\w*|local)\b)"
@@ -107,6 +116,8 @@ def known_calls(asked: Asked) -> list[Call]:
     """What the tools that are listed can do for the question; the first use that fits."""
     uses = (
         forgetting,
+        new_notes,
+        found_notes,
         facts,
         drawings,
         questions_to_documents,
@@ -120,6 +131,21 @@ def known_calls(asked: Asked) -> list[Call]:
 def forgetting(asked: Asked) -> Iterator[Call]:
     if FORGET_ALL in asked.tools and _forgets_all.search(asked.text):
         yield Call(FORGET_ALL, {})
+
+
+def new_notes(asked: Asked) -> Iterator[Call]:
+    """As "write a note Boats: we have two." says it."""
+    found = _writes_note.search(asked.text) if CHANGE_NOTES in asked.tools else None
+    if found is not None and (title := found["title"].strip(" .,\"'“”")):
+        given = {"operation": "add", "title": title, "text": found["text"].strip()}
+        yield Call(CHANGE_NOTES, given)
+
+
+def found_notes(asked: Asked) -> Iterator[Call]:
+    found = _finds_notes.search(asked.text) if SEARCH_NOTES in asked.tools else None
+    if found is not None:
+        words = re.sub(r"(?i:\b(?:do|i|have|my|the|a)\b)", " ", found["words"]).strip(" \"'“”")
+        yield Call(SEARCH_NOTES, {"searchType": "filter", "filter": " ".join(words.split())})
 
 
 def facts(asked: Asked) -> Iterator[Call]:

@@ -16,10 +16,12 @@ from apps.agent.events import TextDelta, Usage
 from apps.agent.messages import Message, ToolCall, to_dicts
 from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
 from apps.agent.sent_request import SentRequest
+from apps.agent.todo_list import tells_todo
 from apps.demo.calls import Call, Plan, plan_calls
 from apps.demo.clues import all_clues
 from apps.demo.excerpts import quotations
 from apps.demo.known_tools import Asked, documents_of, known_calls, known_text, next_calls
+from apps.demo.lead import LEADS, TODO, lead_calls
 from apps.demo.results import READ_SKILL, render, without_attachments
 from apps.demo.talk import greeting, long_text, small_talk
 from apps.manifest.narrative import without_narrative
@@ -76,7 +78,8 @@ class DemoModel:
 
 def answer_to(request: ModelRequest) -> str | list[Call]:
     """A text, or the calls to make first."""
-    asked = [m for m in request.messages if m.role == "user"] or [Message("user")]
+    said = [m for m in request.messages if not tells_todo(m)]
+    asked = [m for m in said if m.role == "user"] or [Message("user")]
     (question, attached), *earlier = (
         without_attachments(without_narrative(message.text[:MOST_CHARACTERS]))
         for message in reversed(asked[-MOST_ASKED:])
@@ -84,7 +87,9 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
     if not request.tools and (quoted := quotations(asked[-1].text)):
         return quoted
     choice = request.parameters.get("tool_choice")
-    made = own_results(request.messages)
+    made = own_results(said)
+    if choice in (None, "auto") and (calls := led(question, request, said)):
+        return calls
     if (
         not made
         and choice in (None, "auto", "none")
@@ -103,9 +108,17 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
     return plan.calls or small_talk(question, request.tools, files)
 
 
+def led(question: str, request: ModelRequest, said: Sequence[Message]) -> list[Call]:
+    """The next calls of helpers and of the to-do list."""
+    return lead_calls(question, request.messages, request.tools, own_calls(said))
+
+
 def own_results(messages: Sequence[Message]) -> list[str]:
     """The results of our own calls since the latest question, as Markdown."""
-    return [render(call, result) for call, result in own_calls(messages)]
+    calls = own_calls(messages)
+    # The page shows the list beside the answer.
+    others = [pair for pair in calls if pair[0].name != TODO]
+    return [render(call, result) for call, result in others or calls]
 
 
 def own_calls(messages: Sequence[Message]) -> list[tuple[ToolCall, Message | None]]:
@@ -118,7 +131,7 @@ def own_calls(messages: Sequence[Message]) -> list[tuple[ToolCall, Message | Non
 
 def web_search(question: str, request: ModelRequest) -> list[Call]:
     """The call that follows when nothing but memories was searched."""
-    made = own_calls(request.messages)
+    made = own_calls([m for m in request.messages if not tells_todo(m)])
     texts = [result.text for _, result in made if result is not None]
     return next_calls(asked_of(question, request), [call.name for call, _ in made], texts)
 
@@ -138,7 +151,7 @@ def plan_for(question: str, request: ModelRequest, choice: object, earlier: Sequ
         known = [] if is_small_talk else known_calls(asked_of(question, request))
         if known:
             return Plan(known)
-        others = [spec for spec in tools if spec.name != READ_SKILL]
+        others = [spec for spec in tools if spec.name not in {READ_SKILL, *LEADS}]
         tools = others if others or choice != "required" else tools
     return plan_calls(question, tools, choice, earlier)
 

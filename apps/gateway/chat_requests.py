@@ -5,9 +5,9 @@ pydantic costs ten times as much in every request.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta, Struct
 
 from apps.agent.messages import Attachment, Message, Thoughts, ToolCall, attachment_from_dict
@@ -86,8 +86,7 @@ class ChatRequest(Struct):
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedRun:
+class PreparedRun(msgspec.Struct, frozen=True):
     """A run request, and the names of the client's parameters that have no effect on it.
 
     `narrative` is what was said of where the person is, which they are to see.

@@ -9,6 +9,8 @@ from apps.agent.events import (
     AttachmentAdded,
     Event,
     Finished,
+    HelperBegan,
+    HelperEnded,
     InteractionRequested,
     Noticed,
     Reasoning,
@@ -21,6 +23,7 @@ from apps.agent.events import (
     StageRenamed,
     StateSaved,
     TextDelta,
+    TodoChanged,
     ToolCallsRequested,
     TurnRestarted,
 )
@@ -88,6 +91,8 @@ class DeltaWriter:
             case InteractionRequested(asked) if self.for_core:
                 form = card_form(CARDS[asked.kind](asked.asked))
                 return {"custom_content": {FORM: form}} if form else None
+            case HelperBegan() | HelperEnded() | TodoChanged():
+                return None  # the stage of the call shows the helper, and the state has the list
             case TurnRestarted() | InteractionRequested():
                 return None  # a run that is kept goes on; what is asked stands in the text
             case _:

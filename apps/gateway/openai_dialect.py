@@ -7,13 +7,13 @@ strict decoder fail; only such a request is decoded again.
 import heapq
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from apps.agent.tools import ToolSpec
 from apps.catalog.resolve import ResolvedApplication
@@ -196,7 +196,7 @@ async def with_unsupported(
         return prepared
     if parameters.get("logprobs") and "logprobs" not in supported:
         raise invalid("logprobs", "The model of this application tells none. Leave it out.")
-    return replace(prepared, ignored=prepared.ignored | (parameters.keys() - supported))
+    return structs.replace(prepared, ignored=prepared.ignored | (parameters.keys() - supported))
 
 
 def to_specs(request: OpenAIRequest) -> dict[str, ToolSpec]:
@@ -220,8 +220,7 @@ def requires_client_tool(request: OpenAIRequest, external: Collection[str]) -> b
     return choice == "required" and bool(external)
 
 
-@dataclass(frozen=True, slots=True)
-class SortedParameters:
+class SortedParameters(msgspec.Struct, frozen=True):
     """The parameters that are sent to the model, and the names of those without effect."""
 
     forwarded: Mapping[str, Any]

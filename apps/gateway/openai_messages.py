@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
+
 from apps.agent.messages import Content, Message
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
@@ -29,8 +31,7 @@ from apps.runs.turns import as_parts, in_turns
 ARGUMENTS_SHOWN = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(msgspec.Struct, frozen=True):
     """`instructions` is the text of the system messages; `textual_results` are the names of the
     tools whose results became text of the user.
     """

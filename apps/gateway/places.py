@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from apps.agent.messages import Content, Message
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import PlaceNotFound
@@ -35,8 +37,10 @@ def placed(
         raise invalid(f"{path}.{PLACE}", str(error)) from error
     said = narrative_text("" if place is None else place.title, narrative)
     messages = with_narrative(prepared.request.messages, said) if said else ()
-    request = replace(prepared.request, place=place, messages=messages or prepared.request.messages)
-    return replace(prepared, request=request, narrative=said)
+    request = structs.replace(
+        prepared.request, place=place, messages=messages or prepared.request.messages
+    )
+    return structs.replace(prepared, request=request, narrative=said)
 
 
 def text_at(told: Mapping[str, Any], key: str, path: str) -> str:

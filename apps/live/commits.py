@@ -3,15 +3,18 @@
 Each write is fenced: it happens only while the run is held by this process.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
+from apps.live import helpers
 from apps.live.events import StreamEvent
+from apps.live.helpers import HelperEvent
 from apps.live.journal import has_entry
+from apps.live.listeners import tell_waiting
 from apps.live.models import JournalEntry, Run, RunStep
 
 OVER = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED})
@@ -39,6 +42,7 @@ class Portion:
     run: UUID
     entry: JournalEntry | None = None
     steps: Sequence[RunStep] = ()
+    helpers: Sequence[HelperEvent] = ()
     ending: Ending | None = None
     beats: bool = False
     is_repeated: bool = False
@@ -50,13 +54,18 @@ class Standing:
 
     lost: frozenset[UUID] = frozenset()
     stopped: frozenset[UUID] = field(default=frozenset())
+    helpers: Mapping[UUID, Collection[str]] = field(default_factory=dict)
+    """The keys of helpers that somebody wishes to stop, by run."""
 
 
-def look(holder: str, runs: Collection[UUID]) -> Standing:
+def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> Standing:
+    """`helped` are the runs that have helpers."""
     held = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
     wishes = dict(held.values_list("pk", "is_stop_requested"))
     return Standing(
-        frozenset(runs) - wishes.keys(), frozenset(run for run, wish in wishes.items() if wish)
+        frozenset(runs) - wishes.keys(),
+        frozenset(run for run, wish in wishes.items() if wish),
+        helpers.wishes(helped) if helped else {},
     )
 
 
@@ -70,6 +79,8 @@ def write(holder: str, portions: Sequence[Portion]) -> frozenset[UUID]:
     ours = [portion for portion in portions if portion.run in held]
     write_entries(ours)
     write_steps(ours)
+    for portion in ours:
+        helpers.write(portion.run, portion.helpers)
     beat([portion.run for portion in ours if portion.beats])
     for portion in ours:
         if portion.ending is not None:
@@ -112,6 +123,8 @@ def let_go(run: UUID, ending: Ending) -> None:
         finished_at=now if ending.status in OVER else None,
     )
     ending.store()
+    if ending.status == Run.Status.WAITING:
+        tell_waiting(run)
 
 
 def is_there(portion: Portion) -> bool:

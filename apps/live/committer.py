@@ -130,10 +130,14 @@ class Committer:
     async def look(self) -> None:
         self.looked_at = time.monotonic()
         records = {record.log.run: record for record in self.records if not record.is_over}
-        look = partial(commits.look, self.holder, records.keys())
+        helped = [run for run, record in records.items() if record.has_helpers]
+        look = partial(commits.look, self.holder, records.keys(), helped)
         standing: Standing = await self.execute(look) if records else Standing()
         for run in standing.stopped:
             records[run].stop()
+        for run, keys in standing.helpers.items():
+            for key in keys:
+                records[run].stop_helper(key)
         for run in standing.lost:
             if not records[run].is_over and records[run].ending is None:
                 records[run].fail(LeaseLost())

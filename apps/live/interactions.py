@@ -19,7 +19,7 @@ from apps.live.events import InteractionResolved, storable
 from apps.live.hub import Hub
 from apps.live.models import Interaction, Run
 from apps.live.notifications import announce_answer, announce_waiting, wake_viewers
-from apps.live.step_ledger import kept_key
+from apps.live.step_keys import kept_key
 
 AT_ONCE = 100
 """Timers that one sweep answers."""

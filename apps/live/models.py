@@ -11,6 +11,7 @@ from django.db import models
 from django.utils import timezone
 
 from apps.agent import ledger
+from apps.live.helper_rows import HelperRun as HelperRun
 from apps.live.run_summary import RunSummary as RunSummary
 from apps.live.sent_request_rows import SentPart as SentPart
 from apps.live.sent_request_rows import SentRequestRow as SentRequestRow
@@ -79,6 +80,11 @@ class Run(models.Model):
     bucket = models.CharField(max_length=100)
     caller = models.JSONField(default=dict)
     door = models.CharField(max_length=20, default="page")
+    unattended = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="Of a run that no person began: the seconds for an answer to what it asks.",
+    )
     status = models.CharField(max_length=10, choices=Status, default=Status.RUNNING)
     is_stop_requested = models.BooleanField("stop requested", default=False)
     holder = models.CharField(

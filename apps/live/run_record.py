@@ -13,6 +13,7 @@ from apps.agent.ledger import Step
 from apps.errors import LeaseLost
 from apps.live.commits import Ending, Portion
 from apps.live.events import TEXTS, StreamEvent, is_kept, storable
+from apps.live.helpers import HelperEvent
 from apps.live.journal import entry_of
 from apps.live.log import RunLog
 from apps.live.models import RunStep
@@ -41,6 +42,9 @@ class RunRecord:
         self.served: list[asyncio.Future[None]] = []
         """Those who wait for the portion that is being written."""
         self.has_news = False
+        self.has_helpers = False
+        self.stop_helper: Callable[[str], object] = lambda key: None
+        """Called with the key of a helper that somebody asked to stop."""
         self.text_since: float | None = None
         self.beat_at = time.monotonic()
 
@@ -101,9 +105,11 @@ class RunRecord:
             log.run,
             entry_of(log.stream, log.run, log.written + 1, said) if said else None,
             [row_of(log.run, step) for step in self.steps.values()],
+            [event for event in said if isinstance(event, HelperEvent)],
             ending,
             beats=self.is_older(now, 2 * BEATS_IN_LEASE),
         )
+        self.has_helpers |= bool(self.portion.helpers)
         self.steps, self.has_news, self.text_since = {}, False, None
         self.served, self.waiting = self.waiting, []
         return self.portion

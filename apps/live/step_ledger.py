@@ -1,7 +1,6 @@
 """The steps and questions of a run, as its rows and what is on the way to them."""
 
 import asyncio
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -14,14 +13,19 @@ from apps.agent.ledger import EVERY_KIND, Consent, Interaction, InteractionKind,
 from apps.live import models
 from apps.live.elicitations import ask_while_going
 from apps.live.events import storable
-from apps.live.models import ALL_TOOLS, LONGEST_KEY, Run, RunStep
+from apps.live.models import ALL_TOOLS, Run, RunStep
 from apps.live.run_record import RunRecord
+from apps.live.step_keys import kept_key
+
+OF_PEOPLE: frozenset[InteractionKind] = frozenset({"approval", "question", "sign_in"})
+"""What somebody answers in their own time."""
 
 
 class StepLedger:
     """The `Ledger` of one run that is kept.
 
-    When the process is about to end, `is_closing` lets no further turn of the run begin.
+    When the process is about to end, `is_closing` lets no further turn of the run begin. What an
+    `unattended` run asks of people has its own time, whatever a tool says.
     """
 
     is_kept = True
@@ -39,7 +43,9 @@ class StepLedger:
         self.interactions = {(one.key, one.kind): one for one in interactions}
         self.consents = consents or {}
         self.asked: dict[tuple[str, InteractionKind], Interaction] = {}
+        self.stops: dict[str, asyncio.Event] = {}
         self.is_closing = False
+        self.unattended: Mapping[str, Any] | None = None
 
     def step(self, key: str) -> Step | None:
         # Inside of a tool's step nothing is refused: the tool may come to its end.
@@ -60,10 +66,23 @@ class StepLedger:
 
     def ask(self, interaction: Interaction) -> None:
         key = kept_key(interaction.key)
-        self.asked[key, interaction.kind] = replace(interaction, key=key)
+        asked = replace(interaction, key=key)
+        if self.unattended is not None and asked.kind in OF_PEOPLE:
+            asked = replace(asked, seconds=self.unattended["seconds"])
+        self.asked[key, asked.kind] = asked
 
     async def ask_now(self, interaction: Interaction) -> Mapping[str, Any]:
         return await ask_while_going(self.record_of_run, interaction)
+
+    def stop_helper(self, key: str) -> bool:
+        """Somebody wishes that the helper stops; False if there is none of that key."""
+        wish = self.stops.get(key)
+        if wish is not None:
+            wish.set()
+        return wish is not None
+
+    def stopping(self, key: str) -> asyncio.Event:
+        return self.stops.setdefault(kept_key(key), asyncio.Event())
 
     def consent(self, tool: str) -> Consent | None:
         return self.consents.get(tool) or self.consents.get(ALL_TOOLS)
@@ -77,14 +96,6 @@ class StepLedger:
         new = [one for one in self.asked.values() if (one.key, one.kind) not in self.interactions]
         rows = [asked_row(run, one) for one in new]
         models.Interaction.objects.bulk_create(rows, ignore_conflicts=True)
-
-
-def kept_key(key: str) -> str:
-    """The key as the database takes it: ids of calls are the model's, of any length."""
-    key = storable(key)
-    if len(key) <= LONGEST_KEY:
-        return key
-    return f"{key[: LONGEST_KEY - 65]}#{hashlib.sha256(key.encode()).hexdigest()}"
 
 
 def asked_row(run: UUID, asked: Interaction) -> models.Interaction:

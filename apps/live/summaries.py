@@ -4,7 +4,7 @@ These functions are synchronous and short: they run on a database thread.
 """
 
 import random
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -21,6 +21,7 @@ from apps.agent.ledger import Step
 from apps.agent.progress import Progress
 from apps.agent.step_results import read_outcome, read_reply
 from apps.live.events import storable
+from apps.live.listeners import RunNews, tell
 from apps.live.models import Run
 from apps.live.run_summary import LONGEST_BUCKET, LONGEST_NAME, RunSummary
 from apps.live.step_ledger import read_steps
@@ -75,8 +76,8 @@ class RunFigures:
             self.completion_tokens += one.output
 
 
-def write(rows: Iterable[RunFigures]) -> None:
-    """Insert the rows, or update those that are there."""
+def write(rows: Sequence[RunFigures]) -> None:
+    """Insert the rows, or update those that are there; tell listeners of runs that are over."""
     names, places = ", ".join(COLUMNS), ", ".join(["%s"] * len(COLUMNS))
     changes = ", ".join(f"{name} = excluded.{name}" for name in CHANGED)
     statement = (
@@ -87,6 +88,11 @@ def write(rows: Iterable[RunFigures]) -> None:
     # Not `bulk_create`, which takes ten times as long: there is one row for each request.
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         cursor.executemany(statement, [values_of(row, now) for row in rows])
+        tell(
+            RunNews(row.id, row.door, row.application, row.bucket, row.status)
+            for row in rows
+            if row.ended_at is not None
+        )
 
 
 def values_of(row: RunFigures, now: datetime) -> tuple[Any, ...]:

@@ -57,6 +57,7 @@ class RunSupervisor:
         self.conclude = conclude
         self.record = RunRecord(log, self.stop)
         self.ledger = StepLedger(self.record, steps, interactions, consents)
+        self.record.stop_helper = self.stop_helper
         self.stop_seconds = STOP_SECONDS
         self.is_interrupted = False
         self.stopping = asyncio.Event()
@@ -79,6 +80,10 @@ class RunSupervisor:
         if self.work is not None and not self.stopping.is_set():
             self.stopping.set()
             self.work.cancel()
+
+    def stop_helper(self, key: str) -> bool:
+        """Stop the helper that the step of that key is, and nothing else; False if there is none."""
+        return self.ledger.stop_helper(key)
 
     def begin_no_step(self) -> None:
         """Let the work end where it would ask a model again, so that another process goes on."""

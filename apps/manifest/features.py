@@ -5,9 +5,11 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from apps.manifest.agent_tools import SpawnAgent, Summary, Todo
 from apps.manifest.approvals import AnswerSeconds, Approval
 from apps.manifest.memory import Memory
 from apps.manifest.nodes import IN_PREVIEW, Node, unpublished
+from apps.manifest.notes import Notes
 from apps.manifest.subagents import Subagents
 
 FileTool = Literal[
@@ -244,7 +246,16 @@ class Features(Node):
     says."""
     subagents: Subagents | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Helpers that the model hands tasks to. Null: none."""
+    spawn_agent: SpawnAgent | None = None
+    """Helpers of predefined kinds, which work beside each other. Null: none."""
+    todo: Todo | None = None
+    """A list of what is to be done, which the model keeps in the conversation. Null: none."""
+    summary: Summary | None = None
+    """A tool whose text ends the answer. Null: the model has none."""
     memory: Memory | None = None
     """What the model remembers of a person, in later conversations too. Null: nothing."""
+    notes: Notes | None = None
+    """The notes of the person who asks, or of their team, for the model to read and to write. Null:
+    the model has none."""
     tool_access_filter: ToolAccessFilter | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Leave out tools that the caller may not use. Null: all are offered."""

@@ -10,7 +10,9 @@ from apps.manifest.templates import first_problem, is_templated
 
 T = TypeVar("T")
 
-Event = Literal["on_request_start", "on_completion"]
+Event = Literal[
+    "on_request_start", "on_user_message", "on_tool_result", "on_completion", "on_status"
+]
 Frequency = Literal["always", "append_if_changed"]
 
 
@@ -30,12 +32,14 @@ class Hook(Node):
     kind: Literal["tool_call"] = "tool_call"
     """The only kind there is."""
     event: Event
-    """When the tool is called: before the model is asked for the first time, or when its answer is
-    complete and has been sent."""
+    """When the tool is called. `on_request_start`: before the model is asked for the first time, which
+    reads the result. The others watch, and their results are dropped: `on_user_message` when a
+    message has come, `on_tool_result` after each tool, `on_completion` when the answer is complete
+    and has been sent, `on_status` when the work begins and when it is over."""
     name: str | None = None
     """What the log calls the hook."""
     timeout_seconds: Annotated[float, Field(gt=0)] | None = None
-    """How many seconds the call may take. Null: 15 at the start, 30 after the answer."""
+    """How many seconds the call may take. Null: 30 after the answer, else 15."""
     toolset_name: str | None = None
     """`name` of the toolset that has the tool, for REST APIs and MCP servers. Leave it out for tools
     of deployments and for internal tools."""
@@ -66,9 +70,10 @@ class Hook(Node):
     @field_validator("frequency", "refresh_condition")
     @classmethod
     def _is_for_the_start(cls, value: T, info: ValidationInfo) -> T:
-        if value is not None and info.data.get("event") == "on_completion":
+        event = info.data.get("event", "on_request_start")
+        if value is not None and event != "on_request_start":
             raise PydanticCustomError(
-                "hook_event", "a hook on_completion adds nothing to the history; leave it out"
+                "hook_event", f"a hook {event} adds nothing to the history; leave it out"
             )
         return value
 

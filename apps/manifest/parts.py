@@ -48,7 +48,11 @@ FEATURES = {
     "questions": "",
     "search_conversations": "enabled",
     "subagents": "enabled",
+    "spawn_agent": "enabled",
+    "todo": "enabled",
+    "summary": "enabled",
     "memory": "enabled",
+    "notes": "enabled",
     "tool_access_filter": "enabled",
 }
 """The features that are parts, each with the field that switches it on where it is not null."""

@@ -32,6 +32,10 @@ _AT_THE_START: Names = {
 }
 ROOTS: dict[str, Names] = {
     "on_request_start": _AT_THE_START,
+    "on_user_message": _AT_THE_START,
+    "on_tool_result": _AT_THE_START
+    | {"tool_name": None, "tool_arguments": None, "tool_result": None, "has_failed": None},
+    "on_status": _AT_THE_START | {"status": None},
     "on_completion": _AT_THE_START | {"iteration_count": None, "total_tool_calls": None},
 }
 """Event → the names that its templates may use."""

@@ -9,10 +9,11 @@ import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any
+
+import msgspec
 
 from apps.agent.events import Emit, StageClosed, StageDelta, StageOpened
 from apps.agent.tools import Toolbox
@@ -30,8 +31,7 @@ ISSUES_STAGE = "initialization-issues"
 _place = re.compile(r"tool_sets\[(\d{1,9})\]")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenCapabilities:
+class OpenCapabilities(msgspec.Struct, frozen=True):
     """The contributions of all capabilities, joined in their order.
 
     `instructions` are texts for the prompt, each with the name of its capability.

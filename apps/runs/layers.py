@@ -38,8 +38,7 @@ class PromptPart(msgspec.Struct, frozen=True, gc=False):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PromptContext:
+class PromptContext(msgspec.Struct, frozen=True):
     """What a layer may use: one run of one caller.
 
     `instructions` are those of the open capabilities, each with the name of its capability.

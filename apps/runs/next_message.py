@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core import signing
+from msgspec import structs
 
 from apps.accounts.caller import Caller
 from apps.agent.ledger import NO_LEDGER, Interaction, Ledger
@@ -69,7 +70,7 @@ async def take_answer(
     made = calls[:1] if "reason" in given else calls
     answered = replace(asked, answer=given, answered_by=caller.bucket)
     unanswered = replace(waiting.message, tool_calls=made)
-    return replace(request, unanswered=unanswered), AskingLedger(answered)
+    return structs.replace(request, unanswered=unanswered), AskingLedger(answered)
 
 
 def pending_token(messages: Sequence[Message]) -> Any:
@@ -115,4 +116,4 @@ def with_note(request: RunRequest, reason: str) -> RunRequest:
     last = request.messages[-1]
     content = last.content
     noted = f"{note}\n\n{content}" if isinstance(content, str) else (*as_parts(note), *content)
-    return replace(request, messages=(*request.messages[:-1], replace(last, content=noted)))
+    return structs.replace(request, messages=(*request.messages[:-1], replace(last, content=noted)))

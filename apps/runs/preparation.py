@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
+import msgspec
 from django.conf import settings
+from msgspec import structs
 
 from apps.agent.backoff import Backoff
 from apps.agent.context_fitter import ContextFitter
@@ -52,8 +54,7 @@ from apps.workspace.port import DeploymentInfo
 from apps.workspace.services.static_tools import listed_tools
 
 
-@dataclass(frozen=True, slots=True)
-class Preparation:
+class Preparation(msgspec.Struct, frozen=True):
     """A request to an application whose capabilities are open; `info` is about its model.
 
     `given` are the messages of the request with the tool calls of earlier answers.
@@ -200,7 +201,7 @@ class Preparation:
         )
         if not ledger.is_kept:
             return loop
-        return replace(
+        return structs.replace(
             loop,
             results=(*contribution.results, partial(record_state, ledger, self.opening.saved)),
             is_resumed=is_resumed,

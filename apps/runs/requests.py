@@ -2,9 +2,11 @@
 
 import logging
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from apps.agent.messages import Message
 from apps.agent.summaries import Summaries
@@ -27,8 +29,7 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 """Two names of one limit, which services refuse to be given together."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunRequest:
+class RunRequest(msgspec.Struct, frozen=True):
     """The conversation, and what the client wants of this one answer.
 
     `external` are the client's own tools by name; `tool_choice` and `response_format` are passed
@@ -44,10 +45,10 @@ class RunRequest:
     """
 
     messages: tuple[Message, ...]
-    external: Mapping[str, ToolSpec] = field(default_factory=dict)
+    external: Mapping[str, ToolSpec] = {}
     tool_choice: Any = None
     response_format: Any = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = {}
     instructions: str = ""
     textual_results: Collection[str] = ()
     requires_client_tool: bool = False

@@ -15,10 +15,9 @@ from apps.agent.allowance import Allowance
 from apps.agent.events import Emit, Finished, Spent, StateSaved
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
 from apps.agent.messages import Message
-from apps.agent.meter import Meter
 from apps.agent.progress import Progress
 from apps.agent.taint import Taint, recorded_taint
-from apps.capabilities.registry import Completed, Completion, Opening, Prepared, Tidy
+from apps.capabilities.registry import Completed, Completion, Delegation, Opening, Tidy
 from apps.catalog.resolve import ResolvedApplication
 from apps.manifest.manifest import Manifest
 from apps.runs.asking_ledger import ask_person
@@ -70,7 +69,7 @@ async def run(
     taint = recorded_taint(ledger, given, taint)
     progress = progress or Progress()
     progress.meter = progress.meter.inside(application.slug, application.version)
-    delegate = partial(delegated, application, workspace, caller, taint, progress.meter)
+    delegate = partial(delegated, application, workspace, caller, taint, progress)
     workspace = workspace.inside(application.slug, key_use(application.manifest))
     progress.allowance = Allowance(settings.ANSWER_MAX_CHARS)
     loading = Loading(application.loading_rules)
@@ -82,6 +81,7 @@ async def run(
         {**newest_state(given), **saved},
         saved,
         demanded=chosen_tool(request.tool_choice),
+        application=application.slug,
         loading=loading,
         can_ask=ledger.can_ask,
         spend=progress.usage.extend,
@@ -91,6 +91,7 @@ async def run(
         search_conversations=request.search_conversations,
         prompts=application.prompts,
         places=application.places,
+        agents=application.agents,
         taint=taint,
         meter=progress.meter,
     )
@@ -120,18 +121,20 @@ async def delegated(
     workspace: Workspace,
     caller: Caller,
     taint: Taint,
-    meter: Meter,
-    manifest: Manifest,
-    prepared: Prepared,
-    question: str,
+    around: Progress,
+    delegation: Delegation,
     emit: Emit,
     ledger: Ledger = NO_LEDGER,
 ) -> str | None:
-    """Let the application answer under another manifest. Raises `QuickAppError`."""
-    helper = replace(application, manifest=manifest, prepared=prepared)
-    request = RunRequest((Message("user", question),))
-    progress = Progress(meter=meter)
-    end = await run(helper, request, workspace, caller, emit, ledger, progress, taint)
+    """Let the application answer under another manifest, inside of the run whose progress is
+    `around`. Raises `QuickAppError`.
+    """
+    inside = replace(application, manifest=delegation.manifest, prepared=delegation.prepared)
+    request = RunRequest((Message("user", delegation.question),))
+    progress = delegation.progress
+    progress.meter = around.meter
+    progress.rounds.outer = around.rounds if delegation.counts else None
+    end = await run(inside, request, workspace, caller, emit, ledger, progress, taint)
     return None if end.reason == WAITING else end.text
 
 

@@ -14,7 +14,9 @@ from apps.accounts.caller import Caller
 from apps.agent.calls import ToolOutcome, call_tool
 from apps.agent.events import Emit, Event
 from apps.agent.messages import ToolCall
+from apps.agent.progress import Progress
 from apps.agent.stages import silent
+from apps.agent.taint import Taint
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.discovery.capability import internal_tools, place_of
 from apps.capabilities.registry import Opening
@@ -84,9 +86,17 @@ async def opened(
     outside = open_workspace(caller)
     workspace = outside.inside(application.slug)
     loading = Loading(rules_of(application.manifest))
-    delegate = partial(delegated, application, outside, caller)
+    delegate = partial(delegated, application, outside, caller, Taint(), Progress())
     skills = application.skills
-    opening = Opening(workspace, caller, emit, loading=loading, delegate=delegate, skills=skills)
+    opening = Opening(
+        workspace,
+        caller,
+        emit,
+        loading=loading,
+        delegate=delegate,
+        skills=skills,
+        agents=application.agents,
+    )
     async with open_capabilities(application, opening) as found:
         yield found
 

@@ -109,7 +109,10 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
 
         Raises as `body_parts` does.
         """
-        return b"".join([part async for part in self.body_parts(limit)])
+        body, parts = self.bounded_body(limit), []
+        while not self.is_read:
+            parts.append(await self.next_part(body))
+        return b"".join(parts)
 
     async def body_parts(self, limit: int) -> AsyncGenerator[bytes, None]:
         """The body as it comes; once it is complete, the client is listened to.
@@ -117,18 +120,29 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         Raises `BodyTooLarge` as soon as it is known, `BodyTooSlow`; a client that goes away
         meanwhile ends the request.
         """
+        body = self.bounded_body(limit)
+        while not self.is_read:
+            yield await self.next_part(body)
+
+    def bounded_body(self, limit: int) -> BoundedBody:
+        """Raises `BodyTooLarge`."""
         body = BoundedBody(self.receive_next, limit, self.body_seconds)
         body.expect(self.scope["headers"])
-        while not self.is_read:
-            try:
-                message = await body.receive()
-            finally:
-                self.is_read = body.is_complete
-            if message["type"] == "http.disconnect":
-                self.leave(asyncio.current_task())
-                await asyncio.sleep(0)  # where the cancellation arrives
-            yield message.get("body", b"")
-        self.listening = asyncio.ensure_future(self.listen(asyncio.current_task()))
+        return body
+
+    async def next_part(self, body: BoundedBody) -> bytes:
+        """Raises `BodyTooLarge`, `BodyTooSlow`."""
+        try:
+            message = await body.receive()
+        finally:
+            self.is_read = body.is_complete
+        if message["type"] == "http.disconnect":
+            self.leave(asyncio.current_task())
+            await asyncio.sleep(0)  # where the cancellation arrives
+        if self.is_read:
+            self.listening = asyncio.ensure_future(self.listen(asyncio.current_task()))
+        part: bytes = message.get("body", b"")
+        return part
 
     def is_awaiting_body(self) -> bool:
         if self.is_read:
@@ -154,6 +168,9 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         for waiting in (self.listening, self.beating):
             if waiting is not None:
                 waiting.cancel()
+        # The task's error has a traceback with this consumer: a circle, which would wait for the
+        # garbage collector with all that the request has.
+        self.listening = self.beating = None
 
     # --- Out -----------------------------------------------------------------------------------
 

@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import structs
+
 from apps.agent.messages import Attachment, Message
 from apps.agent.model import Delta, ModelRequest, WritingModel
 from apps.workspace.model_capabilities import ModelCapabilities
@@ -56,7 +58,7 @@ class FittedModel:
         # Services refuse the field in requests without tools.
         if self.can.parallel_tools is False and request.tools:
             parameters = {**parameters, "parallel_tool_calls": False}
-        return replace(request, messages=messages, parameters=parameters)
+        return structs.replace(request, messages=messages, parameters=parameters)
 
 
 def readable(message: Message, can: ModelCapabilities) -> Message:

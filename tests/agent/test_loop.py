@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import tracemalloc
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -644,3 +646,36 @@ async def test_a_batch_that_takes_too_long_keeps_the_results_that_are_there():
     ]
     assert timeless(events)[1] == StageClosed("3", 0.0, failed=True)
     assert {step.status for step in ledger.steps.values()} == {"done"}
+
+
+async def test_five_hundred_rounds_take_no_deeper_stack_and_no_more_than_their_messages():
+    depths: list[int] = []
+
+    def depth() -> int:
+        frame, count = sys._getframe(), 0
+        while frame.f_back is not None:
+            frame, count = frame.f_back, count + 1
+        return count
+
+    def look(arguments: Mapping[str, Any]) -> str:
+        depths.append(depth())
+        return "12"
+
+    class Endless(ScriptedModel):
+        async def stream(self, request):
+            answered = sum(message.role == "tool" for message in request.messages)
+            yield calling((f"c{answered}", "look", {})) if answered < 500 else saying("Done")
+
+    progress = Progress()
+    loop = loop_of(Endless(), tool("look", look), max_iterations=-1)
+    tracemalloc.start()
+    try:
+        reason = await loop.run([QUESTION], lambda event: None, progress)
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert (reason, progress.iterations, progress.tool_calls) == ("stop", 501, 500)
+    assert len(set(depths)) == 1
+    assert kept < 3_000_000  # two messages of each round, and how long its calls took
+    assert peak - kept < 1_000_000

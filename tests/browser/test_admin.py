@@ -269,6 +269,9 @@ def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width:
         LIST,
         "/admin/workspace/deployment/add/",
         "/admin/accounts/apikey/add/",
+        "/admin/triggers/webhook/add/",
+        "/admin/triggers/subscription/add/",
+        "/admin/triggers/delivery/",
     ):
         page.goto(path)
         assert (path, barriers(page)) == (path, [])

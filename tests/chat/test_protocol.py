@@ -10,6 +10,8 @@ from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Finished,
+    HelperBegan,
+    HelperEnded,
     InteractionRequested,
     Noticed,
     Reasoning,
@@ -22,6 +24,7 @@ from apps.agent.events import (
     StageRenamed,
     StateSaved,
     TextDelta,
+    TodoChanged,
     ToolCallsRequested,
     TurnRestarted,
     Usage,
@@ -57,6 +60,21 @@ FRAMES: list[tuple[StreamEvent, dict[str, Any] | None]] = [
     ),
     (Noticed("n", "B answered."), {"type": "notice.added", "notice": "n", "text": "B answered."}),
     (Spent(Usage(1, 2)), None),
+    (
+        HelperBegan("t:1:0:c", "c", "Look around", "Scout"),
+        {
+            "type": "helper.began",
+            "key": "t:1:0:c",
+            "stage": "c",
+            "name": "Look around",
+            "agent": "Scout",
+        },
+    ),
+    (
+        HelperEnded("t:1:0:c", "stopped", 1),
+        {"type": "helper.ended", "key": "t:1:0:c", "status": "stopped"},
+    ),
+    (TodoChanged("- [ ] a"), {"type": "todo.changed", "text": "- [ ] a"}),
     (RefusalDelta("No."), {"type": "message.delta", "text": "No."}),
     (
         StageOpened("t", "Thinking", is_reasoning=True),

@@ -24,8 +24,8 @@ LOOP: Table = {
     "D-05": (
         otherwise(
             "a tool says whether the model or a person has the next turn",
-            "Every result leads to the next call of the model, and a call that asks a person "
-            "parks the run: its result is still to come.",
+            "A result leads to the next call of the model unless it ends the turn, and a call that "
+            "asks a person parks the run: its result is still to come.",
             loop["the_result_of_a_tool_is_shown_to_the_model_before_it_answers"],
             pending["a_call_that_asks_somebody_lets_the_others_end_and_then_the_run_waits"],
         ),

@@ -15,6 +15,7 @@ import pytest
 from tests.contract import (
     access,
     agent_memory,
+    agent_notes,
     agent_sources,
     agents,
     attachments,
@@ -29,6 +30,7 @@ from tests.contract import (
     failures,
     fallbacks,
     file_tools,
+    helpers,
     injection,
     internal_tools,
     loop,
@@ -46,6 +48,7 @@ from tests.contract import (
     teams,
     tools,
     transfer,
+    triggers,
     usage,
 )
 from tests.contract.rules import Rule, Table
@@ -54,9 +57,19 @@ TESTS = Path(__file__).parent.parent
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
-    *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage),
+    *(
+        agents,
+        agent_memory,
+        agent_notes,
+        agent_sources,
+        engine,
+        page_tools,
+        durable,
+        providers,
+        usage,
+    ),
     *(fallbacks, model_capabilities, context_window, budgets, prompts, personal_keys),
-    *(conversations, teams, operators, access),
+    *(conversations, teams, operators, access, helpers, triggers),
 )
 TABLE: Table = {}
 for chapter in CHAPTERS:
@@ -73,15 +86,18 @@ SECTIONS = (
     *(f"G-{number}" for number in (*range(50, 56), *range(60, 63))),
     *(f"T-{number:02}" for number in (*range(1, 15), *range(30, 38))),
     *("D-05", "D-07", "D-09", "D-11", "D-12", "D-20", "D-21", "D-22", "D-23", "D-43"),
+    *("D-45", "D-46", "D-47", "D-48"),
     *("R-01", "R-02", "R-03", "R-11", "R-13"),
     *("T-50", "T-52", "T-53", "T-54", "T-57"),
     *("T-60", "T-61", "T-62", "R-28"),
-    *("D-06", "D-10", "D-30", "D-31", "D-32", "D-33", "T-51", "R-04", "R-12", "R-22", "R-23"),
+    *("D-06", "D-10", "D-30", "D-31", "D-32", "D-33", "T-51", "R-04", "R-12", "R-22"),
     "access",
+    *("D-01", "D-02", "D-03", "D-04", "D-24", "D-25", "D-40", "D-49", "D-50", "R-19", "R-23"),
     *("budgets", "T-55", "T-56", "R-14", "R-15", "R-26"),
     "operators",
     *("T-20", "T-21", "T-22", "T-23", "T-24", "T-63", "D-08"),
     *("T-40", "T-41", "T-42", "T-43"),
+    *("webhooks", "subscriptions", "notices"),
 )
 
 

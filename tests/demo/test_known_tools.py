@@ -195,3 +195,44 @@ def test_tools_that_are_not_listed_are_not_called():
 
     assert isinstance(planned(text, tools=(WEATHER,)), str)
     assert planned(text, tool_choice="none") != planned(text)
+
+
+FIND_NOTES = spec("wiki-search", "Searches notes.", searchType=TEXT, filter=TEXT)
+CHANGE_NOTES = spec("wiki-operation", "Changes notes.", operation=TEXT, title=TEXT, text=TEXT)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "said"),
+    [
+        ("Write a note Boats: We have two.", "Boats", "We have two."),
+        (
+            "Please make me a note about “My trip”: to Riga\nand back",
+            "My trip",
+            "to Riga\nand back",
+        ),
+        ("add a new note named Groceries: milk", "Groceries", "milk"),
+    ],
+)
+def test_a_note_is_written_as_it_is_dictated(text: str, title: str, said: str):
+    given = {"operation": "add", "title": title, "text": said}
+
+    assert planned(text, tools=(FIND_NOTES, CHANGE_NOTES)) == [Call("wiki-operation", given)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Find my notes about boats", "boats"),
+        ("What do my notes say?", "say"),
+        ("Show my notes.", ""),
+        ("Search the notes for tag:sea", "tag:sea"),
+    ],
+)
+def test_notes_are_searched_for_what_is_asked(text: str, words: str):
+    given = {"searchType": "filter", "filter": words}
+
+    assert planned(text, tools=(FIND_NOTES, CHANGE_NOTES)) == [Call("wiki-search", given)]
+
+
+def test_notes_are_no_tools_where_there_are_none():
+    assert "wiki" not in str(planned("Write a note Boats: We have two."))

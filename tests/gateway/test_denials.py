@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.test import AsyncClient
@@ -19,7 +18,7 @@ from tests.gateway.scripts import Client, router
 pytestmark = pytest.mark.django_db
 
 STRANGER = ("10.0.0.7", 4000)
-SLUG = f"refused-{uuid4().hex}"
+SLUG = "refused-at-every-door"
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,8 @@ from apps.agent.events import (
     AttachmentAdded,
     Event,
     Finished,
+    HelperBegan,
+    HelperEnded,
     ModelUsage,
     Noticed,
     Reasoning,
@@ -22,6 +24,7 @@ from apps.agent.events import (
     StageRenamed,
     StateSaved,
     TextDelta,
+    TodoChanged,
     ToolCallsRequested,
     Usage,
 )
@@ -49,6 +52,9 @@ RUN: list[Event] = [
     AttachmentAdded(NOTE),
     AnnotationAdded({"id": "a", "pages": [1]}),
     Noticed("fallback", "B answered."),
+    HelperBegan("t:1:0:c", "c", "Look around"),
+    HelperEnded("t:1:0:c", "done"),
+    TodoChanged("- [ ] a"),
     StateSaved({"tool_execution_history": [{"role": "tool", "content": "12"}], "k": {"n": [1]}}),
     Finished("stop", USAGE),
 ]

@@ -113,6 +113,22 @@ def test_a_hook_at_the_end_has_no_place_in_the_history():
     assert errors(event="on_completion", refresh_condition=None) == []
 
 
+@pytest.mark.parametrize("event", ["on_user_message", "on_tool_result", "on_status"])
+def test_a_hook_that_watches_has_no_place_in_the_history(event: str):
+    assert errors(event=event, frequency="always") == [
+        ("hooks[0].frequency", f"a hook {event} adds nothing to the history; leave it out")
+    ]
+    assert errors(event=event) == []
+
+
+def test_each_event_has_names_of_its_own():
+    named = {"q": {"$eval": "tool_result"}, "r": "${tool_name}"}
+
+    assert errors(event="on_tool_result", arguments=named) == []
+    assert errors(event="on_status", arguments={"q": "${status}"}) == []
+    assert errors(event="on_user_message", arguments=named) != []
+
+
 def test_a_template_is_not_refreshed_by_the_clock():
     ttl = {"kind": "ttl", "ttl_minutes": 5}
 
@@ -131,7 +147,8 @@ def test_other_mistakes_of_a_hook():
     assert errors(event="on_error", timeout_seconds=0, refresh_condition={"ttl_minutes": 0}) == [
         (
             "hooks[0].event",
-            'expected "on_request_start" or "on_completion", found the string "on_error"',
+            'expected "on_request_start", "on_user_message", "on_tool_result", "on_completion" or '
+            '"on_status", found the string "on_error"',
         ),
         ("hooks[0].timeout_seconds", "expected more than 0, found the integer 0"),
         ("hooks[0].refresh_condition.ttl_minutes", "expected more than 0, found the integer 0"),

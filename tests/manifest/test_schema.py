@@ -88,8 +88,19 @@ DIFFERENCES = {
     "Features.properties.questions": "ours only",
     # An addition: the page keeps conversations.
     "Features.properties.search_conversations": "ours only",
+    # An addition: helpers are runs of their own, of kinds that operators define.
+    "Features.properties.spawn_agent": "ours only",
+    # An addition: what is to be done is kept in the conversation, and ticked.
+    "Features.properties.todo": "ours only",
+    # An addition: hooks that only watch.
+    "ToolCallHookConfig.properties.event.enum": "['on_request_start', 'on_user_message', "
+    "'on_tool_result', 'on_completion', 'on_status'] instead of ['on_request_start', "
+    "'on_completion']",
+    # An addition: a tool can have the last word.
+    "Features.properties.summary": "ours only",
     # An addition: what people said once need not be said again.
     "Features.properties.memory": "ours only",
+    "Features.properties.notes": "ours only",
     # An addition: the page of the conversation runs tools.
     "$.properties.tool_sets.items.discriminator.mapping.client": "ours only",
     "$.properties.tool_sets.items.oneOf": "8 kinds instead of 7",

@@ -16,6 +16,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.core.exceptions import SynchronousOnlyOperation
 from django.test import Client
+from msgspec import Struct
 from pydantic import BaseModel
 
 from apps.accounts.caller import Caller
@@ -169,7 +170,7 @@ HELD = frozenset(
         "ServiceClient",
         "ServiceModel",
         "Token",
-        "Tokens",
+        "ClientTokens",
     }
 )
 """Those that a run is expected to have, or nothing was looked at."""
@@ -248,6 +249,8 @@ def holds(value: Any, depth: int = 6) -> bool:
         value = [*vars(value).values()]
     elif is_dataclass(value) and not isinstance(value, type):
         value = [getattr(value, one.name) for one in fields(value)]
+    elif isinstance(value, Struct):
+        value = [getattr(value, name) for name in value.__struct_fields__]
     return isinstance(value, list | tuple | set | frozenset) and any(
         holds(one, depth - 1) for one in value
     )

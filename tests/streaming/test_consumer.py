@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
@@ -345,3 +347,30 @@ async def test_who_wrote_a_moment_ago_needs_no_heartbeat_yet():
     assert (await request.receive())["body"] == b""
     await request.is_over()
     assert 30 < left[0] <= 40
+
+
+async def test_a_request_that_is_over_is_freed_without_the_garbage_collector():
+    freed = asyncio.Event()
+    bodies = [{"type": "http.request", "body": b"hello"}]
+
+    async def work(door):
+        weakref.finalize(door, freed.set)
+        await door.read_body(100)
+        door.keep_alive(PATIENCE)
+        await asyncio.sleep(0)  # now the client is listened to
+        await door.respond(200, b"")
+
+    async def receive():
+        return bodies.pop() if bodies else await asyncio.Event().wait()
+
+    async def send(message):
+        pass
+
+    gc.disable()
+    try:
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
+        await Door.as_asgi(work=work)(scope, receive, send)
+        async with asyncio.timeout(PATIENCE):
+            await freed.wait()
+    finally:
+        gc.enable()

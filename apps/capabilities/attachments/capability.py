@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 
+from msgspec import structs
+
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.attachments.contents import URL, ContentOffer, take_back, without_contents
 from apps.capabilities.attachments.policies import TOOL_NAME
@@ -75,7 +77,7 @@ def prepare_contents(manifest: Manifest) -> Open | None:
         )
         if offer.is_needed(promoted.apply(opening.messages)):
             tool = content_tool(manifest, offer)
-            yield replace(steps, tools=(tool.bind(opening),))
+            yield structs.replace(steps, tools=(tool.bind(opening),))
         else:
             yield steps
 

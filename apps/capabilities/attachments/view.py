@@ -1,8 +1,10 @@
 """The conversation as the model sees it: all attachments described, those that are kept sent."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from apps.agent.messages import Attachment, Message
 from apps.capabilities.attachments.delivery import (
@@ -27,15 +29,14 @@ Kept = dict[int, list[tuple[Attachment, Attachment | str]]]
 """Index of a message → its attachments that are kept, each with its delivery or a problem."""
 
 
-@dataclass(frozen=True, slots=True)
-class AttachmentView:
+class AttachmentView(msgspec.Struct, frozen=True):
     """A step before each call of the model. `problems`: URL → why it could not be fetched."""
 
     opening: Opening
     deployment_id: str
     strategy: AttachmentStrategy | None
     problems: Mapping[str, str]
-    packing: FilePacking = field(default_factory=FilePacking)
+    packing: FilePacking = msgspec.field(default_factory=FilePacking)
 
     async def __call__(self, messages: Sequence[Message]) -> Sequence[Message]:
         """The same object for a conversation without attachments."""

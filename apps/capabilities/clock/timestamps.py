@@ -66,7 +66,7 @@ def time_step(tool: str, zone: str) -> HistoryStep:
     """Appends the time to the conversation; `zone` is the user's, "" if unknown."""
 
     async def tell(messages: Sequence[Message]) -> Sequence[Message]:
-        now = datetime.now(ZoneInfo(zone or "UTC"))
+        now = datetime.now(ZoneInfo(zone) if zone else UTC)
         text = stamp(now, zone or "UTC", "user_timezone" if zone else "default")
         state = {USER_ZONE: zone} if zone else {}
         return inject(messages, Injection(tool, {}, text, "always", state=state))

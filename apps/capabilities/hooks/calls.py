@@ -71,13 +71,13 @@ class PlannedHook:
 
 
 async def call_hook(
-    planned: PlannedHook, tool: Tool, opening: Opening, messages: Sequence[Message], **counts: int
+    planned: PlannedHook, tool: Tool, opening: Opening, messages: Sequence[Message], **names: Any
 ) -> tuple[Mapping[str, Any], ToolResult] | None:
     """The arguments and the result; None, and a line in the log, if the call fails."""
     task = asyncio.current_task()
     try:
         async with asyncio.timeout(planned.seconds):
-            arguments = await arguments_of(planned.hook, messages, counts)
+            arguments = await arguments_of(planned.hook, messages, names)
             result = await call_tool(planned, tool, opening, arguments, messages)
     except TimeoutError:
         log_skipped(planned, f"it took longer than {planned.seconds:g} seconds")
@@ -102,12 +102,12 @@ def log_skipped(planned: PlannedHook, why: str) -> None:
 
 
 async def arguments_of(
-    hook: Hook, messages: Sequence[Message], counts: Mapping[str, int]
+    hook: Hook, messages: Sequence[Message], names: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Raises `TemplateRefused`."""
     if not has_expressions(hook.arguments):
         return dict(hook.arguments)
-    return await rendered(hook.arguments, template_context(hook.event, messages, **counts))
+    return await rendered(hook.arguments, template_context(hook.event, messages, **names))
 
 
 async def call_tool(

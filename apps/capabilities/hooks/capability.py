@@ -1,4 +1,4 @@
-"""Hooks: tools that are called by themselves, before the model is asked or after it answered."""
+"""Hooks: tools that are called by themselves, before the model is asked, meanwhile, and afterwards."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -11,6 +11,7 @@ from apps.agent.injection import Injection, arguments_text, inject
 from apps.agent.messages import Message
 from apps.agent.tools import Tool, Toolbox
 from apps.capabilities.hooks.calls import PlannedHook, call_hook, find_tool
+from apps.capabilities.hooks.observers import Observers
 from apps.capabilities.registry import Capability, Completed, Contribution, Open, Opening
 from apps.capabilities.wrappers.display import stage_level, visibility
 from apps.errors import InitializationIssue
@@ -18,8 +19,10 @@ from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
 from apps.manifest.templates import first_problem
 
-SECONDS = {"on_request_start": 15.0, "on_completion": 30.0}
+SECONDS = 15.0
+SECONDS_AT_THE_END = 30.0
 """The default time-outs; the user waits for `on_request_start` only."""
+WATCHING = frozenset({"on_user_message", "on_tool_result", "on_status"})
 CALLS = "hook_calls"
 """Key of the state: prefix of a hook's call ids → when its tool was called, ISO 8601."""
 
@@ -27,7 +30,7 @@ CALLS = "hook_calls"
 def prepare(manifest: Manifest) -> Open | None:
     shown = visibility(stage_level(manifest), None, system=True)
     planned = [
-        PlannedHook(hook, f"hooks[{i}]", hook.timeout_seconds or SECONDS[hook.event], shown)
+        PlannedHook(hook, f"hooks[{i}]", hook.timeout_seconds or seconds_of(hook), shown)
         for i, hook in enumerate(manifest.hooks or ())
     ]
     if not planned:
@@ -39,6 +42,8 @@ def prepare(manifest: Manifest) -> Open | None:
     at_start = [one for one in planned if one.hook.event == "on_request_start"]
     at_end = [one for one in planned if one.hook.event == "on_completion"]
 
+    watching = [one for one in planned if one.hook.event in WATCHING]
+
     def open_hooks(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
         run = RunHooks(manifest, opening)
         contribution = Contribution(
@@ -47,9 +52,15 @@ def prepare(manifest: Manifest) -> Open | None:
             issues=refused,
             arrange=(partial(run.find_tools, planned),),
         )
-        return nullcontext(contribution)
+        if not watching:
+            return nullcontext(contribution)
+        return Observers(opening, watching, run.tools).watching(contribution)
 
     return open_hooks
+
+
+def seconds_of(hook: Hook) -> float:
+    return SECONDS_AT_THE_END if hook.event == "on_completion" else SECONDS
 
 
 @dataclass(frozen=True, slots=True)

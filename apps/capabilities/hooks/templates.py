@@ -162,14 +162,14 @@ def without_second_reading(template: Any) -> Any:
     }
 
 
-def template_context(event: str, messages: Sequence[Message], **counts: int) -> dict[str, Any]:
+def template_context(event: str, messages: Sequence[Message], **names: Any) -> dict[str, Any]:
     seen = [plain_message(message) for message in messages]
     return {
         "event": event,
         "messages": seen,
         "last_user_message": last_message(seen, "user"),
         "last_assistant_message": last_message(seen, "assistant"),
-        **counts,
+        **names,
     }
 
 

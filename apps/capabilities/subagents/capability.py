@@ -1,19 +1,16 @@
 """Sub-agents: the model hands a task to a helper, which works on it with some of the tools."""
 
-import asyncio
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from apps.agent.ledger import within
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities import registry
-from apps.capabilities.registry import Capability, Open, Opening, Prepared
+from apps.capabilities.registry import Capability, Delegation, Open, Opening, Prepared
+from apps.capabilities.subagents.delegation import HelperCall
 from apps.capabilities.subagents.helper_manifest import descriptions, helper_manifest
 from apps.capabilities.subagents.relay import Relay
-from apps.capabilities.subagents.turns import turn
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
     internal_tool,
@@ -22,8 +19,8 @@ from apps.capabilities.wrappers.internal import (
     text_parameter,
 )
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, one_line, shortened
-from apps.errors import InvalidParameter, ModelFailed, QuickAppError, ToolError, ToolTimedOut
+from apps.capabilities.wrappers.texts import one_line
+from apps.errors import InvalidParameter
 from apps.manifest.manifest import Manifest
 from apps.manifest.parameters import ArrayParameter, FunctionParameters, SimpleSchema
 from apps.manifest.subagents import Subagents
@@ -34,8 +31,6 @@ WAITING_SECONDS = 3600
 MOST_HELPERS = 32
 """Prepared helpers that are cached."""
 DESCRIPTION_CHARACTERS = 300
-HEADING = "> #### Response:\n"
-NO_ANSWER = "The helper ended without an answer. Try again, or do without it."
 
 DESCRIPTION = """\
 Hands a task to a helper that works on it by itself and reports back. The helper knows nothing of \
@@ -80,40 +75,15 @@ class Helpers:
         shows_stages = features is None or features.stage_display.propagate_sub_stages
         relay = Relay(invocation, shows_stages)
         manifest, prepared = self.prepared_with(toolsets)
-        async with turn():
-            invocation.stage.write(HEADING)
-            with errors_for_model(self.seconds):
-                try:
-                    async with asyncio.timeout(self.seconds):
-                        ledger = within(invocation.ledger, invocation.key)
-                        text = await opening.delegate(manifest, prepared, question, relay, ledger)
-                    if text is None:
-                        return Pending()
-                    if not text:
-                        raise ToolError(NO_ANSWER)
-                except BaseException:
-                    invocation.spend(relay.usage)
-                    raise
-        attachments = tuple(dict.fromkeys(relay.attachments))
-        return ToolResult(
-            text,
-            attachments=attachments,
-            propagated=attachments,
-            annotations=tuple(relay.annotations),
-            usage=relay.usage,
-        )
-
-
-@contextmanager
-def errors_for_model(seconds: float) -> Iterator[None]:
-    """Turn errors of a helper into `ToolError` and `ToolTimedOut`."""
-    try:
-        yield
-    except TimeoutError as error:
-        raise ToolTimedOut(TOOL_NAME, seconds) from error
-    except QuickAppError as error:
-        text = error.display if isinstance(error, ModelFailed) and error.display else str(error)
-        raise ToolError(f"{TOOL_NAME}: {shortened(text, ERROR_CHARACTERS)}") from error
+        call = HelperCall(TOOL_NAME, self.seconds, relay)
+        try:
+            text = await call.answer(opening, Delegation(manifest, prepared, question))
+        except BaseException:
+            invocation.spend(relay.usage)
+            raise
+        if text is None:
+            return Pending()
+        return relay.result(text)
 
 
 def read_task(

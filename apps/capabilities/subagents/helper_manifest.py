@@ -1,14 +1,16 @@
 """The manifest of a helper: that of its application, with some of the toolsets."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
+from apps.manifest.features import Features
 from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
 from apps.manifest.mcp_toolsets import DialMcpToolSet
 from apps.manifest.names import in_all_languages, localized
-from apps.manifest.prompts import CustomSystemPrompt
+from apps.manifest.prompts import PredefinedSystemPrompt
 from apps.manifest.subagents import Subagents
 from apps.manifest.tools import DeploymentTool, InternalTool, SimpleDeploymentTool
 from apps.manifest.toolsets import DeploymentToolSet, InternalToolSet, PredefinedToolSet, ToolSet
@@ -22,6 +24,11 @@ Do the whole task with the tools that you have. If something cannot be done, say
 instead of guessing. End with one answer that stands by itself: results first, with the facts, \
 numbers, names and links that the other assistant needs to go on, and no account of how you went \
 about it."""
+
+
+WRITTEN_HERE = "helper"
+"""Stands for the name of the prompt of a helper, which is filled in as a predefined one is."""
+NOT_FOR_HELPERS = frozenset({"subagents", "spawn_agent", "questions", "memory", "todo"})
 
 
 def name_of(toolset: ToolSet) -> str:
@@ -42,32 +49,62 @@ def descriptions(manifest: Manifest) -> dict[str, str]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class HelperKind:
+    """`chosen` are the names of the toolsets that it may use, None for all; `brought` are more.
+
+    What is None is as the application has it.
+    """
+
+    prompt: str
+    chosen: Collection[str] | None = None
+    deployment_id: str | None = None
+    max_iterations: int | None = None
+    brought: Sequence[ToolSet] = ()
+    may_spawn: bool = False
+
+
 def helper_manifest(manifest: Manifest, wanted: Subagents, chosen: Collection[str]) -> Manifest:
+    """Of a helper that the tool `task` begins."""
+    prompt, model = wanted.system_prompt or PROMPT, wanted.deployment_id
+    return manifest_of(manifest, HelperKind(prompt, chosen, model, wanted.max_iterations))
+
+
+def manifest_of(manifest: Manifest, kind: HelperKind) -> Manifest:
     # Other toolsets are disabled, not removed: issues name a toolset by its index.
     orchestrator = manifest.orchestrator
-    prompt = CustomSystemPrompt(content=wanted.system_prompt or PROMPT, variables={})
+    prompt = PredefinedSystemPrompt(template=WRITTEN_HERE, content=kind.prompt)
     changes: dict[str, Any] = {"system_prompt": prompt}
-    if wanted.deployment_id is not None:
-        changed = {"deployment_id": wanted.deployment_id}
+    if kind.deployment_id is not None:
+        changed = {"deployment_id": kind.deployment_id}
         changes["deployment"] = orchestrator.deployment.model_copy(update=changed)
-    if wanted.max_iterations is not None:
-        changes["max_iterations"] = wanted.max_iterations
-    features = manifest.features
-    if features is not None:
-        features = features.model_copy(
-            update={"subagents": None, "questions": None, "memory": None}
-        )
+    if kind.max_iterations is not None:
+        changes["max_iterations"] = kind.max_iterations
+    chosen = kind.chosen
+    toolsets = manifest.tool_sets
+    hooks = manifest.hooks or ()
+    if chosen is not None:
+        toolsets = tuple(with_choice(toolset, chosen) for toolset in toolsets)
+        hooks = tuple(hooks_left(manifest, chosen))
     return manifest.model_copy(
         deep=True,
         update={
             "orchestrator": orchestrator.model_copy(update=changes),
-            "tool_sets": tuple(with_choice(toolset, chosen) for toolset in manifest.tool_sets),
-            "hooks": tuple(hooks_left(manifest, chosen)),
-            "features": features,
+            "tool_sets": (*toolsets, *kind.brought),
+            "hooks": hooks,
+            "features": features_left(manifest.features, kind),
             "starters": None,
             "conversation_starters": None,
         },
     )
+
+
+def features_left(features: Features | None, kind: HelperKind) -> Features | None:
+    """What belongs to the conversation and its person is not for helpers."""
+    if features is None:
+        return None
+    gone = NOT_FOR_HELPERS - ({"spawn_agent"} if kind.may_spawn else set())
+    return features.model_copy(update=dict.fromkeys(gone))
 
 
 def with_choice(toolset: ToolSet, chosen: Collection[str]) -> ToolSet:

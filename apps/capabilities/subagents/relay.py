@@ -9,6 +9,8 @@ from apps.agent.events import (
     AttachmentAdded,
     Event,
     Finished,
+    HelperBegan,
+    HelperEnded,
     InteractionRequested,
     ModelUsage,
     Noticed,
@@ -22,11 +24,12 @@ from apps.agent.events import (
     StageRenamed,
     StateSaved,
     TextDelta,
+    TodoChanged,
     ToolCallsRequested,
     TurnRestarted,
 )
 from apps.agent.messages import Attachment
-from apps.agent.tools import Invocation
+from apps.agent.tools import Invocation, ToolResult
 
 
 @dataclass(slots=True)
@@ -54,18 +57,32 @@ class Relay:
                 self.annotations += annotations
             case Noticed(notice_id, text):
                 self.invocation.emit(Noticed(f"{self.invocation.id}-{notice_id}", text))
-            case InteractionRequested():
+            case InteractionRequested() | HelperEnded():
                 self.invocation.emit(event)
+            case HelperBegan(_, stage_id):
+                own = f"{self.invocation.id}-{stage_id}"
+                self.invocation.emit(replace(event, stage_id=own))
             case AttachmentAdded(attachment):
                 self.attachments.append(attachment)
             case AnnotationAdded(annotation):
                 self.annotations.append(annotation)
             case Finished(_, usage) | Spent(usage):
                 self.usage = usage.per_model
-            case StateSaved() | ToolCallsRequested():
-                pass  # a helper has no next request, and no tools of the client
+            case StateSaved() | ToolCallsRequested() | TodoChanged():
+                pass  # a helper has no next request, no tools of the client, and no list
             case _:
                 assert_never(event)
+
+    def result(self, text: str) -> ToolResult:
+        """The helper's last words, with what its answer had beside the text."""
+        attachments = tuple(dict.fromkeys(self.attachments))
+        return ToolResult(
+            text,
+            attachments=attachments,
+            propagated=attachments,
+            annotations=tuple(self.annotations),
+            usage=self.usage,
+        )
 
     def below(
         self, event: StageOpened | StageRenamed | StageDelta | StageAttachment | StageClosed

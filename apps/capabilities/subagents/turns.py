@@ -24,14 +24,22 @@ class Turns:
 # the turns of the process, a task would wait for its own end.
 _within: ContextVar[Turns | None] = ContextVar("turns", default=None)
 
+_depth: ContextVar[int] = ContextVar("depth of helpers", default=0)
+
+
+def depth() -> int:
+    """0 outside of every task, 1 within one, 2 within a task of a task."""
+    return _depth.get()
+
 
 @asynccontextmanager
 async def turn() -> AsyncIterator[None]:
     most = settings.SUBAGENT_MAX_CONCURRENT_SPAWNS
     turns = _within.get() or shared(Turns, lambda: Turns(most))
     async with turns.semaphore:
-        token = _within.set(Turns(1))
+        token, deeper = _within.set(Turns(1)), _depth.set(_depth.get() + 1)
         try:
             yield
         finally:
+            _depth.reset(deeper)
             _within.reset(token)

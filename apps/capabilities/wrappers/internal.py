@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Contribution, Open
 from apps.capabilities.wrappers.approval import Risk
-from apps.capabilities.wrappers.approval_rules import approval_rules
+from apps.capabilities.wrappers.approval_rules import ApprovalRules, approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, prepared_tool
 from apps.capabilities.wrappers.display import display_of
@@ -51,9 +51,14 @@ def internal_tool(
     risk: Risk | None = None,
     attachment: AttachmentFilter = EVERYTHING,
     addresses: frozenset[str] = frozenset(),
+    approval: ApprovalRules | None = None,
 ) -> PreparedTool:
-    """A tool from (name, description, parameters). See `Wishes` for the other arguments."""
+    """A tool from (name, description, parameters). See `Wishes` for the other arguments.
+
+    `approval` is None for a tool about which the application has no rules of its own.
+    """
     name, description, taken = spec
+    rules = approval_rules(manifest) if approval is None else approval
     wishes = Wishes(
         read_arguments(taken),
         display_of(manifest, title, parameters=taken, system=is_system),
@@ -62,7 +67,7 @@ def internal_tool(
         is_repeatable=is_repeatable,
         addresses=addresses,
         # The platform's reading tools do nothing that anybody has to know of first.
-        approval=approval_rules(manifest).unasked if is_repeatable else approval_rules(manifest),
+        approval=rules.unasked if is_repeatable else rules,
         risk=risk or ("read-only" if is_repeatable else "changes"),
         is_private=is_private,
     )

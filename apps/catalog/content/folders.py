@@ -1,4 +1,4 @@
-"""A layer in a directory: `prompt/x.md`, `tool/x.json`, `skills/x/SKILL.md`, `place/x.md` …"""
+"""A layer in a directory: `prompt/x.md`, `tool/x.json`, `skills/x/SKILL.md`, `agent/x.md` …"""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,12 +15,14 @@ FOLDERS: Mapping[ItemKind, str] = {
     "toolset": "toolset",
     "skill": "skills",
     "place": "place",
+    "agent": "agent",
 }
 SUFFIXES: Mapping[ItemKind, str] = {
     "prompt": ".md",
     "tool": ".json",
     "toolset": ".json",
     "place": ".md",
+    "agent": ".md",
 }
 
 Mark = tuple[int, int, int]

@@ -1,4 +1,4 @@
-"""Predefined items: a prompt, tool, toolset, skill or place, each made of a text."""
+"""Predefined items: a prompt, tool, toolset, skill, place or agent, each made of a text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from apps.catalog.json_text import parse
 from apps.manifest.json_document import document_problems
 from apps.manifest.skill_files import SKILL_FILE
 
-ItemKind = Literal["prompt", "tool", "toolset", "skill", "place"]
+ItemKind = Literal["prompt", "tool", "toolset", "skill", "place", "agent"]
 
 CONFIGURATION = "default_configuration.json"
 DATABASE = "database"
@@ -20,8 +20,8 @@ class Item:
     """One item of one layer; `problem` says why it cannot be used.
 
     `place` is its file or row, `layer` its directory or `database`, `text` its source. `value` is a
-    text for prompts and places, a JSON object for tools and toolsets, and for skills all texts by their paths,
-    `SKILL.md` among them.
+    text for prompts, places and agents, a JSON object for tools and toolsets, and for skills all texts
+    by their paths, `SKILL.md` among them.
     """
 
     kind: ItemKind

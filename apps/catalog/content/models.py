@@ -26,6 +26,7 @@ class ContentItem(Versioned):
         TOOLSET = "toolset"
         SKILL = "skill"
         PLACE = "place"
+        AGENT = "agent"
 
     kind = models.CharField(max_length=20, choices=Kind)
     name = models.CharField(
@@ -40,8 +41,8 @@ class ContentItem(Versioned):
         "replaced.",
     )
     text = models.TextField(
-        help_text="Markdown for a prompt, a place and the SKILL.md of a skill; a JSON object for a "
-        "tool and a toolset."
+        help_text="Markdown for a prompt, a place, an agent and the SKILL.md of a skill; a JSON object "
+        "for a tool and a toolset."
     )
     files = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

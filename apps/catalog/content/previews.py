@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from apps.capabilities.skills.collection import merged, predefined_skill
+from apps.catalog.content.agents import usable_agent
 from apps.catalog.content.chat_places import usable_place
 from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
@@ -18,7 +19,7 @@ from apps.catalog.history.line_differences import Line, line_difference
 from apps.catalog.masking import masked_text
 from apps.manifest.prompts import fill
 from apps.manifest.skill_files import SKILL_FILE
-from apps.manifest.toolsets import PredefinedToolSet
+from apps.manifest.toolsets import PredefinedToolSet, label_of
 
 
 class Block(NamedTuple):
@@ -37,6 +38,8 @@ def preview(content: Content, item: Item, locale: str = "en") -> list[Block]:
             return list(skill_blocks(item))
         case "place":
             return list(place_blocks(item))
+        case "agent":
+            return list(agent_blocks(content, item, locale))
         case "tool":
             return list(tool_blocks(content, item))
         case "toolset":
@@ -65,6 +68,20 @@ def place_blocks(item: Item) -> Iterator[Block]:
     if place.tools is not None:
         names = "\n".join(place.tools) or "None of the application's toolsets."
         yield Block("The toolsets and tools that are left", names)
+
+
+def agent_blocks(content: Content, item: Item, locale: str) -> Iterator[Block]:
+    agent = usable_agent(content, item)
+    if agent is None:
+        return
+    yield Block("What models are told of it", f"{agent.name}: {agent.description}")
+    yield Block("What it is told", fill(agent.prompt, template_variables(locale)))
+    if agent.toolsets is not None:
+        names = "\n".join(agent.toolsets) or "None."
+        yield Block("What it has of the application's toolsets", names)
+    for toolset in agent.brought:
+        written = toolset.model_dump(mode="json", exclude_unset=True)
+        yield Block(f"The toolset {label_of(toolset)}, which comes with it", as_json(written))
 
 
 def tool_blocks(content: Content, item: Item) -> Iterator[Block]:

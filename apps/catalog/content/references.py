@@ -56,6 +56,7 @@ def resolve_references(
         "orchestrator": resolver.orchestrator(manifest.orchestrator),
         "tool_sets": resolver.toolsets(manifest.tool_sets),
     }
+    resolver.check_agents(manifest)
     resolved = manifest.model_copy(update=changes)
     resolved = resolved if preview else without_preview(resolved)
     return Resolved(resolved, tuple(resolver.problems))
@@ -80,6 +81,18 @@ class Resolver:
             return orchestrator
         filled = prompt.model_copy(update={"content": text})
         return orchestrator.model_copy(update={"system_prompt": filled})
+
+    def check_agents(self, manifest: Manifest) -> None:
+        """Collect a problem for each agent that the manifest offers and that there is not."""
+        wanted = manifest.features.spawn_agent if manifest.features is not None else None
+        if wanted is None or not wanted.enabled:
+            return
+        for index, name in enumerate(wanted.agents or ()):
+            try:
+                self.templates.find("agent", name)
+            except Unresolved as error:
+                path = f"features.spawn_agent.agents[{index}]"
+                self.problems.append(ReferenceProblem(path, error.message, error.details))
 
     def toolsets(self, toolsets: Sequence[ToolSet]) -> tuple[ToolSet, ...]:
         return tuple(self.toolset(one, f"tool_sets[{index}]") for index, one in enumerate(toolsets))

@@ -1,11 +1,12 @@
 """Mistakes in predefined content, whether or not an application uses it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
 from django.conf import settings
 
+from apps.catalog.content.agents import agent_problems
 from apps.catalog.content.chat_places import place_problems
 from apps.catalog.content.items import Item, ItemKind
 from apps.catalog.content.layers import Content
@@ -64,18 +65,30 @@ def mapping_problems(content: Content) -> list[str]:
 def item_problems(content: Content, item: Item) -> Iterator[str]:
     if item.problem:
         yield item.problem
-    elif item.kind == "skill":
-        yield from skill_problems(item)
-    elif item.kind == "place":
-        yield from place_problems(item)
-    elif item.kind == "toolset":
-        resolver = Resolver(content)
-        resolver.toolset(PredefinedToolSet(template_name=item.name), "")
-        for problem in resolver.problems:
-            place = f"{problem.path.removeprefix('.')}: " if problem.path else ""
-            yield f"{place}{problem.sentence}"
-    elif item.kind == "tool":
-        try:
-            Templates(content).tool_alone(item.name)
-        except Unresolved as error:
-            yield ReferenceProblem("", error.message, error.details).sentence
+    else:
+        yield from PROBLEMS[item.kind](content, item)
+
+
+def toolset_problems(content: Content, item: Item) -> Iterator[str]:
+    resolver = Resolver(content)
+    resolver.toolset(PredefinedToolSet(template_name=item.name), "")
+    for problem in resolver.problems:
+        place = f"{problem.path.removeprefix('.')}: " if problem.path else ""
+        yield f"{place}{problem.sentence}"
+
+
+def tool_problems(content: Content, item: Item) -> Iterator[str]:
+    try:
+        Templates(content).tool_alone(item.name)
+    except Unresolved as error:
+        yield ReferenceProblem("", error.message, error.details).sentence
+
+
+PROBLEMS: Mapping[ItemKind, Callable[[Content, Item], Iterable[str]]] = {
+    "prompt": lambda content, item: (),
+    "skill": lambda content, item: skill_problems(item),
+    "place": lambda content, item: place_problems(item),
+    "agent": agent_problems,
+    "toolset": toolset_problems,
+    "tool": tool_problems,
+}

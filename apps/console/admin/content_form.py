@@ -36,6 +36,12 @@ TEXTS = {
         "tools that are left there (without it, all); below them what the model is told, in "
         "Markdown.",
     ),
+    "agent": (
+        "Text",
+        "Between two lines of hyphens the title, the description, by which models choose it, and if "
+        "you like model, toolsets, brings, max-iterations, timeout-seconds and may-spawn; below them "
+        "what it is told, in Markdown.",
+    ),
 }
 """Label and help of the text, by kind."""
 

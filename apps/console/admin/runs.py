@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
@@ -22,7 +22,7 @@ from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.waterfall import waterfall_of
 from apps.console.operated import of_seen, seen
 from apps.insights.costs import costs_of_runs
-from apps.live.models import Run
+from apps.live.models import HelperRun, Run
 from apps.live.request_view import view_of
 from apps.live.run_summary import RunSummary
 from apps.live.sent_requests import requests_of
@@ -44,6 +44,21 @@ def record_reading(
             run=run.pk,
             subject=subject,
         )
+    )
+
+
+def helpers_of(run: RunSummary) -> QuerySet[HelperRun]:
+    return HelperRun.objects.filter(run=run.pk).order_by("started_at", "pk")
+
+
+def helper_line(helper: HelperRun) -> str:
+    """`Researcher: done after 2.4 s, 3 calls of models, 1 of tools, 120 + 30 tokens`"""
+    end = helper.finished_at
+    lasted = "" if end is None else f" after {(end - helper.started_at).total_seconds():.1f} s"
+    return (
+        f"{helper.agent or 'The application itself'}: {helper.status}{lasted}, "
+        f"{helper.model_calls} calls of models, {helper.tool_calls} of tools, "
+        f"{helper.prompt_tokens:,} + {helper.completion_tokens:,} tokens"
     )
 
 
@@ -100,7 +115,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         answer: HttpResponse = super().change_view(request, object_id, form_url, context)
         return answer
 
-    readonly_fields = ("requests",)
+    readonly_fields = ("helpers", "requests")
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
@@ -113,13 +128,24 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     def cost(self, run: Any) -> str:
         return money(run.costs)
 
+    @admin.display(description="helpers")
+    def helpers(self, run: RunSummary) -> SafeString:
+        """Without their names, which are of the conversation; their figures are in those of the run."""
+        lines = format_html_join(
+            "", "<li>{}</li>", ((helper_line(row),) for row in helpers_of(run))
+        )
+        return format_html("<ul>{}</ul>", lines)
+
     @admin.display(description="models were asked")
     def requests(self, run: RunSummary) -> SafeString:
         link = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
         return format_html(link, self.url("requests", run.pk), "What the models saw")
 
     def get_fields(self, request: HttpRequest, obj: RunSummary | None = None) -> list[str]:
-        names = [name for name in super().get_fields(request, obj) if name != "requests"]
+        own = super().get_fields(request, obj)
+        names = [name for name in own if name not in self.readonly_fields]
+        if obj is not None and helpers_of(obj).exists():
+            names.append("helpers")
         return [*names, "requests"] if may_read(request) else names
 
     def get_urls(self) -> list[URLPattern]:

@@ -18,7 +18,8 @@ from apps.console.giving import may_give
 
 LOST = (
     "What people did in a team is kept when the team is deleted, but nobody reaches it any more: "
-    "conversations, files, memories. The team's group is deleted with it, and the group's roles."
+    "conversations, files, memories. The team's notes are deleted with it, and its group and the "
+    "group's roles."
 )
 
 

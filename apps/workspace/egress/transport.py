@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import httpx2
+import msgspec
 
 from apps.workspace.egress.connection import Connection, Head
 from apps.workspace.egress.connection_pool import Origin, Pool
@@ -94,8 +95,7 @@ class Body(httpx2.AsyncByteStream):
             connection.close()
 
 
-@dataclass(frozen=True, slots=True)
-class StreamedResponse:
+class StreamedResponse(msgspec.Struct, frozen=True):
     status: int
     headers: list[tuple[bytes, bytes]]
     body: Body

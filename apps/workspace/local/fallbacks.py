@@ -9,11 +9,12 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from django.conf import settings
+from msgspec import structs
 
 from apps.aged_cache import AgedCache
 from apps.agent.fallbacks import Candidate, FallbackChain, NoBreaker
@@ -68,7 +69,7 @@ async def make_chain(found: FoundDeployment, make: MakeModel) -> Model:
             adapt = partial(adapted, first=found.info, info=other.info)
             fallback = candidate(other, another)
             window = other.info.context_window
-            candidates.append(replace(fallback, adapt=adapt, window=window))
+            candidates.append(structs.replace(fallback, adapt=adapt, window=window))
     return FallbackChain(candidates, settings.FALLBACK_SILENCE_SECONDS)
 
 
@@ -123,7 +124,7 @@ def adapted(request: ModelRequest, first: DeploymentInfo, info: DeploymentInfo) 
         if name in request.chosen or defaults.get(name, MISSING) != value
     }
     static = listed_tools(info.defaults, info.id)
-    return replace(
+    return structs.replace(
         request,
         parameters=with_defaults(own, info),
         static_tools=static if request.lists_static else request.static_tools,

@@ -5,10 +5,10 @@ mostly decoding. Keys without a field are skipped.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from apps.agent.events import (
     AnnotationAdded,

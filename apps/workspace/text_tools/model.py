@@ -2,8 +2,10 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from apps.agent.events import TextDelta
 from apps.agent.model import Delta, Finish, ModelRequest, WritingModel

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from apps.agent.events import Event, StageDelta, StageOpened
 from apps.agent.ledger import EVERY_KIND, Interaction
@@ -31,7 +32,7 @@ def tools(*, surface: Any = "page", is_kept: bool = True, **fields: Any) -> tupl
         return ()
     caller = replace(CALLER, surface=surface, locale="de")
     can_ask = EVERY_KIND if is_kept else frozenset()
-    manager: Any = opener(replace(opening_for(), can_ask=can_ask, caller=caller))
+    manager: Any = opener(structs.replace(opening_for(), can_ask=can_ask, caller=caller))
     found: tuple[Tool, ...] = manager.enter_result.tools
     return found
 

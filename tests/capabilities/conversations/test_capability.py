@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from apps.agent.taint import Taint
 from apps.agent.tools import Invocation, Tool, ToolResult
@@ -36,7 +37,7 @@ class Searched:
 
 
 def opening(searched: Searched | None) -> Opening:
-    return replace(opening_for(), search_conversations=searched, taint=Taint())
+    return structs.replace(opening_for(), search_conversations=searched, taint=Taint())
 
 
 def tools(given: Opening, features: Any = ON) -> tuple[Tool, ...]:

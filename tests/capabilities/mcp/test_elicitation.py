@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import mcp_types as types
 import pytest
+from msgspec import structs
 
 from apps.agent.ledger import EVERY_KIND
 from apps.agent.tools import Invocation
@@ -43,7 +43,7 @@ async def opened_desk(toolset: Mapping[str, Any], *, is_kept: bool) -> AsyncIter
     opener = mcp.prepare(manifest(toolset))
     assert opener is not None
     can_ask = EVERY_KIND if is_kept else frozenset()
-    async with opener(replace(opening_for(), can_ask=can_ask)) as contribution:
+    async with opener(structs.replace(opening_for(), can_ask=can_ask)) as contribution:
         yield contribution
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, InteractionRequested, StageOpened
@@ -39,7 +39,7 @@ def tool(features: dict[str, Any] | None = None) -> Tool:
     """The tool of a run that is kept."""
     opener = questions.prepare(manifest(features={"questions": {}, **(features or {})}))
     assert opener is not None
-    manager: Any = opener(replace(opening_for(), can_ask=EVERY_KIND))
+    manager: Any = opener(structs.replace(opening_for(), can_ask=EVERY_KIND))
     (found,) = manager.enter_result.tools
     assert isinstance(found, Tool)
     return found

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from msgspec import structs
 
 from apps.accounts.buckets import caller_in
 from apps.agent.tools import Invocation
@@ -48,7 +48,7 @@ async def told(given: Opening, name: str) -> str:
 async def test_the_model_is_told_of_the_team_that_the_person_works_in():
     ada, grace = [await User.objects.acreate(username=name) for name in ("ada", "grace")]
     docs = await sync_to_async(make_team)("Docs", grace, by=ada, visibility="members")
-    given = replace(opening_for(), caller=caller_in(grace.pk, docs.pk))
+    given = structs.replace(opening_for(), caller=caller_in(grace.pk, docs.pk))
 
     assert json.loads(await told(given, TEAM)) == {
         "team": "Docs",
@@ -63,7 +63,7 @@ async def test_nobody_is_told_of_a_team_of_others():
     docs = await sync_to_async(make_team)("Docs")
 
     for team in (None, docs.pk, 0):
-        given = replace(opening_for(), caller=caller_in(ada.pk, team))
+        given = structs.replace(opening_for(), caller=caller_in(ada.pk, team))
         assert await told(given, TEAM) == NO_TEAM
     assert await told(opening_for(), TEAM) == NO_TEAM
 
@@ -72,7 +72,7 @@ async def test_nobody_is_told_of_a_team_of_others():
 async def test_the_model_is_told_of_the_places_by_either_name(name: str):
     places = {"orders": ChatPlace("orders", "Orders", "A prompt that is nobody's business")}
 
-    found = json.loads(await told(replace(opening_for(), places=places), name))
+    found = json.loads(await told(structs.replace(opening_for(), places=places), name))
 
     assert found == [{"name": "orders", "title": "Orders"}]
 

@@ -31,7 +31,9 @@ HUB = ("rag_search_tool", "image_generation_tool", "web_search_tool")
 
 def test_there_is_what_manifests_written_elsewhere_refer_to():
     assert {
-        kind: set(items) for kind, items in CONTENT.items.items() if kind not in ("skill", "place")
+        kind: set(items)
+        for kind, items in CONTENT.items.items()
+        if kind not in ("skill", "place", "agent")
     } == {
         "prompt": {
             "gpt_prompt",
@@ -52,6 +54,7 @@ def test_there_is_what_manifests_written_elsewhere_refer_to():
         "toolset": {
             "chathub",
             "duckduckgo",
+            "git",
             "location",
             "page",
             "pictures",

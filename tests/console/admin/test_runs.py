@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from django.contrib.auth.models import User
 
+from apps.live.models import HelperRun, Run
 from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_application, make_operator
 
@@ -66,3 +69,20 @@ def test_staff_without_the_permission_do_not_see_them(client, runs):
     client.force_login(User.objects.create_user("reader", is_staff=True))
 
     assert client.get(PAGE).status_code == 403
+
+
+def test_the_page_of_a_run_lists_its_helpers_without_their_names(client, runs):
+    run = Run.objects.create(
+        pk=runs[1].pk, stream=uuid4(), request=uuid4(), application="travel", bucket="user-1"
+    )
+    HelperRun.objects.create(
+        run=run, key="t:1:0:a", name="Secret plan", agent="Scout", status="done", model_calls=2
+    )
+    client.force_login(make_operator())
+
+    page = client.get(f"{PAGE}{run.pk}/change/").content.decode()
+    other = client.get(f"{PAGE}{runs[0].pk}/change/").content.decode()
+
+    assert "Scout: done, 2 calls of models, 0 of tools, 0 + 0 tokens" in page
+    assert "Secret plan" not in page
+    assert "calls of models, " not in other

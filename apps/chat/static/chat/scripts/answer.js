@@ -4,6 +4,7 @@ import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { isGoing, textOf } from "./answers.js";
 import { copy } from "./clipboard.js";
 import { figureLine } from "./figures.js";
+import { helperDialog } from "./helper-dialog.js";
 import { icon } from "./icons.js";
 import { interactionsOf, isOpenCall, openInteraction } from "./interactions.js";
 import { memoryLine } from "./memory.js";
@@ -26,6 +27,7 @@ export class ChatAnswer extends LitElement {
     version: { attribute: false },
     retryable: { attribute: false },
     copied: { state: true },
+    opened: { state: true },
   };
 
   constructor() {
@@ -35,6 +37,11 @@ export class ChatAnswer extends LitElement {
     this.version = 0;
     this.retryable = false;
     this.copied = false;
+    /** The step of the helper that is being read, "" for none. */
+    this.opened = "";
+    this.addEventListener("helper-open", (event) => {
+      this.opened = /** @type {CustomEvent<string>} */ (event).detail;
+    });
   }
 
   createRenderRoot() {
@@ -56,8 +63,20 @@ export class ChatAnswer extends LitElement {
       ${answer.continued
         ? html`<p class="notice">${icon("refresh-cw")}Continued after an interruption.</p>`
         : nothing}
-      ${going ? working(answer) : this.#outcome(answer)}
+      ${going ? working(answer) : this.#outcome(answer)} ${this.#helper(answer)}
     `;
+  }
+
+  updated() {
+    const dialog = this.querySelector("dialog.helper");
+    if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
+  }
+
+  /** @param {Answer} answer */
+  #helper(answer) {
+    const step = answer.steps.get(this.opened);
+    if (!step) return nothing;
+    return helperDialog(step, { redraw: () => this.requestUpdate(), close: () => (this.opened = "") });
   }
 
   /** @param {Answer} answer @param {Part} part @param {boolean} going */

@@ -5,7 +5,7 @@ import { askPerson, resolve } from "./interactions.js";
  *
  * @import { Interaction } from "./interactions.js"
  * @import { Annotation } from "./citations.js"
- * @import { AnswerRestarted, Attachment, Event, RunStatus, StageClosed, StageDelta, StageOpened, StoredMessage } from "./frames.js"
+ * @import { AnswerRestarted, Attachment, Event, HelperBegan, RunStatus, StageClosed, StageDelta, StageOpened, StoredMessage } from "./frames.js"
  *
  * @typedef {object} Step
  * @property {string} id
@@ -16,6 +16,9 @@ import { askPerson, resolve } from "./interactions.js";
  * @property {Attachment[]} attachments
  * @property {Step[]} children
  * @property {boolean} unfolded
+ * @property {Helper} [helper] that works in it
+ *
+ * @typedef {{key: string, name: string, agent: string, state: "running" | "done" | "failed" | "stopped"}} Helper
  *
  * @typedef {{kind: "notice", id: string, text: string}} Notice
  *
@@ -71,6 +74,13 @@ export function change(answer, event) {
       return;
     case "notice.added":
       return notice(answer, event.notice, event.text);
+    case "helper.began":
+      return beginHelper(answer, event);
+    case "helper.ended":
+      for (const { helper } of answer.steps.values()) {
+        if (helper?.key === event.key) helper.state = event.status;
+      }
+      return;
     case "run.continued":
       answer.continued = true;
       return;
@@ -95,6 +105,7 @@ export function finish(answer, status) {
   if (isGoing(status)) return;
   for (const step of answer.steps.values()) {
     if (step.state === "running") step.state = "stopped";
+    if (step.helper?.state === "running") step.helper.state = "stopped";
   }
 }
 
@@ -165,6 +176,12 @@ function openStep(answer, event) {
   const part = answer.parts.at(-1);
   if (part?.kind === "steps") part.steps.push(step);
   else answer.parts.push({ kind: "steps", steps: [step] });
+}
+
+/** @param {Answer} answer @param {HelperBegan} event */
+function beginHelper(answer, { stage, key, name, agent }) {
+  const step = answer.steps.get(stage);
+  if (step) step.helper = { key, name, agent, state: "running" };
 }
 
 /** @param {Answer} answer @param {StageDelta} event */

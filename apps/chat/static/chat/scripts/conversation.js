@@ -12,6 +12,7 @@ import { change, finish, isGoing } from "./answers.js";
  * @property {string} text
  * @property {Attachment[]} attachments
  * @property {import("./frames.js").Place} [place] where the person was
+ * @property {import("./frames.js").Sender} [sender] what sent it in place of a person
  * @property {boolean} sending
  */
 
@@ -19,6 +20,8 @@ export class Conversation {
   /** @type {(Question | Answer)[]} */
   turns = [];
   title = "";
+  /** The to-do list, as Markdown with checkboxes. */
+  todo = "";
   /** The newest sequence number that was taken. */
   last = 0;
   /** Whether a run is going of which nothing has been taken yet. */
@@ -47,6 +50,8 @@ export class Conversation {
     if (event.conversation !== this.id || event.seq <= this.last) return false;
     this.last = event.seq;
     this.awaiting = event.type === "message.added";
+    if (event.type === "todo.changed") this.todo = event.text;
+    if (event.type === "message.complete") this.todo = event.message.todo ?? this.todo;
     if (event.type === "message.added") this.#add(event.message);
     else change(this.#answer(event.run), event);
     return true;
@@ -83,13 +88,13 @@ export class Conversation {
   }
 
   /** @param {StoredMessage} message */
-  #add({ id, role, text, attachments = [], place }) {
+  #add({ id, role, text, attachments = [], place, sender }) {
     if (role !== "user") return;
     const known = this.turns.find(
       (turn) => turn.role === "user" && (turn.id === id || (turn.sending && turn.text === text)),
     );
-    if (known?.role === "user") Object.assign(known, { id, text, attachments, place, sending: false });
-    else this.turns.push({ role, id, text, attachments, place, sending: false });
+    if (known?.role === "user") Object.assign(known, { id, text, attachments, place, sender, sending: false });
+    else this.turns.push({ role, id, text, attachments, place, sender, sending: false });
   }
 
   /** @param {string} run @returns {Answer} */

@@ -19,9 +19,13 @@
  * @property {number} [first_text_seconds]
  * @property {number} [seconds]
  * @property {Place} [place] where the person was who asked
+ * @property {string} [todo] the list that the conversation has after it
+ * @property {Sender} [sender] what sent it in place of a person
  * @property {MemoryNote[]} [memories] what an answer has read of memories, and written
  *
  * @typedef {{slug: string, title: string, narrative: string}} Place
+ *
+ * @typedef {{kind: string, title: string, untrusted: boolean}} Sender
  *
  * @typedef {object} Usage
  * @property {number} prompt_tokens
@@ -52,6 +56,7 @@
  * @typedef {{type: "queue.changed", conversation: string, messages: Queued[]}} QueueChanged
  * @typedef {{type: "list.changed", conversations: import("./history.js").Entry[]}} ListChanged
  * @typedef {{type: "results.expired", conversation: string, answers: Record<string, string[]>}} ResultsExpired
+ * @typedef {import("./attention.js").Attention & {type: "attention.changed"}} AttentionChanged
  * @typedef {{type: "team.changed"}} TeamChanged
  * @typedef {{type: "error", text: string, code: string}} Refusal
  *
@@ -65,6 +70,11 @@
  * @typedef {Sequenced & {type: "attachment.added", attachment: Attachment}} AttachmentAdded
  * @typedef {Sequenced & {type: "annotation.added", annotation: Annotation}} AnnotationAdded
  * @typedef {Sequenced & {type: "notice.added", notice: string, text: string}} NoticeAdded
+ * @typedef {Sequenced & {type: "helper.began", key: string, stage: string, name: string,
+ *   agent: string}} HelperBegan
+ * @typedef {Sequenced & {type: "helper.ended", key: string,
+ *   status: "done" | "failed" | "stopped"}} HelperEnded
+ * @typedef {Sequenced & {type: "todo.changed", text: string}} TodoChanged
  * @typedef {Sequenced & {type: "run.continued"}} RunContinued
  * @typedef {Sequenced & {type: "answer.restarted", text: string, attachments: Attachment[],
  *   annotations: Annotation[]}} AnswerRestarted
@@ -78,9 +88,11 @@
  * @typedef {Sequenced & {type: "message.complete", message: StoredMessage}} MessageComplete
  *
  * @typedef {MessageAdded | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
- *   | AttachmentAdded | AnnotationAdded | NoticeAdded | RunContinued | AnswerRestarted | InteractionRequested
+ *   | AttachmentAdded | AnnotationAdded | NoticeAdded | HelperBegan | HelperEnded
+ *   | TodoChanged | RunContinued | AnswerRestarted | InteractionRequested
  *   | InteractionResolved | RunError | MessageComplete} Event
- * @typedef {Opened | Refusal | QueueChanged | ListChanged | ResultsExpired | TeamChanged | Event} Frame
+ * @typedef {Opened | Refusal | QueueChanged | ListChanged | ResultsExpired | AttentionChanged
+ *   | TeamChanged | Event} Frame
  */
 
 export {};

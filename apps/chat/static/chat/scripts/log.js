@@ -114,9 +114,10 @@ export class ChatLog extends LitElement {
 customElements.define("chat-log", ChatLog);
 
 /** @param {Question} turn */
-function question({ text, attachments, place, sending }) {
+function question({ text, attachments, place, sender, sending }) {
   return html`<div class="turn question">
     <h2 class="visually-hidden">Question</h2>
+    ${sender ? html`<p class="question-sender">${icon("settings")}<span dir="auto">From the ${sender.kind} “${sender.title}”</span></p>` : nothing}
     ${place
       ? html`<p class="question-place" dir="auto">
           ${[place.title, place.narrative].filter(Boolean).join(": ")}

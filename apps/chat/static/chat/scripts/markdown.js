@@ -9,6 +9,7 @@ import { colourCode, copyCode, frameCode } from "./code.js";
 import { showCitations } from "./citations.js";
 import { showFootnotes } from "./footnotes.js";
 import { showFormulas } from "./maths.js";
+import { showNotes } from "./note-links.js";
 import { blocksOf, elementsOf, htmlOf, Outline } from "./safe.js";
 
 /**
@@ -178,5 +179,6 @@ function finish(fragment) {
   frameCode(fragment);
   void colourCode(fragment);
   void showFormulas(fragment);
+  void showNotes(fragment);
   return fragment;
 }

@@ -1,6 +1,7 @@
 /** The chat page: one session, and the elements that show it. */
 
 import { Announcer } from "./announcer.js";
+import { CallingConversations, dotIcon } from "./attention.js";
 import { ChatComposer } from "./composer.js";
 import { Connection } from "./connection.js";
 import { ClientCalls } from "./client-calls.js";
@@ -18,6 +19,7 @@ import { offerFields } from "./page-fields.js";
 import { PageTools } from "./page-tools.js";
 import { ChatQueue } from "./queue.js";
 import { Session, uuid } from "./session.js";
+import { ChatTodo } from "./todo.js";
 import { Uploads } from "./uploads.js";
 
 /**
@@ -56,6 +58,7 @@ const composer = element("composer", ChatComposer);
 const history = element("history", ChatHistory);
 const files = element("files", ChatFiles);
 const queue = element("queue", ChatQueue);
+const todo = element("todo", ChatTodo);
 const notice = element("notice", HTMLElement);
 const sum = element("conversation-sum", HTMLElement);
 const problem = element("problem", HTMLElement);
@@ -65,6 +68,7 @@ const follower = new Follower(element("conversation", HTMLElement), (away) => (j
 const setNotice = element("set-notice", HTMLElement);
 const memoryNotice = element("memory-notice", HTMLElement);
 const tools = new PageTools();
+const calling = new CallingConversations();
 /** @type {{label: string, undo: () => void}[]} fields that the answer has filled in */
 const undoing = [];
 const cardNotice = element("card-notice", HTMLButtonElement);
@@ -97,6 +101,10 @@ session.addEventListener("change", scheduleDraw);
 session.addEventListener("opened", (event) => opened(detailOf(event)));
 session.addEventListener("event", (event) => announcer.tell(detailOf(event)));
 session.addEventListener("listed", (event) => listed(detailOf(event)));
+session.addEventListener("calling", (event) => {
+  calling.take(detailOf(event));
+  entitle(session.conversation.title);
+});
 session.addEventListener("queued", () => announcer.say("Message queued. It is sent after this answer."));
 session.addEventListener("moved", () => location.assign("/"));
 session.addEventListener("refused", (event) => refused(detailOf(event)));
@@ -117,6 +125,7 @@ log.addEventListener("answer", (event) => {
   focusCard(); // its button is about to be disabled
   session.answer(detailOf(event));
 });
+log.addEventListener("helper-stop", (event) => session.stopHelper(detailOf(event)));
 cardNotice.addEventListener("click", focusCard);
 offerFields(tools, describePage, offerUndo);
 tools.publish();
@@ -129,9 +138,11 @@ jump.addEventListener("click", () => {
   composer.focus();
 });
 addEventListener("keydown", stopByKey);
+document.addEventListener("visibilitychange", () => session.tellVisibility());
 
 connection.connect();
 draw();
+if (page.draft) void composer.updateComplete.then(() => beginWith(page.draft ?? ""));
 // On a touch screen the focus would open the keyboard over the page.
 if (matchMedia("(pointer: fine)").matches) void composer.updateComplete.then(() => composer.focus());
 
@@ -156,6 +167,7 @@ function draw() {
   queue.messages = session.queue;
   queue.sending = session.sendingToQueue;
   queue.busy = session.busy;
+  todo.text = session.conversation.todo;
   composer.disabled = whyDisabled();
   tell(notice, NOTICES[session.state]);
   if (!session.busy) tell(sum, sumText(session.conversation.turns));
@@ -307,11 +319,11 @@ function comeBackTo(path) {
 
 /** With how many others wait for the person or have something new. @param {string} name of the conversation */
 function entitle(name) {
-  const others = history.entries.filter(({ id }) => id !== session.conversation.id);
-  const calling = others.filter(({ state }) => state === "waiting" || state === "unread").length;
+  const others = calling.count(session.conversation.id, history.entries);
   const waits = shownCard ? "Waiting for you" : "";
-  const count = calling ? `(${calling}) ` : "";
+  const count = others ? `(${others}) ` : "";
   document.title = count + [waits, name, title].filter(Boolean).join(" · ");
+  dotIcon(others > 0 || waits !== "");
   element("conversation-title", HTMLElement).textContent = name;
 }
 
@@ -375,6 +387,11 @@ function beginning() {
 
 function beginKey() {
   return `begin ${page.address}`;
+}
+
+/** What the person has written already stays. @param {string} text that the address of the page asks for */
+function beginWith(text) {
+  if (!composer.text.includes(text.trim())) composer.fill(composer.text ? `${composer.text}\n\n${text}` : text);
 }
 
 function draftKey() {

@@ -10,6 +10,7 @@ import { Marked } from "../vendor/marked.js";
 import { fileAddress, isConversation } from "./addresses.js";
 import { iconElement } from "./icons.js";
 import { formulaBlocks, formulas } from "./maths.js";
+import { noteLinks } from "./note-links.js";
 
 /** @typedef {{type: string, raw: string}} Token a block of Markdown, as marked reads it */
 
@@ -20,7 +21,7 @@ const TAGS = [
   "tr", "u", "ul", "var",
 ];
 const ATTRIBUTES = [
-  "align", "alt", "colspan", "data-cit", "data-formula", "data-language", "dir", "href", "lang", "open", "rowspan",
+  "align", "alt", "colspan", "data-cit", "data-formula", "data-language", "data-note", "dir", "href", "lang", "open", "rowspan",
   "src", "start", "title",
 ];
 const LINK = /^(?:https?:\/\/|mailto:)/i;
@@ -30,7 +31,7 @@ const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,/i;
 
 const marked = new Marked({ gfm: true, async: false });
 marked.use({
-  extensions: [formulaBlocks, formulas],
+  extensions: [formulaBlocks, formulas, noteLinks],
   renderer: {
     code({ text, lang, escaped }) {
       const language = (lang ?? "").match(/^[\w+#.-]+/)?.[0].toLowerCase() ?? "";

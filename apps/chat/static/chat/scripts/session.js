@@ -18,7 +18,7 @@ const MAYBE_NOT_SENT = "The connection was lost on the way. Send your answer aga
 
 /**
  * Dispatches `change` (something is to be shown), `opened`, `event` (detail: a live event that was
- * taken), `listed` (detail: the list of conversations), `moved` (the person works in another team), `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the question to give back or "").
+ * taken), `listed` (detail: the list of conversations), `calling` (detail: what the person has not seen), `moved` (the person works in another team), `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the question to give back or "").
  */
 export class Session extends EventTarget {
   /** @type {ConnectionState} */
@@ -117,9 +117,19 @@ export class Session extends EventTarget {
     if (!this.#connection.send({ type, id, ...changes })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
   }
 
+  /** What comes while the page is hidden is not seen. */
+  tellVisibility() {
+    this.#connection.send({ type: "visibility", hidden: document.hidden });
+  }
+
   stop() {
     if (!this.busy) return;
     this.#stopping = !this.#connection.send({ type: "stop" });
+  }
+
+  /** Stop one helper; the answer goes on. @param {string} key */
+  stopHelper(key) {
+    if (!this.#connection.send({ type: "helper.stop", key })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
   }
 
   /**
@@ -158,6 +168,7 @@ export class Session extends EventTarget {
 
   #resume() {
     this.#become("open");
+    if (document.hidden) this.tellVisibility();
     this.#allowAnswers();
     const { id, last } = this.conversation;
     if (id) this.#connection.send({ type: "open", conversation: id, after: last });
@@ -205,6 +216,7 @@ export class Session extends EventTarget {
     else if (frame.type === "results.expired") this.#expire(frame);
     else if (frame.type === "team.changed") this.#tell("moved");
     else if (frame.type === "list.changed") this.#tell("listed", frame.conversations);
+    else if (frame.type === "attention.changed") this.#tell("calling", frame);
     else this.#take(this.#whole(frame));
     this.#tell("change");
   }
@@ -272,7 +284,7 @@ export class Session extends EventTarget {
 
   /** @param {Refusal} refusal */
   #refuse({ text, code }) {
-    if (code === "no_run") return; // it ended while the wish to stop it was on its way
+    if (code === "no_run" || code === "no_helper") return; // it ended while the wish to stop it was on its way
     if (code === "not_queued" || code === "not_sent") {
       this.#tell("refused", { text, code, question: this.#changed?.text ?? "", attachments: [] });
       this.#changed = null;

@@ -2,6 +2,7 @@
 
 import { html, nothing, repeat } from "../vendor/lit.js";
 import { secondsText } from "./durations.js";
+import { helperButtons } from "./helper-buttons.js";
 import { icon } from "./icons.js";
 import { cardsAndSources, sourcesOf } from "./sources.js";
 import "./markdown.js";
@@ -19,10 +20,10 @@ const EXPIRED = "The model does not read this result any more; it stays stored a
 
 /**
  * @param {Step[]} steps @param {() => void} redraw
- * @param {Set<string>} expired the ids of those that the model reads no more
+ * @param {Set<string>} [expired] the ids of those that the model reads no more
  * @returns {unknown} what Lit draws
  */
-export function stepList(steps, redraw, expired) {
+export function stepList(steps, redraw, expired = new Set()) {
   return html`<ol class="steps" aria-label="Steps">
     ${repeat(
       steps,
@@ -39,6 +40,7 @@ function stepItem(step, redraw, expired) {
   return html`<li class="step ${isExpired ? "expired" : ""}" data-state=${step.state}
     title=${isExpired ? EXPIRED : nothing}>
     ${hasMore(step) ? foldedStep(step, words, redraw) : html`<div class="step-line">${words}</div>`}
+    ${helperButtons(step)}
     ${step.children.length ? stepList(step.children, redraw, expired) : nothing}
   </li>`;
 }
@@ -57,7 +59,7 @@ function foldedStep(step, words, redraw) {
   };
   return html`<details .open=${step.unfolded} @toggle=${unfold}>
     <summary class="step-line">${words}${icon("chevron-right")}</summary>
-    ${step.unfolded ? content(step) : nothing}
+    ${step.unfolded ? stepContent(step) : nothing}
   </details>`;
 }
 
@@ -71,8 +73,8 @@ function line({ title, state, seconds }, isExpired) {
     ${seconds === null ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
 }
 
-/** @param {Step} step */
-function content(step) {
+/** What went in and came out. @param {Step} step @returns {unknown} what Lit draws */
+export function stepContent(step) {
   return html`<div class="step-content">
     <markdown-text .text=${step.text} .complete=${step.state !== "running"}
       .sources=${sourcesOf(step.attachments)}></markdown-text>

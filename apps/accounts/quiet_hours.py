@@ -1,0 +1,31 @@
+"""The hours in which a person is not disturbed, by the clocks where they live."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+
+@dataclass(frozen=True, slots=True)
+class QuietHours:
+    """From `begin` until `end`, which may be on the next day; the same twice is all day."""
+
+    begin: time
+    end: time
+    time_zone: str
+
+    def end_after(self, now: datetime) -> datetime | None:
+        """When the hours around `now` are over, in UTC; None outside of them."""
+        zone = ZoneInfo(self.time_zone)
+        here = now.astimezone(zone)
+        if not self.holds(here.time()):
+            return None
+        end = datetime.combine(here.date(), self.end, zone)
+        if self.end <= here.time():
+            end = datetime.combine(here.date() + timedelta(days=1), self.end, zone)
+        return max(end.astimezone(UTC), now.astimezone(UTC) + timedelta(minutes=1))
+
+    def holds(self, at: time) -> bool:
+        at = at.replace(tzinfo=None)
+        if self.begin < self.end:
+            return self.begin <= at < self.end
+        return at >= self.begin or at < self.end

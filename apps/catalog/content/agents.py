@@ -1,0 +1,57 @@
+"""Predefined agents: the usable ones with their toolsets, and mistakes in them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from django.conf import settings
+
+from apps.catalog.content.items import Item
+from apps.catalog.content.layers import Content
+from apps.catalog.content.references import ReferenceProblem, Resolver
+from apps.manifest.agent_definition import AgentDefinition, AgentInvalid, read_agent
+from apps.manifest.nodes import is_preview
+from apps.manifest.preview import without_preview
+from apps.manifest.toolsets import PredefinedToolSet, ToolSet
+
+
+@lru_cache(maxsize=2)
+def installed_agents(content: Content) -> Mapping[str, AgentDefinition]:
+    """The usable agents in force, by name. Cached, because content never changes."""
+    found = (usable_agent(content, item) for item in content.items["agent"].values())
+    return {agent.name: agent for agent in found if agent is not None}
+
+
+def usable_agent(content: Content, item: Item) -> AgentDefinition | None:
+    """None for an agent that cannot be used, as `agent_problems` explains."""
+    if item.problem:
+        return None
+    try:
+        agent = read_agent(item.name, item.text)
+    except AgentInvalid:
+        return None
+    toolsets, problems = brought_toolsets(content, agent)
+    return None if problems else replace(agent, brought=toolsets)
+
+
+def agent_problems(content: Content, item: Item) -> Iterator[str]:
+    """`key: mistake`"""
+    try:
+        agent = read_agent(item.name, item.text)
+    except AgentInvalid as error:
+        yield from map(str, error.problems)
+        return
+    for problem in brought_toolsets(content, agent)[1]:
+        yield f"brings: {problem.sentence}"
+
+
+def brought_toolsets(
+    content: Content, agent: AgentDefinition
+) -> tuple[tuple[ToolSet, ...], Sequence[ReferenceProblem]]:
+    """The predefined toolsets that come with it, and why some cannot."""
+    resolver = Resolver(content)
+    wanted = [PredefinedToolSet(template_name=name) for name in agent.brings]
+    found = resolver.toolsets(wanted)
+    if not settings.ENABLE_PREVIEW_FEATURES:
+        found = tuple(without_preview(one) for one in found if not is_preview(type(one)))
+    return found, resolver.problems

@@ -1,0 +1,38 @@
+"""What a person has not seen, or is asked, in all of their conversations."""
+
+from typing import Any
+
+from django.db.models import Q
+from django.urls import reverse
+
+from apps.accounts.caller import Caller
+from apps.chat.access import own
+from apps.chat.notice_form import quiet_hours_of
+from apps.live.models import Run
+
+MOST = 100
+
+
+def attention(caller: Caller) -> dict[str, Any]:
+    """Conversations with an answer to be seen or a question to be answered, the newest first.
+
+    `quiet` are the hours in which the page raises no notification.
+    """
+    waiting = Run.objects.filter(bucket=caller.bucket, status=Run.Status.WAITING)
+    streams = set(waiting.values_list("stream", flat=True))
+    rows = own(caller).filter(Q(is_unread=True) | Q(pk__in=streams)).select_related("application")
+    return {
+        "conversations": [
+            {
+                "id": str(row.pk),
+                "application": row.former_title
+                if row.application is None
+                else row.application.title,
+                "address": reverse("conversation", args=(slug, row.pk)),
+                "state": "waiting" if row.pk in streams else "unread",
+            }
+            for row in rows[:MOST]
+            if (slug := row.former_slug if row.application is None else row.application.slug)
+        ],
+        "quiet": quiet_hours_of(caller.user_id),
+    }

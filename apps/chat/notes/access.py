@@ -1,0 +1,43 @@
+"""Whose notes a page shows: those of the team that the person works in, else their own."""
+
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+
+from apps.accounts.caller import Caller
+from apps.chat.views import visitor
+from apps.notes.attachments import FOLDER
+from apps.notes.models import Note
+from apps.notes.spaces import NoteSpace, space_of
+from apps.notes.store import Author
+
+
+def own_space(request: HttpRequest) -> NoteSpace:
+    """Raises Http404 for somebody who has none."""
+    found = space_of(visitor(request))
+    if found is None:
+        raise Http404("There are no notes here.")
+    return found
+
+
+def own_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
+    """A note, deleted or not. Raises Http404 for one of others."""
+    space = own_space(request)
+    return space, get_object_or_404(Note, owner=space.owner, pk=pk)
+
+
+def living_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
+    """A note that is not deleted. Raises Http404."""
+    space = own_space(request)
+    return space, get_object_or_404(Note, owner=space.owner, pk=pk, deleted_at=None)
+
+
+def person(request: HttpRequest) -> Author:
+    return Author(request.user.pk)
+
+
+def is_file_of_notes(caller: Caller, bucket: str, name: str) -> bool:
+    """Whether it is a file of the notes that the caller works with, which may be those of a team."""
+    if not name.startswith(FOLDER):
+        return False
+    space = space_of(caller)
+    return space is not None and space.owner == bucket

@@ -1,0 +1,98 @@
+"""The form in which people write notes."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Self
+
+from django import forms
+
+from apps.errors import NoteRefused
+from apps.notes.content import NoteContent, content_of
+from apps.notes.limits import LONGEST_TEXT, LONGEST_TITLE
+from apps.notes.models import Note
+
+LONGEST_TAGS = 12_000
+LONGEST_FIELDS = 150_000
+
+_line = re.compile(r"\s*([^\s=:]+)\s*[=:]\s?(.*)")
+
+
+class NoteForm(forms.Form):
+    """`number` is the version that the person began with, 0 for a new note."""
+
+    title = forms.CharField(max_length=LONGEST_TITLE, widget=forms.TextInput(attrs={"dir": "auto"}))
+    text = forms.CharField(
+        required=False,
+        strip=False,
+        max_length=LONGEST_TEXT * 2,
+        widget=forms.Textarea(attrs={"rows": 16, "dir": "auto", "spellcheck": "true"}),
+        help_text="Markdown. [[Title]] is a link to another note.",
+    )
+    tags = forms.CharField(
+        required=False, max_length=LONGEST_TAGS, help_text="A few words, separated by commas."
+    )
+    fields_text = forms.CharField(
+        required=False,
+        label="Fields",
+        max_length=LONGEST_FIELDS,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+        help_text="A name and a value on each line, such as status = open.",
+    )
+    file = forms.FileField(
+        required=False,
+        label="Attach a file",
+        help_text="It is stored among your files, with a link at the end of the text.",
+    )
+    number = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
+    @classmethod
+    def of(cls, note: Note, data: Any = None, files: Any = None) -> Self:
+        content = content_of(note)
+        initial = {
+            "title": content.title,
+            "text": content.text,
+            "tags": ", ".join(content.tags),
+            "fields_text": written_fields(content.fields),
+            "number": note.number,
+        }
+        return cls(data, files, initial=initial, label_suffix="")
+
+    def content(self) -> NoteContent:
+        """Raises `NoteRefused`."""
+        given = self.cleaned_data
+        tags = tuple(part.strip() for part in given["tags"].split(",") if part.strip())
+        return NoteContent(given["title"], given["text"], tags, read_fields(given["fields_text"]))
+
+    def refuse(self, error: NoteRefused) -> None:
+        field, _, rest = error.field.partition(".")
+        place = {"fields": "fields_text"}.get(field, field)
+        text = f"{rest}: {error}" if rest else str(error)
+        self.add_error(place if place in self.fields else None, text[:1].upper() + text[1:])
+
+
+def written_fields(fields: Mapping[str, str]) -> str:
+    return "\n".join(f"{name} = {escaped(value)}" for name, value in fields.items())
+
+
+def escaped(value: str) -> str:
+    """On one line."""
+    return value.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def read_fields(written: str) -> dict[str, str]:
+    """Raises `NoteRefused`."""
+    found: dict[str, str] = {}
+    for line in written.splitlines():
+        if not line.strip():
+            continue
+        parts = _line.fullmatch(line)
+        if parts is None:
+            raise NoteRefused(
+                "fields", f"{line[:60]!r} is no name with a value; write name = value."
+            )
+        if parts[1] in found:
+            raise NoteRefused(f"fields.{parts[1]}", "it is written twice; keep one of them.")
+        found[parts[1]] = re.sub(
+            r"\\(.)", lambda one: "\n" if one[1] == "n" else one[1], parts[2].rstrip()
+        )
+    return found

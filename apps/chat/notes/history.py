@@ -1,0 +1,75 @@
+"""The page with the versions of a note, and what differs between each and the one before."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from apps.catalog.history.line_differences import Line, line_difference
+from apps.chat.notes.access import own_note
+from apps.chat.notes.form import written_fields
+from apps.chat.notes.note_pages import agent_name, author_name
+from apps.notes.content import content_of
+from apps.notes.models import Note, NoteVersion
+
+SHOWN = 20
+"""Versions on a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownVersion:
+    """`agent` is "" for what a person wrote; `lines` are empty where nothing differs."""
+
+    row: NoteVersion
+    author: str
+    agent: str
+    lines: list[Line]
+
+
+@login_required
+@require_safe
+@never_cache
+def history(request: HttpRequest, pk: int) -> HttpResponse:
+    """The newest versions; with `before`, those with lower numbers."""
+    space, note = own_note(request, pk)
+    versions = read(note, request.GET.get("before", ""))
+    shown = [shown_version(row, below) for row, below in pairs(versions)]
+    context = {
+        "space": space,
+        "note": note,
+        "versions": shown[:SHOWN],
+        "more": shown[SHOWN - 1].row.number if len(versions) > SHOWN else None,
+    }
+    return render(request, "chat/note_history.html", context)
+
+
+def read(note: Note, before: str) -> list[NoteVersion]:
+    """One more than is shown, to compare the last one with."""
+    rows = note.versions.select_related("user").order_by("-number")
+    if before.isascii() and before.isdigit() and len(before) < 10:
+        rows = rows.filter(number__lt=int(before))
+    return list(rows[: SHOWN + 1])
+
+
+def pairs(versions: list[NoteVersion]) -> list[tuple[NoteVersion, NoteVersion | None]]:
+    return list(zip(versions, [*versions[1:], None], strict=True))
+
+
+def shown_version(row: NoteVersion, below: NoteVersion | None) -> ShownVersion:
+    before = lines_of(below) if below is not None else []
+    lines = line_difference(before, lines_of(row))
+    return ShownVersion(row, author_name(row), agent_name(row), lines)
+
+
+def lines_of(row: NoteVersion) -> list[str]:
+    """All that a version says, as lines."""
+    content = content_of(row)
+    facts = [
+        f"Title: {content.title}",
+        *([f"Tags: {', '.join(content.tags)}"] if content.tags else ()),
+        *written_fields(content.fields).splitlines(),
+    ]
+    return [*facts, "", *content.text.split("\n")]

@@ -1,0 +1,22 @@
+"""A note in a question: the composer begins with its link and its text."""
+
+from apps.accounts.caller import Caller
+from apps.notes.spaces import space_of
+from apps.notes.store import notes_of
+
+QUOTED = 2_000
+"""Characters of a text; an agent with the tools of notes can read the rest."""
+
+
+def quote_of(caller: Caller, number: str) -> str:
+    """The beginning of a question about a note of the caller's, "" if there is none."""
+    if not (number.isascii() and number.isdigit() and len(number) < 19):
+        return ""
+    space = space_of(caller)
+    note = notes_of(space.owner).filter(pk=int(number)).first() if space is not None else None
+    if note is None:
+        return ""
+    text = note.text.strip()
+    shown = text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
+    quoted = "\n".join(f"> {line}".rstrip() for line in shown.split("\n")) if shown else ""
+    return "\n\n".join(filter(None, (f"About the note [[{note.title}]]:", quoted, " "))).rstrip(" ")

@@ -1,0 +1,66 @@
+"""How a person is told of answers that they have not seen: a part of the page of their account."""
+
+from typing import Any
+from zoneinfo import available_timezones
+
+from django import forms
+from django.conf import settings
+
+from apps.accounts.models import NoticeSettings
+
+ONE_END = "Write both ends, or none."
+
+
+class NoticeForm(forms.ModelForm[NoticeSettings]):
+    class Meta:
+        model = NoticeSettings
+        fields = ("sends_mail", "quiet_from", "quiet_until", "time_zone")
+        labels = {
+            "sends_mail": "Send me mail",
+            "quiet_from": "Quiet hours from",
+            "quiet_until": "Quiet hours until",
+        }
+        help_texts = {
+            "sends_mail": "When an answer ended or waits for you, and you have not seen it a minute "
+            "later. The mail has a link and nothing of the conversation.",
+            "quiet_until": "No notification of the browser and no mail come in these hours, which "
+            "may go on past midnight.",
+        }
+        widgets = {
+            "quiet_from": forms.TimeInput({"type": "time"}, format="%H:%M"),
+            "quiet_until": forms.TimeInput({"type": "time"}, format="%H:%M"),
+            "time_zone": forms.TextInput({"list": "time-zones", "autocomplete": "off"}),
+        }
+
+    def __init__(self, user: Any, data: Any = None) -> None:
+        kept = NoticeSettings.objects.filter(user=user).first()
+        super().__init__(data, instance=kept or NoticeSettings(user=user), auto_id="notices-%s")
+        if not settings.SENDS_MAIL:
+            del self.fields["sends_mail"]
+        elif not user.email:
+            self.fields["sends_mail"].disabled = True
+            self.fields["sends_mail"].help_text = "Your account has no e-mail address yet."
+
+    def clean_time_zone(self) -> str:
+        name: str = self.cleaned_data["time_zone"]
+        if name not in available_timezones():
+            raise forms.ValidationError("There is no such time zone. Write one like Europe/Riga.")
+        return name
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        ends = [self.cleaned_data.get(name) for name in ("quiet_from", "quiet_until")]
+        names = {"quiet_from", "quiet_until"}
+        if not names & self.errors.keys() and (ends[0] is None) != (ends[1] is None):
+            self.add_error("quiet_until" if ends[1] is None else "quiet_from", ONE_END)
+        return cleaned
+
+
+def quiet_hours_of(user: int | None) -> dict[str, str] | None:
+    """For the page, which keeps quiet by itself; None without quiet hours."""
+    kept = None if user is None else NoticeSettings.objects.filter(user=user).first()
+    hours = None if kept is None else kept.quiet_hours
+    if hours is None:
+        return None
+    begin, end = f"{hours.begin:%H:%M}", f"{hours.end:%H:%M}"
+    return {"from": begin, "until": end, "zone": hours.time_zone}

@@ -1,0 +1,20 @@
+"""The to-do list of a conversation, as its newest answer left it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.capabilities.todo.capability import TODO
+from apps.chat.models import Conversation
+from apps.runs.history import unseal
+
+
+def todo_of(state: Mapping[str, Any]) -> str:
+    """The list in the state of an answer, "" for none."""
+    found = unseal(state).get(TODO)
+    return found if isinstance(found, str) else ""
+
+
+def current_todo(conversation: Conversation) -> str:
+    answers = conversation.messages.said().filter(role="assistant")
+    newest = answers.exclude(state={}).order_by("pk").last()
+    return "" if newest is None else todo_of(newest.state)

@@ -1,0 +1,99 @@
+"""What is wrong with a note: links that lead nowhere, code that does not end, a broken front matter."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from apps.manifest.front_matter import FrontMatterInvalid, read_front_matter
+from apps.notes.attachments import FOLDER, paths_in
+from apps.notes.content import key_of
+from apps.notes.links import links_in
+from apps.notes.models import Note
+from apps.notes.note_lists import existing
+from apps.workspace.local.models import StoredFile
+from apps.workspace.local.paths import find_place
+
+MOST = 100
+
+_fence = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
+_begun = re.compile(r"\[\[(?![^\[\]\n]*\]\])")
+
+
+@dataclass(frozen=True, slots=True)
+class NoteProblem:
+    """`line` is counted from 1, 0 where the note as a whole is meant."""
+
+    line: int
+    text: str
+
+
+def problems_of(note: Note) -> list[NoteProblem]:
+    found = [
+        *front_matter_problems(note.text),
+        *fence_problems(note.text),
+        *begun_links(note.text),
+        *broken_links(note),
+        *missing_files(note),
+    ]
+    return sorted(found, key=lambda one: one.line)[:MOST]
+
+
+def front_matter_problems(text: str) -> Iterator[NoteProblem]:
+    """A text that begins like a file with front matter, which a file of this note would have anyway."""
+    if not re.match(r"-{3,}[ \t]*\n\s*[A-Za-z][\w-]*:", text):
+        return
+    try:
+        read_front_matter(text)
+    except FrontMatterInvalid as error:
+        yield from (NoteProblem(1, f"The front matter {one.message}") for one in error.problems)
+
+
+def fence_problems(text: str) -> Iterator[NoteProblem]:
+    begun: tuple[int, str] | None = None
+    for number, line in enumerate(text.split("\n"), 1):
+        found = _fence.match(line)
+        if found is None:
+            continue
+        mark, rest = found[1], found[2]
+        if begun is None:
+            begun = None if mark[0] == "`" and "`" in rest else (number, mark)
+        elif mark.startswith(begun[1]) and not rest.strip():
+            begun = None
+    if begun is not None:
+        yield NoteProblem(
+            begun[0], f"The code block that begins here does not end; write {begun[1]} below it."
+        )
+
+
+def begun_links(text: str) -> Iterator[NoteProblem]:
+    is_code = False
+    for number, line in enumerate(text.split("\n"), 1):
+        is_code ^= _fence.match(line) is not None
+        if not is_code and _begun.search(re.sub(r"`[^`]*`", "", line)):
+            yield NoteProblem(number, "A link begins with [[ and does not end with ]].")
+
+
+def broken_links(note: Note) -> Iterator[NoteProblem]:
+    titles = list(dict.fromkeys(link.title for link in links_in(note.text)))
+    there = existing(note.owner, titles)
+    for title in titles:
+        if key_of(title) not in there:
+            yield NoteProblem(
+                line_of(note.text, title), f"There is no note {title!r}, to which a link leads."
+            )
+
+
+def missing_files(note: Note) -> Iterator[NoteProblem]:
+    paths = paths_in(note.owner, note.text)
+    if not paths:
+        return
+    rows = StoredFile.objects.filter(bucket=note.owner, name__startswith=FOLDER)
+    there = {(note.owner, name) for name in rows.values_list("name", flat=True)}
+    for path in paths:
+        if find_place(path) not in there:
+            yield NoteProblem(line_of(note.text, path), f"There is no file {path}.")
+
+
+def line_of(text: str, part: str) -> int:
+    place = text.find(part)
+    return text.count("\n", 0, place) + 1 if place >= 0 else 0

@@ -1,0 +1,169 @@
+"""The language of searches: words, `tag:x`, `title:x`, `field:x=y`, `modified>2026-11-01`, and `-` before
+any of them for the opposite. A note has to fit all of them. Of TiddlyWiki's filters, those are read
+that say the same: `[tag[x]]`, `[title[x]]`, `[search[x]]`, `[[x]]`, and `!` for the opposite.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import reduce
+from operator import and_
+
+from django.db.models import Q
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.lookups import Exact, IsNull
+
+from apps.errors import NoteRefused
+from apps.notes.content import key_of, storable
+from apps.notes.models import NoteTag
+from apps.notes.words import containing
+
+LONGEST = 1_000
+MOST_TERMS = 20
+UNDERSTOOD = (
+    "words, tag:x, title:x, field:name=value, modified>2026-11-01, modified<2026-11-01, "
+    "- before any of them, [tag[x]], [title[x]], [search[x]]"
+)
+EVERYTHING = frozenset({"all[tiddlers]", "all[]", "is[tiddler]", "!is[system]", "!is[shadow]"})
+"""Steps of TiddlyWiki's filters that every note here fits."""
+
+_value = r'(?:"(?P<{0}_quoted>[^"]*)"|(?P<{0}>\S+))'
+_term = re.compile(
+    r"(?P<not>-|!)?(?:"
+    r"\[\[(?P<exact>[^\[\]]+)\]\]"
+    r"|\[(?P<steps>(?:!?[\w:-]*\[[^\[\]]*\])+)\]"
+    rf"|(?P<key>tag|title):{_value.format('value')}"
+    r"|field:(?P<name>[A-Za-z][\w.-]*)(?:=(?:"
+    + r'"(?P<field_quoted>[^"]*)"|(?P<field>\S*)'
+    + r"))?"
+    r"|modified(?P<sign>[<>]=?)(?P<moment>\S+)"
+    r'|"(?P<phrase>[^"]+)"'
+    r"|(?P<word>\S+))"
+    r"(?:\s+|$)"
+)
+_step = re.compile(r"(?P<not>!)?(?P<operator>[\w:-]*)\[(?P<operand>[^\[\]]*)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One condition; `name` is that of a field, `value` None where any will do."""
+
+    kind: str
+    value: str | None
+    name: str = ""
+    is_not: bool = False
+
+
+def condition(filter: str) -> Q:
+    """What notes have to be; of "" they all are. Raises `NoteRefused`."""
+    terms = parse(filter)
+    return reduce(and_, map(condition_of, terms), Q())
+
+
+def parse(filter: str) -> list[Term]:
+    """Raises `NoteRefused`."""
+    text = storable(filter).strip()
+    if len(text) > LONGEST:
+        raise refused(f"it has {len(text):,} characters; at most {LONGEST:,} are possible.")
+    # Any text can be read: what is no condition is a word.
+    found = [term for part in _term.finditer(text) for term in terms_of(part)]
+    if len(found) > MOST_TERMS:
+        raise refused(f"it has {len(found)} conditions; at most {MOST_TERMS} are possible.")
+    return found
+
+
+def terms_of(part: re.Match[str]) -> Iterator[Term]:
+    is_not = part["not"] is not None
+    if part["exact"] is not None:
+        yield Term("exact", part["exact"], is_not=is_not)
+    elif part["steps"] is not None:
+        yield from steps_of(part["steps"], is_not=is_not)
+    elif part["key"] is not None:
+        yield Term(part["key"], given(part, "value"), is_not=is_not)
+    elif part["name"] is not None:
+        yield Term("field", given(part, "field"), part["name"], is_not)
+    elif part["sign"] is not None:
+        yield Term(f"modified{part['sign']}", part["moment"], is_not=is_not)
+    else:
+        yield Term("word", part["phrase"] or part["word"], is_not=is_not)
+
+
+def given(part: re.Match[str], name: str) -> str | None:
+    quoted = part[f"{name}_quoted"]
+    plain: str | None = part[name]
+    return plain if quoted is None else quoted
+
+
+def steps_of(written: str, *, is_not: bool) -> Iterator[Term]:
+    """The steps of a filter of TiddlyWiki. Raises `NoteRefused` for others than are understood."""
+    for step in _step.finditer(written):
+        if step[0] in EVERYTHING:
+            continue
+        kind = {"tag": "tag", "title": "exact", "": "exact", "search": "word"}.get(step["operator"])
+        if kind is None or is_not:
+            raise refused(f"{step[0][:60]!r} is not understood. Write {UNDERSTOOD}.")
+        yield Term(kind, step["operand"], is_not=step["not"] is not None)
+
+
+def condition_of(term: Term) -> Q:
+    found = positive(term)
+    return ~found if term.is_not else found
+
+
+def positive(term: Term) -> Q:
+    value = term.value or ""
+    match term.kind:
+        case "tag":
+            return Q(pk__in=NoteTag.objects.filter(key=key_of(value)).values("note"))
+        case "title":
+            return Q(key__contains=key_of(value))
+        case "exact":
+            return Q(key=key_of(value))
+        case "field":
+            return field_condition(term.name, term.value)
+        case "word":
+            return containing(value)
+        case _:
+            return moment_condition(term.kind.removeprefix("modified"), value)
+
+
+def field_condition(name: str, value: str | None) -> Q:
+    found = KeyTextTransform(name, "fields")
+    is_there = Q(IsNull(found, False))
+    # Without it, the opposite of the comparison would be unknown where there is no such field.
+    return is_there if value is None else is_there & Q(Exact(found, value))
+
+
+def moment_condition(sign: str, written: str) -> Q:
+    """A day counts as a whole: `>` is after its end, `<` before its beginning, in UTC."""
+    begin, end = moments(written)
+    match sign:
+        case ">":
+            return Q(modified_at__gte=end)
+        case ">=":
+            return Q(modified_at__gte=begin)
+        case "<":
+            return Q(modified_at__lt=begin)
+        case _:
+            return Q(modified_at__lt=end)
+
+
+def moments(written: str) -> tuple[datetime, datetime]:
+    """Where a day begins and ends, or one moment twice. Raises `NoteRefused`."""
+    try:
+        if len(written) <= 10:
+            day = date.fromisoformat(written)
+            begin = datetime.combine(day, time(), UTC)
+            return begin, begin + timedelta(days=1)
+        moment = datetime.fromisoformat(written)
+        aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        return aware, aware + timedelta(microseconds=1)
+    except (ValueError, OverflowError):
+        raise refused(
+            f"{written[:40]!r} is no date; write one like 2026-11-01 or 2026-11-01T14:30."
+        ) from None
+
+
+def refused(text: str) -> NoteRefused:
+    return NoteRefused("filter", text)

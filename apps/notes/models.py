@@ -1,0 +1,129 @@
+"""Rows of notes: what they say now, every version of it, and what makes them findable.
+
+The database indexes titles and texts. Before changing the table of `Note`, see `apps.notes.words`.
+"""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from apps.notes.limits import LONGEST_KEY, LONGEST_TITLE
+
+
+class Note(models.Model):
+    """A note as it is now, the same as its newest version.
+
+    - `owner`: whose workspace it is in (`user-7`, `team-3`).
+    - `key`: the title without regard to case and spaces; no two notes of a workspace have the same.
+    - `number`: that of the newest version.
+    - `is_by_agent`, `is_untrusted`: as of the newest version.
+    - `deleted_at`: a note that is deleted can be brought back, unless its title was taken meanwhile.
+    """
+
+    owner = models.CharField(max_length=100)
+    title = models.CharField(max_length=LONGEST_TITLE)
+    key = models.CharField(max_length=LONGEST_KEY)
+    text = models.TextField(blank=True)
+    tags = models.JSONField(default=list)
+    fields = models.JSONField(default=dict)
+    number = models.PositiveIntegerField(default=1)
+    is_by_agent = models.BooleanField(default=False)
+    is_untrusted = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+    modified_at = models.DateTimeField()
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("owner", "key"),
+                condition=Q(deleted_at=None),
+                name="one_note_of_a_title",
+            ),
+        )
+        indexes = (models.Index(fields=("owner", "-modified_at"), name="notes_by_change"),)
+
+    def __str__(self) -> str:
+        return f"note {self.pk}"  # never its title, which may come into a log
+
+
+class NoteVersion(models.Model):
+    """What a note said at a time, and who made it say that. It is never changed.
+
+    - `user`: who wrote it, or for whom an agent did.
+    - `application`: the slug of the agent, `conversation` where it wrote, "" if that is not known.
+    - `is_untrusted`: the agent had read what strangers wrote.
+    """
+
+    class Action(models.TextChoices):
+        CREATED = "created", "Created"
+        CHANGED = "changed", "Changed"
+        RENAMED = "renamed", "Renamed"
+        RELINKED = "relinked", "Links followed a new title"
+        RESTORED = "restored", "Brought back"
+        DELETED = "deleted", "Deleted"
+        IMPORTED = "imported", "Imported"
+
+    note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    title = models.CharField(max_length=LONGEST_TITLE)
+    text = models.TextField(blank=True)
+    tags = models.JSONField(default=list)
+    fields = models.JSONField(default=dict)
+    action = models.CharField(max_length=20, choices=Action.choices)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    is_by_agent = models.BooleanField(default=False)
+    is_untrusted = models.BooleanField(default=False)
+    application = models.CharField(max_length=200, blank=True)
+    conversation = models.CharField(max_length=36, blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("note", "number"), name="one_version_of_a_number"),
+        )
+
+    def __str__(self) -> str:
+        return f"version {self.number} of note {self.note_id}"
+
+
+class NoteTag(models.Model):
+    """A tag of a note that is not deleted; `key` as of titles."""
+
+    note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="tag_rows")
+    key = models.CharField(max_length=LONGEST_KEY, db_index=True)
+    name = models.CharField(max_length=LONGEST_TITLE)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("note", "key"), name="one_tag_of_a_note"),)
+
+    def __str__(self) -> str:
+        return f"tag of note {self.note_id}"
+
+
+class NoteLink(models.Model):
+    """A title that the text of a note leads to, whether there is such a note or not."""
+
+    note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="link_rows")
+    key = models.CharField(max_length=LONGEST_KEY, db_index=True)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("note", "key"), name="one_link_of_a_note"),)
+
+    def __str__(self) -> str:
+        return f"link of note {self.note_id}"
+
+
+class NoteVector(models.Model):
+    """The embedding of a note by `model`, as it was in version `number`: 32 bits for each number."""
+
+    note = models.OneToOneField(Note, on_delete=models.CASCADE, related_name="vector_row")
+    number = models.PositiveIntegerField()
+    model = models.CharField(max_length=300)
+    vector = models.BinaryField()
+    unknown_share = models.FloatField(default=0.0)
+
+    def __str__(self) -> str:
+        return f"vector of note {self.note_id}"

@@ -1,0 +1,142 @@
+"""One note as a Markdown file: a front matter with what is not text, and below it the text itself."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+import yaml
+
+from apps.errors import NoteRefused
+from apps.manifest.front_matter import FrontMatterInvalid, Value, composed, values_of
+from apps.notes.content import NoteContent, checked
+from apps.notes.models import Note
+
+LONGEST_BLOCK = 250_000
+"""Characters of a front matter; the longest possible fields have 100,000."""
+
+_block = re.compile(r"---[ \t]*\n(?P<block>.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteDocument:
+    """`created` and `modified` are None where the file does not say."""
+
+    content: NoteContent
+    created: datetime | None = None
+    modified: datetime | None = None
+
+
+def write_document(note: Note, text: str) -> str:
+    """`text` is that of the note, with its links as they are to stand in the file."""
+    facts: dict[str, Any] = {"title": note.title}
+    facts |= {"tags": note.tags} if note.tags else {}
+    facts |= {"fields": note.fields} if note.fields else {}
+    facts |= {name: moment(at) for name, at in moments_of(note).items()}
+    block = yaml.safe_dump(facts, allow_unicode=True, sort_keys=False, width=10_000)
+    return f"---\n{block}---\n{text}"
+
+
+def moments_of(note: Note) -> dict[str, datetime]:
+    return {"created": note.created_at, "modified": note.modified_at}
+
+
+def moment(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat()
+
+
+def read_document(name: str, content: bytes) -> NoteDocument:
+    """Raises `NoteRefused`, which names the file."""
+    try:
+        text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError:
+        raise refused(name, "it is not written in UTF-8; save it in that encoding.") from None
+    found = _block.match(text)
+    facts = {} if found is None else read_facts(name, found["block"])
+    body = text if found is None else text[found.end() :]
+    try:
+        return document_of(facts, body, PurePosixPath(name).stem)
+    except NoteRefused as error:
+        raise refused(name, f"{error.field}: {error}") from error
+
+
+def read_facts(name: str, block: str) -> Mapping[str, Value]:
+    """Raises `NoteRefused`."""
+    if not block.strip():
+        return {}
+    if len(block) > LONGEST_BLOCK:
+        raise refused(
+            name,
+            f"its front matter has {len(block):,} characters; "
+            f"at most {LONGEST_BLOCK:,} are possible.",
+        )
+    try:
+        return values_of(composed(block))
+    except FrontMatterInvalid as error:
+        raise refused(name, f"its front matter {error.problems[0].message}.") from error
+    except yaml.YAMLError as error:
+        problem = str(error).splitlines()[0]
+        raise refused(name, f"its front matter is no YAML: {problem}.") from error
+
+
+def document_of(facts: Mapping[str, Value], body: str, stem: str) -> NoteDocument:
+    """Raises `NoteRefused`."""
+    title = facts.get("title")
+    own = ("title", "tags", "fields", "created", "modified")
+    others = {name: value for name, value in facts.items() if name not in own}
+    content = NoteContent(
+        title if isinstance(title, str) and title.strip() else stem.translate(_no_marks),
+        body,
+        read_tags(facts.get("tags")),
+        {**read_fields(others), **read_fields(facts.get("fields") or {})},
+    )
+    return NoteDocument(
+        checked(content), read_moment("created", facts), read_moment("modified", facts)
+    )
+
+
+_no_marks = str.maketrans(dict.fromkeys("[]|", " "))
+
+
+def read_tags(value: Value) -> tuple[str, ...]:
+    """A list, or a text with commas. Raises `NoteRefused`."""
+    if value is None:
+        return ()
+    tags = value.split(",") if isinstance(value, str) else value
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise NoteRefused("tags", "write a list of words.")
+    return tuple(str(tag) for tag in tags)
+
+
+def read_fields(value: Value) -> dict[str, str]:
+    """Raises `NoteRefused`."""
+    if not isinstance(value, dict):
+        raise NoteRefused("fields", "write names with texts.")
+    for name, one in value.items():
+        if isinstance(one, dict):
+            raise NoteRefused(f"fields.{name[:60]}", "write a text.")
+    return {name: field_text(one) for name, one in value.items()}
+
+
+def field_text(value: Value) -> str:
+    return ", ".join(map(field_text, value)) if isinstance(value, list) else str(value or "")
+
+
+def read_moment(name: str, facts: Mapping[str, Value]) -> datetime | None:
+    """Raises `NoteRefused`."""
+    value = facts.get(name)
+    if not value:
+        return None
+    try:
+        found = datetime.fromisoformat(str(value))
+    except ValueError:
+        raise NoteRefused(
+            name, f"{str(value)[:40]!r} is no date; write one like 2026-11-01T14:30:00Z."
+        ) from None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def refused(name: str, text: str) -> NoteRefused:
+    return NoteRefused("file", f"{name[:200]}: {text}")

@@ -1,0 +1,119 @@
+"""A folder of Markdown files becomes notes, all of it or nothing."""
+
+import mimetypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from django.core.files.base import ContentFile
+from django.db import transaction
+
+from apps.errors import FileRefused, NoteRefused
+from apps.notes import store
+from apps.notes.attachments import EXPORTED, FOLDER, imported_text
+from apps.notes.content import content_of, key_of
+from apps.notes.models import Note
+from apps.notes.store import Action, Author, notes_of
+from apps.notes.transfer.document import NoteDocument, read_document, refused
+from apps.notes.transfer.sources import NoteSource
+from apps.workspace.local import files
+
+ENDINGS = (".md", ".markdown")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """How many notes are new, were changed, or were there already; files; and what was left out."""
+
+    new: int = 0
+    changed: int = 0
+    same: int = 0
+    files: int = 0
+    left_out: int = 0
+
+
+@transaction.atomic
+def import_notes(owner: str, source: NoteSource, author: Author) -> Imported:
+    """A note of the same title gets a new version, unless it says the same.
+
+    Raises `NoteRefused`, which names the file; nothing is imported then.
+    """
+    names = source.names()
+    written = [name for name in names if is_note(name)]
+    attached = [name for name in names if name.startswith(EXPORTED)]
+    if not written:
+        raise NoteRefused("file", "it has no Markdown files; notes are files that end in .md.")
+    counts = import_documents(owner, read_documents(owner, source, written), author)
+    for name in attached:
+        import_file(owner, name, source.read(name))
+    left_out = len(names) - len(written) - len(attached)
+    return replace(counts, files=len(attached), left_out=left_out)
+
+
+def is_note(name: str) -> bool:
+    return name.casefold().endswith(ENDINGS) and not name.startswith(EXPORTED)
+
+
+def read_documents(
+    owner: str, source: NoteSource, names: Sequence[str]
+) -> Mapping[str, NoteDocument]:
+    """By file. Raises `NoteRefused`."""
+    found: dict[str, NoteDocument] = {}
+    titles: dict[str, str] = {}
+    for name in names:
+        document = read_document(name, source.read(name))
+        key = key_of(document.content.title)
+        if key in titles:
+            raise refused(name, f"it has the same title as {titles[key][:200]}.")
+        titles[key] = name
+        text = imported_text(owner, document.content.text)
+        found[name] = replace(document, content=replace(document.content, text=text))
+    return found
+
+
+def import_documents(owner: str, documents: Mapping[str, NoteDocument], author: Author) -> Imported:
+    """Raises `NoteRefused`."""
+    # Texts are read when they are compared: all of them at once may be gigabytes.
+    there = {note.key: note for note in notes_of(owner).defer("text")}
+    new = changed = same = 0
+    for name, document in documents.items():
+        note = there.get(key_of(document.content.title))
+        try:
+            if note is None:
+                create(owner, document, author)
+                new += 1
+            elif content_of(note) == document.content:
+                same += 1
+            else:
+                change(note, document, author)
+                changed += 1
+        except NoteRefused as error:
+            raise refused(name, str(error)) from error
+    return Imported(new, changed, same)
+
+
+def create(owner: str, document: NoteDocument, author: Author) -> None:
+    store.create(
+        owner,
+        document.content,
+        author,
+        action=Action.IMPORTED,
+        created_at=document.created or document.modified,
+        modified_at=document.modified,
+    )
+
+
+def change(note: Note, document: NoteDocument, author: Author) -> None:
+    store.change(
+        note, document.content, author, action=Action.IMPORTED, modified_at=document.modified
+    )
+
+
+def import_file(owner: str, name: str, content: bytes) -> None:
+    """Raises `NoteRefused`."""
+    stored = f"{FOLDER}{name.removeprefix(EXPORTED)}"
+    content_type = mimetypes.guess_type(PurePosixPath(name).name)[0] or "application/octet-stream"
+    try:
+        files.take(owner, stored, ContentFile(content), content_type, files.Condition())
+    except FileRefused as error:
+        raise refused(name, str(error)) from error

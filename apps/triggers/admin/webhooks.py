@@ -1,0 +1,102 @@
+"""Webhooks: their addresses, what they ask, and what they were sent."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from apps.accounts.models import ServiceAccount
+from apps.console.admin.recorded import HISTORY_FIELDS
+from apps.console.admin.versioned_form import VersionedForm
+from apps.console.giving import may_manage
+from apps.triggers.admin.operated_rows import OperatedRows
+from apps.triggers.models import Webhook
+from apps.triggers.webhook_secrets import renew
+
+MOST_CALLS = 10
+
+
+class WebhookForm(VersionedForm[Webhook]):
+    class Meta:
+        model = Webhook
+        fields = ()  # the admin names them
+
+
+def address(webhook: Webhook) -> str:
+    return f"{settings.PUBLIC_URL}/hooks/{webhook.uuid}"
+
+
+@admin.register(Webhook)
+class WebhookAdmin(OperatedRows[Webhook]):
+    form = WebhookForm
+    list_display = ("name", "application", "account", "check_kind", "state", "last_call")
+    list_select_related = ("application", "account__user")
+    list_filter = ("check_kind", "is_enabled")
+    search_fields = ("name", "application__slug", "account__user__username")
+    fixed_fields = ("application", "check_kind")
+    readonly_fields = ("address", "state", "calls", "version", "created_at", "updated_at")
+    fieldsets = (
+        (None, {"fields": ("name", "application", "account", "check_kind", "is_enabled")}),
+        ("Address", {"fields": ("address", "state", "calls")}),
+        ("The message", {"fields": ("template", "conversation_kind")}),
+        ("Limits", {"fields": ("requests_per_minute", "answer_minutes")}),
+        HISTORY_FIELDS,
+    )
+
+    def new_secret(self, row: Webhook) -> str:
+        return renew(row)
+
+    def secret_name_of(self, row: Webhook) -> str:
+        return "key" if row.check_kind == Webhook.Check.KEY else "signing secret"
+
+    def secret_context(self, request: HttpRequest, row: Webhook) -> dict[str, Any]:
+        return {"address": address(row), "is_key": row.check_kind == Webhook.Check.KEY}
+
+    def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
+        """Only accounts with no more rights than who chooses one: a webhook asks in their name."""
+        if db_field.related_model is ServiceAccount:
+            rows = ServiceAccount.objects.select_related("user")
+            chosen = [row.pk for row in rows if may_manage(request.user, row.user)]
+            options["queryset"] = rows.filter(pk__in=chosen)
+        return super().formfield_for_foreignkey(db_field, request, **options)
+
+    def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **options)
+        if db_field.name == "template" and field is not None:
+            field.widget.attrs |= {"spellcheck": "false", "dir": "ltr"}
+        if db_field.name == "account" and isinstance(field, forms.ModelChoiceField):
+            field.error_messages["invalid_choice"] = "Choose an account that you may manage."
+        return field
+
+    @admin.display(description="address")
+    def address(self, webhook: Webhook) -> SafeString:
+        return format_html('<code class="break-all">{}</code>', address(webhook))
+
+    @admin.display(description="state")
+    def state(self, webhook: Webhook) -> str:
+        if not webhook.is_enabled:
+            return "Disabled"
+        return webhook.problem or "Takes messages"
+
+    @admin.display(description="last message")
+    def last_call(self, webhook: Webhook) -> Any:
+        found = webhook.calls.order_by("-at").values_list("at", flat=True).first()
+        return "never" if found is None else found
+
+    @admin.display(description="last messages")
+    def calls(self, webhook: Webhook) -> str | SafeString:
+        rows = webhook.calls.order_by("-at")[:MOST_CALLS]
+        page = reverse("admin:runs_runsummary_changelist")
+        lines = [(row.at.strftime("%Y-%m-%d %H:%M:%S"), page, row.task, row.task) for row in rows]
+        if not lines:
+            return "None in the last days."
+        line = (
+            '<li>{} UTC · <a class="text-primary-700 underline dark:text-primary-400" '
+            'href="{}?q={}"><code class="break-all">{}</code></a></li>'
+        )
+        return format_html("<ul>{}</ul>", format_html_join("", line, lines))

@@ -1,0 +1,193 @@
+"""Webhooks and subscriptions for scripts. A secret is in the answer that makes it, and in no other."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from django.db.models import Q
+from drf_spectacular.utils import extend_schema, extend_schema_field, inline_serializer
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.models import ServiceAccount
+from apps.catalog.models import Application
+from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.console.giving import may_manage
+from apps.console.operated import may_rule, of_seen, sees_all
+from apps.triggers.models import Subscription, Webhook
+from apps.triggers.webhook_secrets import new_secret, renew
+from apps.workspace.versions import Versioned
+
+Row = TypeVar("Row", bound=Versioned)
+NOT_YOURS = "Webhooks and subscriptions can be made for the applications that you edit."
+UNCHANGEABLE = "It cannot be changed. Delete this row and make another one."
+SECRET = inline_serializer("Secret", {"secret": serializers.CharField()})
+
+
+class ApplicationField(serializers.SlugRelatedField[Application]):
+    """The slug of an application that the caller edits."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(slug_field="slug", queryset=Application.objects.all(), **options)
+
+    def to_internal_value(self, data: Any) -> Application:
+        found: Application = super().to_internal_value(data)
+        if not may_rule(self.context["request"], found):
+            raise serializers.ValidationError(NOT_YOURS)
+        return found
+
+
+@extend_schema_field(serializers.CharField())
+class AccountField(serializers.SlugRelatedField[ServiceAccount]):
+    """The username of a service account that the caller may manage."""
+
+    def __init__(self, **options: Any) -> None:
+        rows = ServiceAccount.objects.select_related("user")
+        super().__init__(slug_field="user__username", queryset=rows, **options)
+
+    def to_internal_value(self, data: Any) -> ServiceAccount:
+        found: ServiceAccount = super().to_internal_value(data)
+        if not may_manage(self.context["request"].user, found.user):
+            raise serializers.ValidationError("Choose an account that you may manage.")
+        return found
+
+
+class WebhookSerializer(RowSerializer[Webhook]):
+    secret_told = ""
+    """The secret that this request has made."""
+    application = ApplicationField()
+    account = AccountField(help_text="The username of a service account.")
+    address = serializers.SerializerMethodField(help_text="Where a program sends to: a path.")
+    secret = serializers.SerializerMethodField(
+        help_text="Of a new webhook, to sign with or to send as a key; null from then on."
+    )
+
+    class Meta:
+        model = Webhook
+        fields = (
+            *("id", "name", "application", "account", "check_kind", "template", "address"),
+            *("conversation_kind", "requests_per_minute", "answer_minutes", "is_enabled"),
+            *("problem", "secret", "version", "created_at", "updated_at"),
+        )
+        read_only_fields = ("problem",)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        refuse_changes(self.instance, attrs, ("application", "check_kind"))
+        return attrs
+
+    def before_save(self, row: Webhook, values: dict[str, Any]) -> None:
+        if row._state.adding:
+            self.secret_told = renew(row)
+
+    def get_address(self, row: Webhook) -> str:
+        return f"/hooks/{row.uuid}"
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_secret(self, row: Webhook) -> str | None:
+        return self.secret_told or None
+
+
+class SubscriptionSerializer(RowSerializer[Subscription]):
+    secret_told = ""
+    """The secret that this request has made."""
+    application = ApplicationField(
+        required=False, allow_null=True, help_text="Its slug; null: all that the owner edits."
+    )
+    owner = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+    secret = serializers.SerializerMethodField(
+        help_text="Of a new subscription, with which events are signed; null from then on."
+    )
+
+    class Meta:
+        model = Subscription
+        fields = (
+            *("id", "name", "owner", "application", "url", "events", "has_text", "is_enabled"),
+            *("problem", "secret", "version", "created_at", "updated_at"),
+        )
+        read_only_fields = ("problem",)
+
+    def before_save(self, row: Subscription, values: dict[str, Any]) -> None:
+        if row._state.adding:
+            row.secret = self.secret_told = new_secret()
+        if row.is_enabled:
+            row.problem = ""
+
+    def create(self, validated_data: dict[str, Any]) -> Subscription:
+        return super().create({**validated_data, "owner": self.context["request"].user})
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_secret(self, row: Subscription) -> str | None:
+        return self.secret_told or None
+
+
+def refuse_changes(stored: Any, attrs: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    """Raises `ValidationError`."""
+    if stored is None:
+        return
+    changed = [n for n in names if n in attrs and attrs[n] != getattr(stored, n)]
+    if changed:
+        raise serializers.ValidationError(dict.fromkeys(changed, UNCHANGEABLE))
+
+
+class OperatedViewSet(RowViewSet[Row]):
+    """Rows of applications that the caller edits."""
+
+    lookup_value_regex = "[0-9]{1,18}"
+
+    def new_secret(self, row: Row) -> str:
+        """Give the unsaved row another secret, which is returned."""
+        raise NotImplementedError
+
+    def may_rule(self, request: Request, row: Any) -> bool:
+        return may_rule(request, row.application)
+
+    def check_object_permissions(self, request: Request, obj: Any) -> None:
+        super().check_object_permissions(request, obj)
+        if request.method not in SAFE_METHODS and not self.may_rule(request, obj):
+            self.permission_denied(request, NOT_YOURS)
+
+    @extend_schema(request=None, responses=SECRET)
+    @action(detail=True, methods=["post"], url_path="secret")
+    def renew_secret(self, request: Request, pk: str) -> Response:
+        """Make another secret; the former one is void at once."""
+        row = self.get_object()
+        meta = row._meta
+        if not request.user.has_perm(f"{meta.app_label}.change_{meta.model_name}"):
+            self.permission_denied(request)
+        secret = self.new_secret(row)
+        row.save()
+        return Response({"secret": secret, "version": row.version})
+
+
+class WebhookViewSet(OperatedViewSet[Webhook]):
+    queryset = Webhook.objects.select_related("application", "account__user").order_by("pk")
+    serializer_class = WebhookSerializer
+
+    def get_queryset(self) -> Any:
+        return super().get_queryset().filter(of_seen(self.request, "application__slug"))
+
+    def new_secret(self, row: Webhook) -> str:
+        return renew(row)
+
+
+class SubscriptionViewSet(OperatedViewSet[Subscription]):
+    queryset = Subscription.objects.select_related("application", "owner").order_by("pk")
+    serializer_class = SubscriptionSerializer
+
+    def get_queryset(self) -> Any:
+        rows = super().get_queryset()
+        if sees_all(self.request.user):
+            return rows
+        mine = Q(application=None, owner=self.request.user.pk)
+        return rows.filter(mine | of_seen(self.request, "application__slug"))
+
+    def may_rule(self, request: Request, row: Subscription) -> bool:
+        if row.application is None and row.owner_id == request.user.pk:
+            return True
+        return may_rule(request, row.application)
+
+    def new_secret(self, row: Subscription) -> str:
+        row.secret = new_secret()
+        return row.secret

@@ -1,0 +1,14 @@
+"""Rows of webhooks and deliveries that have had their time."""
+
+from apps.old_rows import delete_older
+from apps.triggers.models import Delivery, WebhookCall
+
+CALL_DAYS = 7
+"""For which a webhook knows the messages that it took; their signatures are good for minutes."""
+DELIVERY_DAYS = 30
+
+
+def delete_old() -> int:
+    return delete_older(WebhookCall, "at", CALL_DAYS) + delete_older(
+        Delivery, "created_at", DELIVERY_DAYS
+    )

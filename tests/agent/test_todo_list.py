@@ -1,0 +1,30 @@
+import pytest
+
+from apps.agent.messages import Message
+from apps.agent.todo_list import counts_of, tells_todo, todo_message
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("", (0, 0)),
+        ("Only words, [x] and [ ] among them", (0, 0)),
+        ("- [ ] a\n- [x] b\n* [X] c\n+ [ ] d", (4, 2)),
+        ("1. [x] a\n2) [ ] b", (2, 1)),
+        ("# Trip\n- [ ] pack\n  - [x] shoes\n\t- [x] coat\n      1. [ ] blue one", (4, 2)),
+        ("- [x]\n- [ ]", (2, 1)),
+        ("- [y] no\n- [ x] no\n-[ ] no\n- [ ]no", (0, 0)),
+        ("> - [x] quoted", (1, 1)),
+    ],
+)
+def test_items_are_counted_with_those_below_others(text: str, counts: tuple[int, int]):
+    assert counts_of(text) == counts
+
+
+def test_the_message_with_a_list_is_known_again():
+    message = todo_message("- [ ] a")
+
+    assert message.role == "user"
+    assert "\n- [ ] a\n" in message.text
+    assert tells_todo(message)
+    assert not tells_todo(Message("user", "What is on <todo_list>?"))

@@ -1,0 +1,87 @@
+"""The tool that has the last word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event, Finished, StateSaved, TextDelta
+from apps.agent.messages import Message, ToolCall
+from apps.capabilities.registry import prepare
+from apps.capabilities.summary.capability import without_summary
+from apps.catalog.resolve import ResolvedApplication
+from apps.manifest.validation import read
+from apps.runs.history import expand
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
+from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying, text
+from tests.manifest.documents import internal_tools, manifest
+
+CALLER = Caller("user-7")
+QUESTION = Message("user", "How warm is it?")
+CLOCK = "internal_timeawareness_current_timestamp"
+
+
+async def events_of(model: ScriptedModel, **features: Any) -> list[Event]:
+    document = read(
+        manifest(
+            orchestrator={
+                "deployment": {"deployment_id": "gpt"},
+                "system_prompt": {"type": "custom", "content": "", "variables": {}},
+            },
+            tool_sets=[internal_tools(CLOCK)],
+            features={"timestamp": None, "summary": {"enabled": True}, **features},
+        ),
+        preview=False,
+    )
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"gpt": model}
+    events: list[Event] = []
+    application = ResolvedApplication(1, "app", "App", "", True, 1, document, prepare(document))
+    await run(application, RunRequest((QUESTION,)), workspace, CALLER, events.append)
+    return events
+
+
+async def test_the_text_is_the_answer_and_no_model_is_asked_again():
+    model = ScriptedModel(calling(("1", "summary", {"text": "It is **12** degrees."})))
+
+    events = await events_of(model)
+
+    assert len(model.asked) == 1
+    assert [one for one in events if isinstance(one, TextDelta | Finished)] == [
+        TextDelta("It is **12** degrees."),
+        Finished(),
+    ]
+
+
+async def test_other_calls_of_the_round_are_made_and_kept_and_its_own_is_not_sent_again():
+    model = ScriptedModel(
+        [
+            text("Let me see."),
+            *calling(("1", CLOCK, {}), ("2", "summary", {"text": "It is late."})),
+        ]
+    )
+
+    events = await events_of(model)
+
+    said = "".join(one.text for one in events if isinstance(one, TextDelta))
+    assert said == "Let me see.\n\nIt is late."
+    (saved,) = (one for one in events if isinstance(one, StateSaved))
+    kept = expand([Message("assistant", said, state=saved.state)])
+    assert [[call.name for call in m.tool_calls] for m in kept] == [[CLOCK], [], []]
+    assert [m.tool_call_id for m in kept] == [None, "1", None]
+
+
+async def test_an_empty_text_is_refused_and_the_model_is_asked_again():
+    model = ScriptedModel(calling(("1", "summary", {"text": " "})), saying("It is 12."))
+
+    events = await events_of(model)
+
+    assert "it says nothing" in model.asked[1].messages[-1].text
+    assert [one.text for one in events if isinstance(one, TextDelta)] == ["It is 12."]
+
+
+def test_a_conversation_without_it_stays_as_it_is():
+    messages = [QUESTION, Message("assistant", " ", tool_calls=(ToolCall("1", "look", "{}"),))]
+
+    assert without_summary(messages) is messages

@@ -1,0 +1,192 @@
+"""The to-do list of a conversation: written, told to the model behind everything else, and kept."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event, StateSaved, TodoChanged
+from apps.agent.ledger import NO_LEDGER, Ledger
+from apps.agent.messages import Message
+from apps.agent.todo_list import todo_message
+from apps.capabilities.registry import prepare
+from apps.capabilities.todo.capability import MOST_CHARACTERS
+from apps.catalog.resolve import ResolvedApplication
+from apps.errors import ModelFailed
+from apps.manifest.validation import read
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
+from tests.fakes import FakeWorkspace, MemoryLedger, ScriptedModel, calling, saying
+from tests.manifest.documents import manifest
+
+CALLER = Caller("user-7")
+QUESTION = Message("user", "Plan the trip.")
+LIST = "- [ ] pack\n  - [x] shoes\n  - [ ] coat"
+
+
+def write(text: object, call_id: str = "1", **more: Any) -> tuple[str, str, object]:
+    return call_id, "manage-todo", {"operation": "write", "text": text, **more}
+
+
+READ = ("r", "manage-todo", {"operation": "read"})
+
+
+def application(**features: Any) -> ResolvedApplication:
+    document = read(
+        manifest(
+            orchestrator={
+                "deployment": {"deployment_id": "gpt"},
+                "system_prompt": {"type": "custom", "content": "You plan.", "variables": {}},
+            },
+            tool_sets=[],
+            features={"timestamp": None, "todo": {"enabled": True}, **features},
+        ),
+        preview=False,
+    )
+    return ResolvedApplication(1, "app", "App", "", True, 1, document, prepare(document))
+
+
+async def events_of(
+    model: ScriptedModel, *messages: Message, ledger: Ledger = NO_LEDGER
+) -> list[Event]:
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"gpt": model}
+    events: list[Event] = []
+    request = RunRequest(messages or (QUESTION,))
+    await run(application(), request, workspace, CALLER, events.append, ledger)
+    return events
+
+
+def results(model: ScriptedModel) -> list[str]:
+    return [message.text for message in model.asked[-1].messages if message.role == "tool"]
+
+
+def answered(events: list[Event], text: str = "Planned.") -> Message:
+    """The answer as the next request brings it back: its state went through JSON."""
+    (saved,) = (event for event in events if isinstance(event, StateSaved))
+    return Message("assistant", text, state=json.loads(json.dumps(saved.state)))
+
+
+async def test_a_list_is_written_counted_and_shown():
+    model = ScriptedModel(calling(write(LIST)), calling(READ), saying("Planned."))
+
+    events = await events_of(model)
+
+    assert results(model) == [
+        "3 items, 1 completed.",
+        f"3 items, 1 completed.\n\n{LIST}",
+    ]
+    assert [one for one in events if isinstance(one, TodoChanged)] == [TodoChanged(LIST)]
+
+
+async def test_every_prompt_has_the_list_as_it_stands_behind_everything_else():
+    later = LIST.replace("[ ] coat", "[x] coat")
+    model = ScriptedModel(calling(write(LIST)), calling(write(later, "2")), saying("Planned."))
+
+    await events_of(model)
+
+    first, second, third = (list(request.messages) for request in model.asked)
+    assert first[-1] == QUESTION
+    assert second[-1] == todo_message(LIST)
+    assert third[-1] == todo_message(later)
+    # What was sent before the list is sent again byte by byte: services keep it in their caches.
+    assert second[:-1] == [*first, *second[2:-1]]
+    assert third[: len(second) - 1] == second[:-1]
+
+
+async def test_the_list_survives_the_answer_and_the_next_prompt_holds_it():
+    model = ScriptedModel(calling(write(LIST)), saying("Planned."), saying("Still planned."))
+    before = await events_of(model)
+    again = Message("user", "And now?")
+
+    after = await events_of(model, QUESTION, answered(before), again)
+
+    assert model.asked[-1].messages[-1] == todo_message(LIST)
+    assert answered(after).state["todo_list"] == LIST
+
+
+async def test_the_list_survives_an_answer_that_fails():
+    model = ScriptedModel(calling(write(LIST)), [ModelFailed("No.", reason="down")])
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"gpt": model}
+    events: list[Event] = []
+
+    with pytest.raises(ModelFailed):
+        await run(application(), RunRequest((QUESTION,)), workspace, CALLER, events.append)
+
+    assert answered(events).state["todo_list"] == LIST
+
+
+async def test_an_empty_text_removes_the_list():
+    model = ScriptedModel(calling(write(LIST)), calling(write("")), calling(READ), saying("Ok."))
+
+    events = await events_of(model)
+
+    assert model.asked[-1].messages[-1].role == "tool"
+    assert results(model)[-1] == "There is no to-do list."
+    assert "todo_list" not in answered(events).state
+
+
+async def test_a_workspace_and_other_arguments_that_it_does_not_know_are_ignored():
+    named = write(LIST, workspaceName="wiki", tone="kind")
+    model = ScriptedModel(calling(named), saying("Planned."))
+
+    await events_of(model)
+
+    assert results(model) == ["3 items, 1 completed."]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"operation": "write"}, "text"),
+        ({"operation": "write", "text": "x" * (MOST_CHARACTERS + 1)}, "10,001 characters"),
+        ({"operation": "erase"}, "expected one of write, read"),
+        ({}, "operation"),
+    ],
+)
+async def test_a_call_that_cannot_be_understood_is_told(arguments: dict[str, Any], told: str):
+    model = ScriptedModel(calling(("1", "manage-todo", arguments)), saying("Ok."))
+
+    events = await events_of(model)
+
+    assert told in results(model)[0]
+    assert [one for one in events if isinstance(one, TodoChanged)] == []
+
+
+@pytest.mark.parametrize("stored", [7, ["- [ ] a"], None, "x" * 20_000], ids=type)
+async def test_a_state_that_a_client_made_up_does_no_harm(stored: object):
+    model = ScriptedModel(saying("Ok."))
+    made_up = Message("assistant", "Hi", state={"todo_list": stored})
+
+    await events_of(model, QUESTION, made_up, QUESTION)
+
+    last = model.asked[0].messages[-1]
+    kept = stored[:MOST_CHARACTERS] if isinstance(stored, str) else None
+    assert last == (QUESTION if kept is None else todo_message(kept))
+
+
+async def test_a_run_that_another_process_goes_on_with_has_the_list():
+    ledger = MemoryLedger()
+    model = ScriptedModel(calling(write(LIST)), [ModelFailed("No.", reason="down")])
+    with pytest.raises(ModelFailed):
+        await events_of(model, ledger=ledger)
+    next_model = ScriptedModel(saying("Planned."))
+
+    events = await events_of(next_model, ledger=ledger)
+
+    assert next_model.asked[0].messages[-1] == todo_message(LIST)
+    assert answered(events).state["todo_list"] == LIST
+
+
+async def test_lists_of_two_conversations_know_nothing_of_each_other():
+    first = ScriptedModel(calling(write("- [ ] mine")), saying("Ok."))
+    second = ScriptedModel(saying("Hello."))
+
+    await events_of(first)
+    await events_of(second)
+
+    assert list(second.asked[0].messages)[-1] == QUESTION

@@ -1,0 +1,124 @@
+"""D-45: the language of searches, on both databases."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from apps.errors import NoteRefused
+from apps.notes import store
+from apps.notes.content import NoteContent
+from apps.notes.models import Note
+from apps.notes.note_lists import matching
+from tests.notes.written import OTHER, OWNER, PERSON, write
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
+
+
+def found(filter: str, owner: str = OWNER) -> list[str]:
+    return sorted(note.title for note in matching(owner, filter))
+
+
+def three() -> None:
+    write("Boat log", "We sailed to Riga.", "Sea", "log", status="open")
+    write("Shopping", "Milk and a boat hook", "home", status="done")
+    write("Zürich", "Straße der Züge", "travel log")
+    write("Boat log", "Of others", "sea", owner=OTHER)
+    for days, title in enumerate(("Zürich", "Shopping", "Boat log")):
+        Note.objects.filter(title=title).update(modified_at=NOON + timedelta(days=days))
+
+
+@pytest.mark.parametrize(
+    ("filter", "titles"),
+    [
+        ("", ["Boat log", "Shopping", "Zürich"]),
+        ("boat", ["Boat log", "Shopping"]),
+        ("BOAT riga", ["Boat log"]),
+        ('"boat hook"', ["Shopping"]),
+        ("-boat", ["Zürich"]),
+        ("straße", ["Zürich"]),
+        ("ZÜGE", ["Zürich"]),
+        ("tag:sea", ["Boat log"]),
+        ("tag:SEA", ["Boat log"]),
+        ('tag:"travel log"', ["Zürich"]),
+        ("tag:log", ["Boat log"]),
+        ("-tag:log", ["Shopping", "Zürich"]),
+        ("title:zür", ["Zürich"]),
+        ("title:LOG", ["Boat log"]),
+        ("field:status=open", ["Boat log"]),
+        ('field:status="done"', ["Shopping"]),
+        ("field:status", ["Boat log", "Shopping"]),
+        ("-field:status=open", ["Shopping", "Zürich"]),
+        ("field:contains=x", []),
+        ("field:in", []),
+        ("modified>2026-11-02", ["Boat log", "Shopping"]),
+        ("modified>=2026-11-02", ["Boat log", "Shopping", "Zürich"]),
+        ("modified<2026-11-03", ["Zürich"]),
+        ("modified<=2026-11-03", ["Shopping", "Zürich"]),
+        ("modified>2026-11-03T12:00", ["Boat log"]),
+        ("modified<2026-11-03T12:00:00+00:00", ["Zürich"]),
+        ("[tag[sea]]", ["Boat log"]),
+        ("[!tag[sea]]", ["Shopping", "Zürich"]),
+        ("[search[riga]]", ["Boat log"]),
+        ("[tag[log]search[riga]]", ["Boat log"]),
+        ("[title[Boat log]]", ["Boat log"]),
+        ("[[boat log]]", ["Boat log"]),
+        ("[all[tiddlers]!is[system]tag[home]]", ["Shopping"]),
+        ("[all[tiddlers]]", ["Boat log", "Shopping", "Zürich"]),
+        ("boat tag:home -field:status=open", ["Shopping"]),
+        ("wood", []),
+    ],
+)
+def test_notes_are_found(filter: str, titles: list[str]):
+    three()
+
+    assert found(filter) == titles
+
+
+@pytest.mark.parametrize("text", ["我想去东京旅行", "ฉันอยากไปโตเกียว", "東京に行きたい"])
+def test_words_of_languages_without_spaces_are_found(text: str):
+    write("Note", text)
+
+    assert found(text[3:6]) == ["Note"]
+    assert found(text[3:5]) == ["Note"]
+
+
+def test_what_was_changed_and_deleted_is_not_found_any_more():
+    note = write("Plan", "Something about whales")
+    write("Gone", "More whales")
+    store.change(note, NoteContent("Plan", "Nothing about them"), PERSON)
+    store.delete(store.find(OWNER, "Gone"), PERSON)
+
+    assert found("whales") == []
+    assert found("nothing") == ["Plan"]
+
+
+@pytest.mark.parametrize(
+    ("filter", "words"),
+    [
+        ("modified>yesterday", "'yesterday' is no date; write one like 2026-11-01"),
+        ("modified>9999-12-31", "is no date"),
+        ("[sort[title]]", r"'sort\[title\]' is not understood. Write words"),
+        ("x " * 21, "21 conditions; at most 20"),
+        ("x" * 1001, "1,001 characters"),
+    ],
+)
+def test_what_is_not_understood_is_said(filter: str, words: str):
+    with pytest.raises(NoteRefused, match=words) as refused:
+        found(filter)
+
+    assert refused.value.field == "filter"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=60))
+def test_any_other_text_can_be_searched(filter: str):
+    try:
+        found(filter)
+    except NoteRefused:
+        assert "[" in filter or "modified" in filter

@@ -1,0 +1,126 @@
+"""`/api/webhooks/` and `/api/subscriptions/`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from rest_framework.test import APIClient
+
+from apps.triggers.models import Subscription, Webhook
+from apps.triggers.webhook_secrets import hash_of
+from tests.catalog.rows import make_application, make_operator
+from tests.triggers.programs import make_account, make_webhook
+
+pytestmark = pytest.mark.django_db
+
+WEBHOOKS = "/api/webhooks/"
+SUBSCRIPTIONS = "/api/subscriptions/"
+
+
+@pytest.fixture
+def operator() -> User:
+    return make_operator()
+
+
+@pytest.fixture
+def api(operator: User) -> APIClient:
+    client = APIClient()
+    client.force_login(operator)
+    return client
+
+
+def webhook_of(application: str, account: str, **fields: Any) -> dict[str, Any]:
+    return {"name": "Shop", "application": application, "account": account, **fields}
+
+
+def statuses(*answers: Any) -> list[int]:
+    return [one.status_code for one in answers]
+
+
+def test_a_webhook_is_made_read_changed_and_deleted_and_its_secret_is_told_once(api: APIClient):
+    make_application("orders")
+    make_account("robot")
+
+    created = api.post(WEBHOOKS, webhook_of("orders", "robot"))
+    address = f"{WEBHOOKS}{created.data['id']}/"
+    webhook = Webhook.objects.get()
+    changed = api.patch(address, {"template": "Order ${body.id}", "answer_minutes": 60})
+    read = api.get(address)
+    fixed = api.patch(address, {"check_kind": "key"})
+    renewed = api.post(f"{address}secret/")
+    again = Webhook.objects.get()
+    deleted = api.delete(address)
+
+    assert statuses(created, changed, read, fixed, renewed, deleted) == [
+        201, 200, 200, 400, 200, 204,
+    ]  # fmt: skip
+    assert created.data["secret"] == webhook.secret
+    assert created.data["address"] == f"/hooks/{webhook.uuid}"
+    assert (changed.data["secret"], read.data["secret"]) == (None, None)
+    assert renewed.data["secret"] == again.secret != webhook.secret
+    assert read.data["template"] == "Order ${body.id}"
+
+
+def test_a_key_is_kept_as_a_hash(api: APIClient):
+    make_application("orders")
+    make_account("robot")
+
+    created = api.post(WEBHOOKS, webhook_of("orders", "robot", check_kind="key"))
+
+    row = Webhook.objects.get()
+    assert (row.key_hash, row.secret) == (hash_of(created.data["secret"]), "")
+
+
+def test_a_subscription_is_the_caller_s_and_its_problem_goes_when_it_is_enabled(
+    api: APIClient, operator: User
+):
+    sent = {"name": "ERP", "url": "https://erp.example.org/x", "events": ["run.done"]}
+    created = api.post(SUBSCRIPTIONS, sent)
+    address = f"{SUBSCRIPTIONS}{created.data['id']}/"
+    Subscription.objects.update(is_enabled=False, problem="410")
+    enabled = api.patch(address, {"is_enabled": True})
+    wrong = api.patch(address, {"events": ["run.begun"]})
+    nowhere = api.patch(address, {"url": "ftp://example.org"})
+
+    assert statuses(created, enabled, wrong, nowhere) == [201, 200, 400, 400]
+    assert (created.data["owner"], created.data["application"]) == (operator.username, None)
+    assert created.data["secret"] == Subscription.objects.get().secret
+    assert (enabled.data["problem"], enabled.data["secret"]) == ("", None)
+
+
+def test_operators_reach_rows_of_applications_that_they_edit():
+    person = User.objects.create_user("olga", is_staff=True)
+    names = [f"{action}_webhook" for action in ("add", "change", "delete", "view")]
+    person.user_permissions.set(Permission.objects.filter(codename__in=names))
+    client = APIClient()
+    client.force_login(person)
+    mine, others = make_application("mine", owner=person), make_application("others")
+    own, _ = make_webhook(mine)
+    foreign, _ = make_webhook(others)
+    strong = make_account("strong")
+    strong.user.user_permissions.add(Permission.objects.get(codename="delete_user"))
+
+    listed = client.get(WEBHOOKS)
+    hidden = client.get(f"{WEBHOOKS}{foreign.pk}/")
+    elsewhere = client.post(WEBHOOKS, webhook_of("others", own.account.user.username))
+    as_stronger = client.post(WEBHOOKS, webhook_of("mine", "strong"))
+    renewed = client.post(f"{WEBHOOKS}{foreign.pk}/secret/")
+
+    assert [row["id"] for row in listed.data["results"]] == [own.pk]
+    assert statuses(hidden, elsewhere, as_stronger, renewed) == [404, 400, 400, 404]
+    assert client.get(SUBSCRIPTIONS).status_code == 403
+
+
+def test_who_may_only_add_does_not_renew_a_secret():
+    person = User.objects.create_user("olga", is_staff=True)
+    names = ("add_webhook", "view_webhook")
+    person.user_permissions.set(Permission.objects.filter(codename__in=names))
+    client = APIClient()
+    client.force_login(person)
+    own, secret = make_webhook(make_application("mine", owner=person))
+
+    refused = client.post(f"{WEBHOOKS}{own.pk}/secret/")
+
+    assert (refused.status_code, Webhook.objects.get().secret) == (403, secret)

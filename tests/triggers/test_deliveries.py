@@ -1,0 +1,339 @@
+"""Events on their way to subscribers: written with the ending, signed, tried again, given up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from channels.db import database_sync_to_async
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from apps.agent.progress import Progress
+from apps.catalog.models import Application
+from apps.live import summaries
+from apps.live.listeners import RunNews
+from apps.live.models import Run, RunSummary
+from apps.live.summaries import RunFigures
+from apps.triggers import deliveries, delivery_attempts
+from apps.triggers.models import Delivery, RunEvent, Subscription
+from apps.triggers.outbox import Outbox
+from apps.triggers.webhook_secrets import new_secret
+from apps.workspace.egress import per_loop
+from tests.catalog.rows import make_application
+from tests.chat.scripts import MANIFEST, Scene, scene, settled
+from tests.chat.test_tasks import Program as Asker
+from tests.fakes import calling, saying
+from tests.triggers.receivers import receiver
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
+
+
+@pytest.fixture(autouse=True)
+def _loopback_is_allowed(settings: Settings) -> None:
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+
+
+def make_subscription(url: str, **fields: Any) -> Subscription:
+    owner = fields.pop("owner", None) or User.objects.create_superuser(f"boss-{url[-12:]}")
+    given = {"events": [str(event) for event in RunEvent], "secret": new_secret(), **fields}
+    row: Subscription = Subscription.objects.create(name="Orders", url=url, owner=owner, **given)
+    deliveries.forget()
+    return row
+
+
+amake_subscription = database_sync_to_async(make_subscription)
+
+
+async def answered(on: Scene, *script: Any) -> Run:
+    on.model.put(*script)
+    _, told = await Asker(on).submit()
+    await settled(on.hub)
+    return await Run.objects.aget(pk=told["task_id"])
+
+
+async def sent_once() -> None:
+    """One look of a process, until what it sends has arrived."""
+    outbox = Outbox()
+    await outbox.tick()
+    await outbox.drain()
+    await per_loop.close()
+
+
+async def due_now() -> None:
+    """The time of all that waits has come."""
+    await Delivery.objects.filter(status="due").aupdate(due_at=timezone.now())
+
+
+async def attempts(most: int) -> list[tuple[Any, ...]]:
+    """What the delivery is after each attempt."""
+    seen = []
+    for _ in range(most):
+        await due_now()
+        await sent_once()
+        row = await Delivery.objects.aget()
+        seen.append((row.status, row.attempts, row.response_status, row.error))
+    return seen
+
+
+async def test_an_answer_is_told_with_ids_and_states_alone_and_signed():
+    with receiver() as there:
+        async with scene() as on:
+            subscription = await amake_subscription(there.url)
+            run = await answered(on, *saying("A secret."), None)
+            await sent_once()
+
+    [told] = there.bodies(subscription.secret)
+    row = await Delivery.objects.aget()
+    assert told == {
+        "type": "run.done",
+        "timestamp": row.created_at.isoformat(),
+        "data": {
+            "run": str(run.pk),
+            "application": on.application.slug,
+            "door": "page",
+            "status": "done",
+            "conversation": str(run.stream),
+        },
+    }
+    assert there.ids == [str(row.uuid)]
+    assert (row.status, row.attempts, row.response_status, row.error) == ("sent", 1, 204, "")
+
+
+async def test_the_text_is_told_where_the_subscription_says_so():
+    with receiver() as there:
+        async with scene() as on:
+            subscription = await amake_subscription(there.url, has_text=True)
+            await answered(on, *saying("Booked."), None)
+            await sent_once()
+
+    assert there.bodies(subscription.secret)[0]["data"]["text"] == "Booked."
+
+
+async def test_failures_and_waiting_are_told_to_who_wants_that():
+    asks = {**MANIFEST, "features": {"questions": {"enabled": True}}}
+    with receiver() as there, receiver() as other:
+        async with scene(manifest=asks) as on:
+            wide = await amake_subscription(there.url)
+            narrow = await amake_subscription(other.url, events=["run.failed"])
+            await answered(on, RuntimeError("no luck"))
+            wanted = {"question": "Where?", "input_type": "text"}
+            waiting = await answered(on, *calling(("q", "internal_ask_question", wanted)), None)
+            await sent_once()
+
+    assert waiting.status == "waiting"
+    assert [one["type"] for one in there.bodies(wide.secret)] == ["run.failed", "run.waiting"]
+    assert [one["type"] for one in other.bodies(narrow.secret)] == ["run.failed"]
+
+
+async def test_a_receiver_that_is_away_is_asked_again_with_the_same_id_until_it_answers():
+    with receiver(500, 503) as there:
+        async with scene() as on:
+            await amake_subscription(there.url)
+            await answered(on, *saying("Done."), None)
+            seen = await attempts(3)
+            await sent_once()  # nothing is left to be sent
+
+    assert [row[:3] for row in seen] == [("due", 1, 500), ("due", 2, 503), ("sent", 3, 204)]
+    assert seen[0][3] == "The receiver answered 500."
+    assert len(set(there.ids)) == 1
+    assert len(there.ids) == 3
+
+
+async def test_after_the_last_attempt_it_is_given_up_and_sent_again_by_hand():
+    with receiver(*[500] * 5) as there:
+        async with scene() as on:
+            await amake_subscription(there.url)
+            await answered(on, *saying("Done."), None)
+            seen = await attempts(6)
+            count = await database_sync_to_async(delivery_attempts.retry)([await only()])
+            await sent_once()
+
+    assert [row[:2] for row in seen] == [
+        *(("due", number) for number in (1, 2, 3, 4)),
+        ("dead", 5),
+        ("dead", 5),
+    ]
+    assert (count, (await only()).status, len(there.requests)) == (1, "sent", 6)
+
+
+async def only() -> Delivery:
+    return await Delivery.objects.aget()
+
+
+async def test_the_pauses_grow_and_the_attempts_are_over_in_an_hour_or_so():
+    with receiver(*[500] * 5) as there:
+        async with scene() as on:
+            await amake_subscription(there.url)
+            await answered(on, *saying("Done."), None)
+            pauses = []
+            for _ in range(4):
+                await due_now()
+                await sent_once()
+                pauses.append(((await only()).due_at - timezone.now()).total_seconds())
+
+    assert pauses == sorted(pauses)
+    assert 40 * 60 < sum(pauses) < 75 * 60
+
+
+async def test_a_receiver_that_is_gone_for_good_disables_its_subscription():
+    with receiver(410) as there:
+        async with scene() as on:
+            await amake_subscription(there.url)
+            await answered(on, *saying("Done."), None)
+            await sent_once()
+
+    row, subscription = await only(), await Subscription.objects.aget()
+    assert (row.status, row.response_status) == ("dead", 410)
+    assert (subscription.is_enabled, subscription.problem) == (
+        False,
+        "The receiver answered 410: it wants to be told nothing more.",
+    )
+
+
+async def test_a_private_address_is_refused_and_the_operator_reads_why(settings: Settings):
+    settings.PRIVATE_NETWORK_ALLOWLIST = []
+    with receiver() as there:
+        async with scene() as on:
+            await amake_subscription(there.url)
+            await answered(on, *saying("Done."), None)
+            await sent_once()
+
+    row = await only()
+    assert there.requests == []
+    assert (row.status, row.response_status) == ("due", None)
+    assert "is on a private network" in row.error
+
+
+async def test_an_attempt_whose_process_is_killed_is_made_by_another_with_the_same_id():
+    with receiver() as there:
+        async with scene() as on:
+            await amake_subscription(there.url)
+            await answered(on, *saying("Done."), None)
+            [claimed] = await database_sync_to_async(delivery_attempts.claim)(20)
+            # The first process is gone; others leave its claim alone until that is over.
+            await sent_once()
+            during = len(there.requests)
+            await Delivery.objects.all().aupdate(due_at=timezone.now() - timedelta(milliseconds=1))
+            await sent_once()
+
+    assert (during, there.ids) == (0, [str(claimed.uuid)])
+    assert ((await only()).status, (await only()).attempts) == ("sent", 2)
+
+
+def test_of_two_looks_at_the_same_row_one_holds_it():
+    row = stored_delivery()
+    same = Delivery.objects.get()
+
+    assert [delivery_attempts.hold(one, timezone.now()) for one in (row, same)] == [True, False]
+
+
+def stored_delivery() -> Delivery:
+    subscription = make_subscription("http://127.0.0.1:1/x")
+    return Delivery.objects.create(
+        subscription=subscription,
+        event=RunEvent.DONE,
+        run="00000000-0000-0000-0000-000000000001",
+        door="page",
+        application="travel",
+    )
+
+
+def news(slug: str, status: str = "done") -> RunNews:
+    return RunNews(uuid4(), "gateway", slug, "key-1", status)
+
+
+def test_only_runs_of_applications_that_the_owner_edits_are_told():
+    owner = User.objects.create_user("owner")
+    mine = make_application("mine", owner=owner)
+    others = make_application("others")
+    all_of_mine = make_subscription("http://127.0.0.1:1/a", owner=owner)
+    one = make_subscription("http://127.0.0.1:1/b", owner=owner, application=others)
+    boss = make_subscription("http://127.0.0.1:1/c")
+
+    deliveries.note_runs([news(mine.slug), news(others.slug), news("applications/x/core")])
+
+    told = Delivery.objects.values_list("subscription", "application")
+    assert sorted(told) == sorted(
+        [
+            (all_of_mine.pk, "mine"),
+            *((boss.pk, name) for name in ("mine", "others", "applications/x/core")),
+        ]
+    )
+    assert one.pk not in {row for row, _ in told}
+
+
+def test_a_subscription_whose_owner_is_gone_is_told_nothing():
+    owner = User.objects.create_user("owner")
+    application = make_application("mine", owner=owner)
+    make_subscription("http://127.0.0.1:1/a", owner=owner, application=application)
+    User.objects.filter(pk=owner.pk).update(is_active=False)
+    deliveries.forget()
+
+    deliveries.note_runs([news("mine")])
+
+    assert not Delivery.objects.exists()
+
+
+def test_an_ending_is_told_once_and_each_waiting_by_itself():
+    make_subscription("http://127.0.0.1:1/a")
+    ended, waits = news("mine"), news("mine", "waiting")
+
+    for _ in range(2):
+        deliveries.note_runs([ended, waits])
+
+    assert sorted(Delivery.objects.values_list("event", flat=True)) == [
+        "run.done",
+        "run.waiting",
+        "run.waiting",
+    ]
+
+
+def test_without_subscriptions_an_ending_asks_the_database_nothing_more():
+    deliveries.note_runs([news("mine")])  # known for a second now
+
+    with CaptureQueriesContext(connection) as asked:
+        deliveries.note_runs([news("mine")])
+
+    assert len(asked) == 0
+    assert not Application.objects.exists()
+
+
+def test_runs_of_the_gateway_are_told_when_they_are_over_and_once():
+    subscription = make_subscription("http://127.0.0.1:1/a")
+    done, going, stopped = (RunFigures("gateway", "mine", "key-1") for _ in range(3))
+    done.end("done", Progress())
+    stopped.end("stopped", Progress())
+
+    for _ in range(2):
+        summaries.write([done, going, stopped])
+
+    [row] = Delivery.objects.all()
+    assert (row.subscription, row.run, row.event, row.door) == (
+        subscription,
+        done.id,
+        "run.done",
+        "gateway",
+    )
+
+
+def test_a_listener_that_fails_does_not_undo_the_ending(settings: Settings):
+    settings.RUN_LISTENERS = ["tests.triggers.test_deliveries.broken", *settings.RUN_LISTENERS]
+    make_subscription("http://127.0.0.1:1/a")
+    done = RunFigures("gateway", "mine", "key-1")
+    done.end("done", Progress())
+
+    summaries.write([done])
+
+    assert RunSummary.objects.filter(pk=done.id).exists()
+    assert Delivery.objects.count() == 1
+
+
+def broken(news: Sequence[RunNews]) -> None:
+    raise LookupError(f"{len(news)}")

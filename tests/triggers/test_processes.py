@@ -1,0 +1,125 @@
+"""Webhooks and deliveries on several real processes, one of which is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from standardwebhooks.webhooks import Webhook as Signer
+
+from tests.browser.serving import serve_process
+from tests.postgresql import address_of, database
+from tests.triggers.receivers import receiver
+
+PATIENCE = 30.0
+NEEDS_POSTGRESQL = pytest.mark.skipif(
+    "TEST_DATABASE_URL" not in os.environ, reason="needs TEST_DATABASE_URL"
+)
+PREPARE = """
+from django.contrib.auth.models import User
+from apps.accounts.models import ServiceAccount
+from apps.catalog.models import Application
+from apps.triggers.models import Subscription, Webhook
+from apps.triggers.webhook_secrets import new_secret, renew
+from apps.workspace.local.models import Deployment
+Deployment.objects.create(deployment_id="demo-model", display_name="Demo", provider="demo")
+manifest = {
+    "orchestrator": {"deployment": {"deployment_id": "demo-model"}}, "contexts": [], "tool_sets": []
+}
+application = Application.objects.create(
+    slug="orders", title="Orders", manifest=manifest, is_shared=True
+)
+account = ServiceAccount.objects.create(user=User.objects.create_user("robot"))
+webhook = Webhook(name="Shop", application=application, account=account)
+secret = renew(webhook)
+webhook.save()
+Subscription.objects.create(
+    name="Told", url=url, owner=User.objects.create_superuser("boss"), secret=new_secret(),
+    events=["run.done"],
+)
+result = [str(webhook.uuid), secret]
+"""
+COUNTS = """
+from apps.chat.models import Conversation, Message
+from apps.live.models import Run
+from apps.triggers.models import Delivery
+result = [
+    Conversation.objects.count(), Run.objects.count(), Message.objects.count(),
+    sorted(Delivery.objects.values_list("status", flat=True)),
+]
+"""
+CLAIMS_ARE_OVER = """
+from django.utils import timezone
+from apps.triggers.models import Delivery
+Delivery.objects.filter(status="due").update(due_at=timezone.now())
+"""
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=NEEDS_POSTGRESQL)])
+def storage(request: Any) -> Iterator[dict[str, str]]:
+    if request.param == "sqlite":
+        yield {}
+        return
+    with database() as name:
+        yield {"DATABASE_URL": address_of(name)}
+
+
+def signed(secret: str, id: str, body: str) -> dict[str, str]:
+    now = datetime.now(UTC)
+    return {
+        "content-type": "application/json",
+        "webhook-id": id,
+        "webhook-timestamp": str(int(now.timestamp())),
+        "webhook-signature": Signer(secret).sign(id, now, body),
+    }
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_two_processes_ask_a_message_once_and_after_a_kill_another_one_tells_of_it(
+    tmp_path: Path, storage: dict[str, str]
+):
+    with receiver() as there:
+        there.may_answer.clear()
+        with (
+            serve_process(tmp_path, **storage) as (one, first),
+            serve_process(tmp_path, **storage) as (other, second),
+        ):
+            uuid, secret = one.shell(PREPARE, url=there.url)
+            body = json.dumps({"order": 7})
+
+            def send(number: int) -> tuple[int, Any]:
+                url = f"{(one, other)[number % 2].url}/hooks/{uuid}"
+                answer = httpx.post(url, content=body, headers=signed(secret, "m", body))
+                return answer.status_code, answer.json()
+
+            with ThreadPoolExecutor(8) as pool:
+                told = list(pool.map(send, range(16)))
+            # One of them waits for the receiver's answer, which never comes.
+            until(lambda: len(there.requests) == 1)
+            first.kill()
+            second.kill()
+        there.may_answer.set()
+        with serve_process(tmp_path, **storage) as (third, _):
+            third.shell(CLAIMS_ARE_OVER)
+            until(lambda: bool(third.shell(COUNTS)[3] == ["sent"]))
+            counts = third.shell(COUNTS)
+
+    assert {status for status, _ in told} == {202}
+    assert len({answer["task_id"] for _, answer in told}) == 1
+    assert counts == [1, 1, 2, ["sent"]]
+    assert len(there.ids) == 2
+    assert len(set(there.ids)) == 1
