@@ -23,11 +23,13 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     sweeping = asyncio.create_task(go_on_with_answers())
     indexing = asyncio.create_task(index_attached_files())
     sending = asyncio.create_task(send_what_is_due())
+    firing = asyncio.create_task(fire_schedules())
     measuring = asyncio.create_task(measure_lag()) if metrics.is_on() else None
     await send({"type": "lifespan.startup.complete"})
     await receive()
     indexing.cancel()
     sending.cancel()
+    firing.cancel()
     if measuring is not None:
         measuring.cancel()
     try:
@@ -57,6 +59,14 @@ async def go_on_with_answers() -> None:
     from apps.live.hub import HUB
 
     await sweeper(HUB).keep_sweeping()
+
+
+async def fire_schedules() -> None:
+    """Ask what schedules ask at their times, until this process is about to end."""
+    from apps.live.hub import HUB
+    from apps.triggers.clock import keep_firing
+
+    await keep_firing(HUB)
 
 
 async def index_attached_files() -> None:

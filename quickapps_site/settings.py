@@ -618,6 +618,7 @@ CAPABILITIES = [
     "apps.capabilities.client_tools.capability.client_tools",
     "apps.capabilities.conversations.capability.conversations",
     "apps.capabilities.notes.capability.notes",
+    "apps.capabilities.schedules.capability.schedules",
     "apps.capabilities.surroundings.capability.surroundings",
     "apps.capabilities.mcp.capability.mcp",
     "apps.capabilities.dial_app.capability.dial_app",
@@ -867,6 +868,10 @@ RUN_LEASE_SECONDS = env.seconds("RUN_LEASE_SECONDS", 10.0, most=3600)
 CHAT_MAX_QUESTION_CHARS = env.integer("CHAT_MAX_QUESTION_CHARS", 100_000, least=1)
 RUNS_PER_PERSON = env.integer("RUNS_PER_PERSON", 5, least=1, also=0)
 """Answers of the page that one person has at once, over all processes; further ones are queued."""
+SCHEDULES_PER_PERSON = env.integer("SCHEDULES_PER_PERSON", 20, least=0)
+"""That somebody keeps, in all their teams together; alarms are not counted."""
+SCHEDULE_BUDGET_TOKENS = env.integer("SCHEDULE_BUDGET_TOKENS", 100_000, least=1)
+"""That one run of an alarm, or of a schedule that a model made, may use unless it says otherwise."""
 RUNS_PER_KEY = env.integer("RUNS_PER_KEY", 1_000, least=1, also=0)
 """The same for an API key, and for a caller of DIAL Core's; over the gateway of all processes, too,
 where there is Redis, else of each process."""

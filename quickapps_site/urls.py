@@ -18,7 +18,7 @@ second_factors = RedirectView.as_view(url="/account/#second-factor")
 urlpatterns: list[URLPattern | URLResolver] = [
     # Asked for by browsers on pages that name no icon: error pages of Django, JSON.
     path("favicon.ico", RedirectView.as_view(url=static("chat/images/icon.svg")), name="favicon"),
-    path("api/", include("apps.triggers.urls")),
+    path("api/", include("apps.triggers.api_urls")),
     path("", include("apps.console.urls")),  # before the admin, which takes all below /admin/
     path("admin/login/", sign_in_to_admin),  # admin:login
     path("admin/", admin.site.urls),
@@ -42,6 +42,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     re_path(r"^api(?:/|$)", nowhere),
     path("v1/configuration-support/", include("apps.gateway.urls")),
     path("demo/", include("apps.demo.services")),
+    path("scheduled/", include("apps.triggers.urls")),
     path("", include("apps.chat.urls")),
 ]
 

@@ -24,6 +24,7 @@ DEMANDING = frozenset(
         "site/test_slow_clients.py",
         "site/test_stopping.py",
         "triggers/test_processes.py",
+        "triggers/test_storm.py",
     }
 )
 """Modules that start several servers at a time, and wait for them with a bound."""

@@ -35,6 +35,7 @@ from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
 from apps.manifest.skill_document import InstalledSkill
+from apps.schedules.desk import Desk
 from apps.workspace.loading.loader import Loader
 from apps.workspace.loading.shared_loads import Loading
 from apps.workspace.port import Workspace
@@ -173,6 +174,9 @@ class Opening(msgspec.Struct, frozen=True):
     """Those that every application of this installation is offered."""
     search_conversations: SearchConversations | None = None
     """None where the caller has no account on the page."""
+    schedules: Desk | None = None
+    """None where nothing can be scheduled: for callers without an account, outside of conversations that
+    are kept, and for helpers."""
     prompts: Mapping[str, str] = {}
     """The predefined prompts of this installation, by name."""
     places: Mapping[str, ChatPlace] = {}

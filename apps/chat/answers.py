@@ -11,14 +11,14 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.accounts.caller import Caller
-from apps.agent.events import StageClosed
+from apps.agent.events import Emit, StageClosed
 from apps.agent.ledger import Interaction, Step
 from apps.agent.meter import ModelCallReport
 from apps.agent.progress import Progress
 from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat import queue
-from apps.chat.access import person_stream
+from apps.chat.access import person_stream, reference_of
 from apps.chat.audit_events import event_of, question_events
 from apps.chat.context_use import newest_correction, update_context
 from apps.chat.earlier import earlier_conversations
@@ -29,6 +29,7 @@ from apps.chat.models import QueuedMessage
 from apps.chat.questions import Begun, begin
 from apps.chat.summaries import ConversationSummaries, write_ahead
 from apps.chat.transcript import Transcript
+from apps.chat.unattended import CappedMeter, Spending, Unattended
 from apps.errors import QuickAppError, Refused
 from apps.insights.answer_figures import FiguresMeter, with_call
 from apps.insights.meter import RunMeter
@@ -40,9 +41,11 @@ from apps.live.models import Run
 from apps.live.notifications import announce_waiting, wake_viewers
 from apps.live.rates import admit, rates_of, spend
 from apps.live.run_record import RunRecord
+from apps.live.summaries import usage_of_steps
 from apps.live.supervisor import RunOutcome, RunSupervisor
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
+from apps.schedules.desk import Desk, Owner
 from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
@@ -114,7 +117,8 @@ async def ask_or_queue(
     if rates and not await database_sync_to_async(queue.was_taken)(caller, sent.id):
         await admit(rates)
     conversation = sent.conversation
-    if sent.while_running == "refuse" or conversation is None:
+    # What takes the place of the last answer makes no sense behind another one.
+    if sent.while_running == "refuse" or conversation is None or sent.replaces is not None:
         return await ask(hub, caller, application, open_workspace, sent)
     if not await database_sync_to_async(queue.has_to_wait)(conversation, sent.id):
         try:
@@ -198,9 +202,14 @@ def start(
 
     before = (past.steps, past.interactions, begun.consents)
     supervisor = RunSupervisor(hub, begun.log, end, *before)
-    supervisor.ledger.unattended = row.unattended
     recorder = AnswerRecorder(supervisor.record, transcript)
+    emit: Emit = recorder.emit
     progress.meter = FiguresMeter(meter_of(hub, row, caller), recorder.count)
+    unattended = Unattended.of(begun.messages[-1].place, row.unattended)
+    if unattended is not None:
+        spent = usage_of_steps(past.steps)
+        progress.meter = CappedMeter(progress.meter, Spending(unattended, transcript, spent))
+        supervisor.ledger.patient, emit = unattended.patient, unattended.emitting(emit)
     caller = replace(caller, is_remembered=begun.conversation.has_memory)
     request = request_of(begun, application, caller)
     workspace = open_workspace(caller)
@@ -208,7 +217,7 @@ def start(
     async def work() -> str | None:
         asked = (application, request, workspace, caller)
         try:
-            return (await run(*asked, recorder.emit, supervisor.ledger, progress)).reason
+            return (await run(*asked, emit, supervisor.ledger, progress)).reason
         finally:
             spend(rates_of(caller, application), progress.usage)
 
@@ -252,7 +261,17 @@ def request_of(begun: Begun, application: ResolvedApplication, caller: Caller) -
         summaries=ConversationSummaries(begun.run.stream),
         correction=newest_correction(begun.messages),
         place=begun.place,
+        schedules=desk_of(begun, application, caller),
     )
+
+
+def desk_of(begun: Begun, application: ResolvedApplication, caller: Caller) -> Desk | None:
+    """The schedules that the model may set. None without an account, in whose name they could run."""
+    if caller.principal is None or caller.kind not in ("user", "key"):
+        return None
+    kept = replace(caller, surface="")
+    owner = Owner(caller.bucket, caller.principal, caller.team, reference_of(kept))
+    return Desk(owner, application.id, begun.conversation.pk, caller.timezone)
 
 
 async def ask_following(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:

@@ -46,7 +46,8 @@ class Ask(Frame):
     `page` where scripts of the page run its tools. While an answer is going, the question is
     refused, queued, or asked at once in its place. `memory` is whether a new conversation may use
     what is remembered of its person. `place` is the slug of the place where the person is, and
-    `narrative` says what they look at there.
+    `narrative` says what they look at there. `replaces` is the run of the last answer, which failed or
+    was stopped: its question and what there is of it leave the conversation.
     """
 
     type: Literal["ask"]
@@ -61,6 +62,7 @@ class Ask(Frame):
     memory: bool = True
     place: str = Field(default="", max_length=LONGEST_PLACE)
     narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
+    replaces: UUID | None = None
 
     @field_validator("timezone")
     @classmethod

@@ -34,6 +34,7 @@ from apps.catalog.models import SystemMessage
 from apps.chat.figures import shown
 from apps.live.events import (
     AnswerStored,
+    AttemptReplaced,
     CallCounted,
     Continued,
     InteractionResolved,
@@ -63,6 +64,7 @@ SSE_NAMES = {
     "todo.changed": "AITodoChanged",
     "run.status": "AITaskStatusChanged",
     "message.added": "AIMessageComplete",
+    "attempt.replaced": "AIAttemptReplaced",
     "message.complete": "AIMessageComplete",
     "run.error": "AIStreamError",
     "run.continued": "AIRunContinued",
@@ -124,6 +126,8 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
             return {"type": "todo.changed", "text": text}
         case QuestionAdded(message):
             return {"type": "message.added", "message": message}
+        case AttemptReplaced(replaced):
+            return {"type": "attempt.replaced", "replaced": replaced}
         case StatusChanged(status):
             return {"type": "run.status", "status": status}
         case Continued():

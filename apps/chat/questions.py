@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -16,6 +17,7 @@ from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import NOT_FOUND, find, find_open, own, record_denial, reference_of
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
+from apps.chat.marks import marked_place, shown_place
 from apps.chat.models import Conversation, Message, title_of
 from apps.chat.senders import Sender
 from apps.errors import ApplicationNotFound, Refused
@@ -23,12 +25,14 @@ from apps.insights.budgets.standings import check_start
 from apps.insights.price_list import PRICES
 from apps.live import journal, leases, queue
 from apps.live.consents import read_consents
-from apps.live.events import QuestionAdded, StatusChanged, storable
+from apps.live.events import AttemptReplaced, QuestionAdded, StatusChanged, storable
 from apps.live.log import RunLog
 from apps.live.models import KeptManifest, Run, RunSummary
 from apps.manifest.chat_place import ChatPlace
 
 PAGE = RunSummary.Door.PAGE
+UNFINISHED = frozenset({"error", "stopped"})
+"""Finish reasons of answers that can be tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +99,9 @@ def begin_new(
     holder: str,
     run_id: UUID | None = None,
     sender: Sender | None = None,
+    trigger: Mapping[str, Any] | None = None,
 ) -> Begun:
-    """Raises as `begin`, and `BudgetSpent`."""
+    """`trigger` is the mark of what asks in place of a person. Raises as `begin`, and `BudgetSpent`."""
     check_start(caller, PAGE, application.slug, ask.timezone)
     place = application.place(ask.place)
     PRICES.refresh()  # here, where the database is asked anyway, and before it is written to
@@ -107,6 +112,8 @@ def begin_new(
         conversation = create(caller, application, ask, title)
     else:
         conversation = find_open(caller, ask.conversation, application.slug)
+    if ask.replaces is not None:
+        forget_attempt(conversation, ask.replaces)
     run = Run(
         id=run_id or uuid4(),
         stream=conversation.pk,
@@ -119,8 +126,8 @@ def begin_new(
         unattended=None if sender is None else sender.unattended,
     )
     queue.admit(run, holder)
-    noted = noted_place(place, ask.narrative)
-    begun = store_question(conversation, run, text, attachments, noted, sender)
+    noted = noted_place(place, ask.narrative) if trigger is None else marked_place(trigger)
+    begun = store_question(conversation, run, text, attachments, noted, sender, ask.replaces)
     return replace(begun, place=place)
 
 
@@ -154,6 +161,23 @@ def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: st
     )
 
 
+def forget_attempt(conversation: Conversation, run: UUID) -> None:
+    """Delete the question and the answer of a run that came to nothing, so that no model reads them again.
+
+    Raises `Refused` unless it is the last one, and failed or was stopped.
+    """
+    said = conversation.messages.said()
+    last = said.last()
+    if last is None or last.run_id != run or last.finish_reason not in UNFINISHED:
+        raise Refused(
+            "not_replaceable",
+            "Only the last answer can be tried again, if it failed or was stopped. Ask the question anew.",
+        )
+    attempt = said.filter(run=run)
+    conversation.messages.filter(parent__in=attempt).delete()  # summaries that end with it
+    attempt.delete()
+
+
 def keep_manifest(application: ResolvedApplication) -> KeptManifest:
     """The row of the manifest that the application was made of."""
     kept = KeptManifest(digest=application.digest, text=json.dumps(application.document))
@@ -162,7 +186,7 @@ def keep_manifest(application: ResolvedApplication) -> KeptManifest:
     return kept
 
 
-def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, str] | None:
+def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | None:
     """What is stored and shown of where the person is, None for nothing."""
     said = str(storable(narrative)).strip()
     if place is None and not said:
@@ -176,8 +200,9 @@ def store_question(
     run: Run,
     text: str,
     attachments: list[dict[str, str]],
-    place: dict[str, str] | None = None,
+    place: dict[str, Any] | None = None,
     sender: Sender | None = None,
+    replaces: UUID | None = None,
 ) -> Begun:
     leases.claim(run)
     question = Message.objects.create(
@@ -191,7 +216,8 @@ def store_question(
     )
     conversation.updated_at = question.created_at
     conversation.save(update_fields=["updated_at"])
-    events = (question_added(question), StatusChanged(run.status))
+    replaced = () if replaces is None else (AttemptReplaced(str(replaces)),)
+    events = (*replaced, question_added(question), StatusChanged(run.status))
     before = journal.add(conversation.pk, run.pk, events)
     if run.status == Run.Status.QUEUED:
         return Begun(conversation, run, is_new=True)
@@ -208,7 +234,7 @@ def question_added(question: Message) -> QuestionAdded:
             "text": question.text,
             "attachments": question.attachments,
             "created_at": question.created_at.isoformat(),
-            **({"place": question.place} if question.place else {}),
+            **({"place": shown_place(question.place)} if question.place else {}),
             **({"sender": question.sender} if question.sender else {}),
         }
     )

@@ -23,7 +23,10 @@ def everything_of(app: str, *models: str) -> tuple[str, ...]:
     return tuple(f"{app}.{action}_{model}" for model in models for action in ACTIONS)
 
 
-SHAPES = ("runs.view_run", "runs.view_runsummary", "insights.view_usagesum", "insights.view_price")
+SHAPES = (
+    *("runs.view_run", "runs.view_runsummary", "insights.view_usagesum", "insights.view_price"),
+    "schedules.view_schedule",
+)
 """How runs went, without a word of what was said."""
 OPERATOR = (
     *everything_of("catalog", "application", "contentitem"),
@@ -31,6 +34,7 @@ OPERATOR = (
     "workspace.view_secret",
     *everything_of("triggers", "webhook", "subscription"),
     "triggers.view_delivery",
+    *("schedules.change_schedule", "schedules.delete_schedule"),
     *SHAPES,
 )
 AUDITOR = (

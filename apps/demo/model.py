@@ -22,6 +22,7 @@ from apps.demo.clues import all_clues
 from apps.demo.excerpts import quotations
 from apps.demo.known_tools import Asked, documents_of, known_calls, known_text, next_calls
 from apps.demo.lead import LEADS, TODO, lead_calls
+from apps.demo.reminders import NAMES, reminders, ringing
 from apps.demo.results import READ_SKILL, render, without_attachments
 from apps.demo.talk import greeting, long_text, small_talk
 from apps.manifest.narrative import without_narrative
@@ -105,7 +106,8 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
     if plan.missing and not plan.calls:
         return "\n\n".join([*plan.missing, "Say it in your question, and I will call it."])
     files = attached or len(asked[-1].attachments)
-    return plan.calls or small_talk(question, request.tools, files)
+    rung = ringing(asked[-1].text, question)
+    return plan.calls or rung or small_talk(question, request.tools, files)
 
 
 def led(question: str, request: ModelRequest, said: Sequence[Message]) -> list[Call]:
@@ -149,9 +151,10 @@ def plan_for(question: str, request: ModelRequest, choice: object, earlier: Sequ
             return Plan(calls)
         is_small_talk = bool(question.strip() and greeting(question))
         known = [] if is_small_talk else known_calls(asked_of(question, request))
+        known = list(reminders(question, {spec.name for spec in tools})) or known
         if known:
             return Plan(known)
-        others = [spec for spec in tools if spec.name not in {READ_SKILL, *LEADS}]
+        others = [spec for spec in tools if spec.name not in {READ_SKILL, *LEADS, *NAMES}]
         tools = others if others or choice != "required" else tools
     return plan_calls(question, tools, choice, earlier)
 

@@ -21,6 +21,13 @@ class QuestionAdded:
 
 
 @dataclass(frozen=True, slots=True)
+class AttemptReplaced:
+    """The run takes the place of another one, whose question and answer are no part of the stream any more."""
+
+    replaced: str
+
+
+@dataclass(frozen=True, slots=True)
 class StatusChanged:
     status: str
 
@@ -62,6 +69,7 @@ class AnswerStored:
 StreamEvent: TypeAlias = (
     said.Event
     | QuestionAdded
+    | AttemptReplaced
     | StatusChanged
     | Continued
     | InteractionResolved
@@ -95,6 +103,7 @@ NAMES: Mapping[str, type[Any]] = {
     "spent": said.Spent,
     "finished": said.Finished,
     "question": QuestionAdded,
+    "replaced": AttemptReplaced,
     "status": StatusChanged,
     "continued": Continued,
     "resolved": InteractionResolved,

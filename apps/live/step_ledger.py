@@ -1,7 +1,7 @@
 """The steps and questions of a run, as its rows and what is on the way to them."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -17,15 +17,11 @@ from apps.live.models import ALL_TOOLS, Run, RunStep
 from apps.live.run_record import RunRecord
 from apps.live.step_keys import kept_key
 
-OF_PEOPLE: frozenset[InteractionKind] = frozenset({"approval", "question", "sign_in"})
-"""What somebody answers in their own time."""
-
 
 class StepLedger:
     """The `Ledger` of one run that is kept.
 
-    When the process is about to end, `is_closing` lets no further turn of the run begin. What an
-    `unattended` run asks of people has its own time, whatever a tool says.
+    When the process is about to end, `is_closing` lets no further turn of the run begin.
     """
 
     is_kept = True
@@ -45,7 +41,8 @@ class StepLedger:
         self.asked: dict[tuple[str, InteractionKind], Interaction] = {}
         self.stops: dict[str, asyncio.Event] = {}
         self.is_closing = False
-        self.unattended: Mapping[str, Any] | None = None
+        self.patient: Callable[[Interaction], Interaction] = lambda asked: asked
+        """Gives what is asked another time to be answered, where nobody may sit there."""
 
     def step(self, key: str) -> Step | None:
         # Inside of a tool's step nothing is refused: the tool may come to its end.
@@ -66,10 +63,7 @@ class StepLedger:
 
     def ask(self, interaction: Interaction) -> None:
         key = kept_key(interaction.key)
-        asked = replace(interaction, key=key)
-        if self.unattended is not None and asked.kind in OF_PEOPLE:
-            asked = replace(asked, seconds=self.unattended["seconds"])
-        self.asked[key, asked.kind] = asked
+        self.asked[key, interaction.kind] = replace(self.patient(interaction), key=key)
 
     async def ask_now(self, interaction: Interaction) -> Mapping[str, Any]:
         return await ask_while_going(self.record_of_run, interaction)

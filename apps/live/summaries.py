@@ -4,7 +4,7 @@ These functions are synchronous and short: they run on a database thread.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import connection, models, transaction
 from django.utils import timezone
 
+from apps.agent.events import ModelUsage
 from apps.agent.ledger import Step
 from apps.agent.progress import Progress
 from apps.agent.step_results import read_outcome, read_reply
@@ -136,8 +137,16 @@ def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -
 
 def recorded_progress(run: Run) -> Progress:
     """The counts of a run by its recorded steps, for a run that no process works on."""
+    return progress_of_steps(read_steps(run))
+
+
+def usage_of_steps(steps: Iterable[Step]) -> list[ModelUsage]:
+    return progress_of_steps(steps).usage
+
+
+def progress_of_steps(steps: Iterable[Step]) -> Progress:
     progress = Progress()
-    for step in read_steps(run):
+    for step in steps:
         if step.status == "done" and "/" not in step.key:  # a step's result has those inside of it
             with suppress(msgspec.ValidationError):  # of other code than this
                 add_step(progress, step)

@@ -196,6 +196,18 @@ class SearchConversations(Node):
     page have it; it finds nothing of the conversation that is going on."""
 
 
+class Schedules(Node):
+    """Tools with which the model sets an alarm, and schedules tasks for the person."""
+
+    enabled: bool = False
+    """Give the model the tools `alarm-clock`, `schedule-task`, `list-schedules`, `update-schedule` and
+    `remove-schedule`. Only people who are signed in on the page, and programs with their keys, have
+    them."""
+    approval: Approval = Field(default_factory=lambda: Approval(mode="confirm"))
+    """Whether `schedule-task` and `update-schedule` wait for the person: they do, unless it says
+    otherwise."""
+
+
 class ToolAccessFilter(Node):
     """Deployments that the caller may not use are no tools, and nothing is said about it."""
 
@@ -232,6 +244,8 @@ class Features(Node):
     """A tool with which the model asks the user. `{}`: the model has it; null: it does not."""
     search_conversations: SearchConversations | None = None
     """A tool that finds earlier conversations of the same person. Null: the model has none."""
+    schedules: Schedules | None = None
+    """An alarm, and tasks that are done by themselves at their times. Null: the model has none."""
     model_keys: ModelKeys | None = None
     """With whose keys the services of models are asked. Null: the installation's."""
     rate_limits: RateLimits | None = None

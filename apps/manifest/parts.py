@@ -47,6 +47,7 @@ FEATURES = {
     "representation_tooling": "add_attachment",
     "questions": "",
     "search_conversations": "enabled",
+    "schedules": "enabled",
     "subagents": "enabled",
     "spawn_agent": "enabled",
     "todo": "enabled",

@@ -15,6 +15,7 @@ from apps.capabilities.registry import SearchConversations
 from apps.errors import BadRequest, InitializationIssue
 from apps.manifest.chat_place import ChatPlace
 from apps.manifest.orchestrator import NO_LIMIT, Orchestrator, is_limit
+from apps.schedules.desk import Desk
 from apps.workspace.port import DeploymentInfo
 
 logger = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ class RunRequest(msgspec.Struct, frozen=True):
     `search_conversations` is for the caller of this request; None: nothing can be searched.
     `max_prompt_tokens` limits what the model is sent, beside its window. `summaries` are those of
     the conversation, None where none are kept; `correction` is what its estimates are multiplied by.
-    `place` is where the person is.
+    `place` is where the person is, `schedules` what they have scheduled; None: nothing can be.
     """
 
     messages: tuple[Message, ...]
@@ -58,6 +59,7 @@ class RunRequest(msgspec.Struct, frozen=True):
     summaries: Summaries | None = None
     correction: float = 1.0
     place: ChatPlace | None = None
+    schedules: Desk | None = None
 
 
 def chosen_tool(choice: Any) -> str:

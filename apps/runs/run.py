@@ -89,6 +89,7 @@ async def run(
         messages=given,
         skills=application.skills,
         search_conversations=request.search_conversations,
+        schedules=request.schedules,
         prompts=application.prompts,
         places=application.places,
         agents=application.agents,

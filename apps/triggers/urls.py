@@ -1,11 +1,15 @@
-"""The addresses of the API for scripts."""
+"""The addresses of the page "Scheduled"."""
 
-from rest_framework.routers import SimpleRouter
+from django.urls import URLPattern, path
 
-from apps.triggers.api import SubscriptionViewSet, WebhookViewSet
+from apps.triggers import pages
 
-router = SimpleRouter()
-router.register("webhooks", WebhookViewSet)
-router.register("subscriptions", SubscriptionViewSet)
-
-urlpatterns = router.urls
+urlpatterns: list[URLPattern] = [
+    path("", pages.schedules, name="schedules"),
+    path("new/", pages.add, name="schedule-add"),
+    path("<uuid:pk>/", pages.edit, name="schedule-edit"),
+    path("<uuid:pk>/run/", pages.run, name="schedule-run"),
+    path("<uuid:pk>/pause/", pages.pause, name="schedule-pause"),
+    path("<uuid:pk>/resume/", pages.resume, name="schedule-resume"),
+    path("<uuid:pk>/delete/", pages.delete, name="schedule-delete"),
+]

@@ -77,6 +77,8 @@ class ScriptedSocket:
 
     def begin(self, ask: dict[str, Any]) -> None:
         self.run = str(uuid.uuid4())
+        if "replaces" in ask:
+            self.say(type="attempt.replaced", replaced=ask["replaces"])
         self.say(
             type="message.added",
             message={

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -379,7 +380,7 @@ def test_an_answer_can_be_stopped(chat: Page, socket: ScriptedSocket, way: str) 
     else:
         chat.keyboard.press("Escape")
 
-    expect(chat.locator("chat-answer .notice")).to_have_text("Stopped.")
+    expect(chat.locator("chat-answer .notice")).to_contain_text("Stopped.")
     expect(chat.locator(".step-state")).to_have_text("Stopped")
     expect(question(chat)).to_be_focused()
     expect(chat.locator("#said")).to_have_text("Answer stopped.")
@@ -389,6 +390,7 @@ def test_an_answer_can_be_stopped(chat: Page, socket: ScriptedSocket, way: str) 
 def test_a_failure_has_its_reference_and_can_be_retried(chat: Page, socket: ScriptedSocket) -> None:
     ask(chat, socket, "Break")
     socket.say(type="run.error", text="The model did not answer.", reference="0a1b2c3d")
+    failed = socket.run
     socket.end("failed")
 
     failure = chat.locator(".failure")
@@ -397,9 +399,33 @@ def test_a_failure_has_its_reference_and_can_be_retried(chat: Page, socket: Scri
     expect(chat.locator("#warned")).to_have_text("The answer failed. The model did not answer.")
     chat.get_by_role("button", name="Retry").click()
 
-    expect(chat.locator(".question-text")).to_have_text(["Break", "Break"])
+    expect(chat.locator(".question-text")).to_have_text(["Break"])
+    expect(failure).to_have_count(0)
     assert socket.asked() == ["Break", "Break"]
+    assert socket.received[-1]["replaces"] == failed
+    socket.end(text="Whole.")
+    expect(chat.locator("chat-answer")).to_contain_text("Whole.")
+    expect(chat.locator(".question-text")).to_have_text(["Break"])
+    expect(failure).to_have_count(0)
     expect(chat.get_by_role("button", name="Retry")).to_have_count(0)
+
+
+def test_a_retry_that_is_refused_leaves_the_failed_attempt(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    ask(chat, socket, "Break")
+    socket.say(type="run.error", text="The model did not answer.", reference="0a1b2c3d")
+    socket.end("failed")
+    socket.deaf = True
+    chat.get_by_role("button", name="Retry").click()
+    expect(chat.locator(".failure")).to_have_count(0)
+
+    socket.refuse("The server is restarting.", "server_stopping")
+
+    expect(chat.locator("#problem")).to_have_text("The server is restarting.")
+    expect(chat.locator(".question-text")).to_have_text(["Break"])
+    expect(chat.locator(".failure")).to_be_visible()
+    expect(question(chat)).to_have_value("")
 
 
 @pytest.mark.parametrize(
@@ -445,6 +471,110 @@ def test_a_session_that_ended_is_told_and_not_asked_for_again(
     assert len(socket.everybody) == 1
 
 
+def test_a_question_is_on_the_page_before_the_server_has_heard_of_it(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    socket.deaf = True
+
+    shown = chat.evaluate(
+        """async () => {
+          const field = document.getElementById("question");
+          field.value = "Seen at once";
+          field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+          field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+          return new Promise((seen) => requestAnimationFrame(() => seen(
+            [...document.querySelectorAll(".question-text, .question-state")].map((one) => one.textContent)
+          )));
+        }"""
+    )
+
+    assert shown == ["Seen at once", "Sending…"]
+
+
+def test_what_is_long_or_wide_has_room_of_its_own_and_all_of_it_is_printed(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    lines = "\n".join(f"Line {number}" for number in range(80))
+    question(chat).fill(lines)
+    question(chat).press("Enter")
+    text = chat.locator(".question-text")
+    expect(text).to_contain_text("Line 79")
+    socket.write("|Name|" + "Column|" * 9 + "\n|-|" + "-|" * 9 + "\n|" + "some words|" * 10)
+    socket.write("\n\n[a link](https://example.org/page) and a note[^1].\n\n[^1]: The note.\n")
+    dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGD4DwABBAEAX+XDSwAAAABJRU5ErkJggg=="
+    socket.end(attachments=[{"type": "image/png", "title": f"{n}", "data": dot} for n in "ab"])
+
+    height = "element => element.getBoundingClientRect().height"
+    assert text.evaluate(height) < 300
+    text.evaluate("element => element.scrollTo(0, 900)")  # as find-in-page does
+    expect(chat.get_by_role("button", name="Show less")).to_be_visible()
+    assert text.evaluate(height) > 1500
+    chat.get_by_role("button", name="Show less").click()
+    assert text.evaluate(height) < 300
+    table = chat.get_by_role("group", name="Table: Name, Column")
+    assert table.evaluate("box => box.scrollWidth > box.clientWidth")
+    expect(chat.locator("chat-answer markdown-text sup")).to_have_text(["1", "1"])
+    boxes = [card.bounding_box() for card in chat.locator(".picture").all()]
+    assert [box["y"] for box in boxes if box] == [boxes[0]["y"]] * 2 if boxes[0] else False
+    assert barriers(chat) == []
+
+    chat.emulate_media(media="print")
+    assert text.evaluate(height) > 1500
+    for hidden in (question(chat), chat.locator(".sidebar"), chat.locator(".answer-foot")):
+        expect(hidden).to_be_hidden()
+    link = chat.get_by_role("link", name="a link")
+    after = link.evaluate("link => getComputedStyle(link, '::after').content")
+    assert "https://example.org/page" in after
+
+
+def test_a_text_from_right_to_left_has_its_marks_on_its_own_side(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    ask(chat, socket, "שלום")
+    socket.write(
+        "English first.\n\n> שלום\n\n1. פריט\n\n|שם|ערך|\n|-|-|\n|א|12|\n\n```\nlet a;\n```\n"
+    )
+    socket.end()
+
+    expect(chat.locator(".code")).to_be_visible()
+    sides = chat.evaluate(
+        """() => {
+          const of = (name, side) => getComputedStyle(document.querySelector("markdown-text " + name))[side];
+          return [of("blockquote", "borderRightWidth"), of("blockquote", "borderLeftWidth"),
+            of("ol", "direction"), of("td", "direction"), of("td", "textAlign"),
+            of(".code", "direction"), of("p", "direction")];
+        }"""
+    )
+    assert sides == ["3px", "0px", "rtl", "rtl", "start", "ltr", "ltr"]
+
+
+def test_a_step_shows_named_values_and_tables_and_its_raw_text_on_demand(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    rows = [{"day": str(day), "sun": day % 2 == 0} for day in range(25)]
+    told = "> #### Request:\n\r***city:*** Oslo <b>\n\r***days:*** [1,2]\n\r"
+    answered = f"> ##### Response:\n\n```json\n{json.dumps({'days': rows})}\n```\n"
+    ask(chat, socket, "What is the weather?")
+    socket.say(type="stage.opened", stage="1", title="Weather", parent=None)
+    socket.say(type="stage.delta", stage="1", text=told + answered)
+    socket.say(type="stage.closed", stage="1", failed=False, seconds=1)
+    socket.end(text="Sunny.")
+
+    chat.locator(".steps summary").click()
+
+    step = chat.locator("step-text")
+    expect(step.locator("h3")).to_have_text(["Request", "Response"])
+    expect(step.locator("dt")).to_have_text(["city", "days", "days"])
+    expect(step.locator("dd").first).to_have_text("Oslo <b>")
+    expect(step.locator("th")).to_have_text(["day", "sun"])
+    expect(step.locator("tbody tr")).to_have_count(20)
+    assert barriers(chat) == []
+    step.get_by_role("button", name="Show all").click()
+    expect(step.locator("tbody tr")).to_have_count(25)
+    step.get_by_role("button", name="Raw").click()
+    expect(step.locator("pre")).to_contain_text("***city:*** Oslo <b>")
+
+
 def test_what_others_ask_in_the_same_conversation_is_shown(
     chat: Page, socket: ScriptedSocket
 ) -> None:
@@ -487,6 +617,22 @@ def test_a_draft_outlives_a_reload(chat: Page, socket: ScriptedSocket) -> None:
     assert socket.received == []
 
 
+def test_a_draft_of_a_person_outlives_its_tab_and_not_their_session(
+    admin_page: Page, application: str, socket: ScriptedSocket
+) -> None:
+    admin_page.goto(application)
+    question(admin_page).fill("Half a thought")
+    second = admin_page.context.new_page()
+    second.goto(application)
+    expect(question(second)).to_have_value("Half a thought")
+
+    second.get_by_role("button", name="Sign out").click()
+    expect(second.get_by_role("link", name="Sign in").first).to_be_visible()
+    second.goto(application)
+    expect(question(second)).to_have_value("")
+    assert second.evaluate("Object.keys(localStorage).filter(key => key.startsWith('draft'))") == []
+
+
 def test_a_question_that_is_too_long_is_counted_and_not_sent(
     chat: Page, socket: ScriptedSocket
 ) -> None:
@@ -495,7 +641,12 @@ def test_a_question_that_is_too_long_is_counted_and_not_sent(
     expect(chat.get_by_text("1 characters too many")).to_be_visible()
     expect(chat.get_by_role("button", name="Send")).to_be_disabled()
     question(chat).press("Enter")
+    expect(chat.get_by_role("alert").filter(has_text="Not sent")).to_have_text(
+        "Not sent: the message is 1 characters too long."
+    )
     assert socket.received == []
+    question(chat).fill("x")
+    expect(chat.locator(".composer-problem")).to_have_text("")
 
 
 def test_a_starter_is_asked_at_once(page: Page, starters: Any, socket: ScriptedSocket) -> None:
@@ -662,6 +813,30 @@ def test_nothing_is_wider_than_a_small_screen(
     expect(chat.get_by_role("link", name="New conversation")).to_be_in_viewport()
     chat.keyboard.press("Escape")
     expect(chat.get_by_role("link", name="New conversation")).not_to_be_in_viewport()
+
+
+def test_on_a_phone_the_account_is_behind_a_button_beside_the_brand(
+    page: Page, application: str
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 700})
+    page.goto("/")
+    button = page.get_by_role("button", name="Account")
+    middles = [
+        box["y"] + box["height"] / 2
+        for place in (button, page.locator(".bar .brand"))
+        if (box := place.bounding_box())
+    ]
+    assert abs(middles[0] - middles[1]) < 4
+    expect(page.get_by_role("link", name="Sign in")).to_be_hidden()
+
+    button.press("Enter")
+
+    expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+    assert barriers(page) == []
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/account-menu-390.png")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="Sign in")).to_be_hidden()
 
 
 def test_only_beginnings_ends_and_failures_are_read_out(chat: Page, socket: ScriptedSocket) -> None:

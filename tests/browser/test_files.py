@@ -176,6 +176,12 @@ def test_what_cannot_be_sent_says_why(chat: Page, folder: Path) -> None:
         "is not what its name says: its content is not image/png. "
         "Check the file, or give it the right ending.",
     ]
+    question(chat).fill("Read them")
+    question(chat).press("Enter")
+    expect(chat.locator(".composer").get_by_role("alert")).to_have_text(
+        "Not sent: huge.bin could not be uploaded. Remove it."
+    )
+    expect(question(chat)).to_have_value("Read them")
     for name in ("huge.bin", "empty.txt", "lie.png"):
         chat.get_by_role("button", name=f"Remove {name}").click()
     expect(chat.locator(".tray")).to_have_count(0)

@@ -170,11 +170,15 @@ class Tab(WebsocketCommunicator):  # type: ignore[misc]
     conversation = run = ""
 
     async def ask(
-        self, text: str, conversation: str | None = None, request: UUID | None = None
+        self,
+        text: str,
+        conversation: str | None = None,
+        request: UUID | None = None,
+        **more: object,
     ) -> str:
         """Ask; return the id of the conversation as the first frame of the answer names it."""
         frame = {"type": "ask", "id": str(request or uuid4()), "text": text}
-        await self.send_json_to({**frame, "conversation": conversation})
+        await self.send_json_to({**frame, "conversation": conversation, **more})
         if conversation is not None:
             return conversation
         opened = await self.frame()

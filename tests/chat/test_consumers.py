@@ -490,6 +490,29 @@ async def test_a_failure_is_told_with_a_reference_and_what_there_was_is_kept():
     assert (await Run.objects.aget()).status == "failed"
 
 
+@pytest.mark.usefixtures("nothing_predefined")
+async def test_a_retry_takes_the_place_of_the_failed_attempt_and_no_model_reads_that_again():
+    async with scene() as on:
+        on.model.put(says("It is"), ModelFailed("broke off", reason="stream"))
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("How warm is it?")
+        failed = (await tab.until_over())[-1]["run"]
+        on.model.put(says("12"), None)
+
+        await tab.ask("How warm is it?", conversation, replaces=failed)
+        frames = await tab.until_over()
+
+        await tab.ask("How warm is it?", conversation, replaces=failed)
+        refusal = await tab.frame()
+
+    assert kinds(frames)[:3] == ["attempt.replaced", "message.added", "run.status"]
+    assert frames[0]["replaced"] == failed
+    assert [one.text for one in on.model.asked[1].messages] == ["How warm is it?"]
+    stored = [one.text async for one in Message.objects.all()]
+    assert stored == ["How warm is it?", "12"]
+    assert refusal["code"] == "not_replaceable"
+
+
 async def test_an_application_that_is_switched_off_says_so():
     async with scene(is_enabled=False) as on:
         tab = await on.visitor.tab(on.hub)

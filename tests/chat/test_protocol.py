@@ -35,6 +35,7 @@ from apps.chat.protocol import SSE_NAMES, FrameWriter, encode, list_refresh, ser
 from apps.insights.answer_figures import AnswerFigures
 from apps.live.events import (
     AnswerStored,
+    AttemptReplaced,
     CallCounted,
     Continued,
     InteractionResolved,
@@ -137,6 +138,7 @@ FRAMES: list[tuple[StreamEvent, dict[str, Any] | None]] = [
         },
     ),
     (QuestionAdded({"id": "1"}), {"type": "message.added", "message": {"id": "1"}}),
+    (AttemptReplaced("0a1b"), {"type": "attempt.replaced", "replaced": "0a1b"}),
     (StatusChanged("queued"), {"type": "run.status", "status": "queued"}),
     (Continued(), {"type": "run.continued"}),
     (RunFailed("No.", "ab12"), {"type": "run.error", "text": "No.", "reference": "ab12"}),

@@ -43,6 +43,7 @@ from tests.contract import (
     prompts,
     providers,
     rest,
+    schedules,
     skills,
     stages,
     teams,
@@ -69,7 +70,7 @@ CHAPTERS = (
         usage,
     ),
     *(fallbacks, model_capabilities, context_window, budgets, prompts, personal_keys),
-    *(conversations, teams, operators, access, helpers, triggers),
+    *(conversations, teams, operators, access, helpers, triggers, schedules),
 )
 TABLE: Table = {}
 for chapter in CHAPTERS:
@@ -98,6 +99,7 @@ SECTIONS = (
     *("T-20", "T-21", "T-22", "T-23", "T-24", "T-63", "D-08"),
     *("T-40", "T-41", "T-42", "T-43"),
     *("webhooks", "subscriptions", "notices"),
+    *("D-41", "D-42", "R-20"),
 )
 
 

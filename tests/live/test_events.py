@@ -14,6 +14,7 @@ from apps.insights.answer_figures import AnswerFigures
 from apps.live import events
 from apps.live.events import (
     AnswerStored,
+    AttemptReplaced,
     CallCounted,
     Continued,
     InteractionResolved,
@@ -46,6 +47,7 @@ KEPT: list[StreamEvent] = [
     said.Spent(Usage(1, 2, (ModelUsage("m", 1, 2),))),
     said.Finished("stop", Usage(1, 2)),
     QuestionAdded({"id": "1"}),
+    AttemptReplaced("0a1b"),
     StatusChanged("running"),
     Continued(),
     InteractionResolved("t:1:0:c", "approval", {"outcome": "denied"}, "you", 12.5),

@@ -28,7 +28,9 @@ about it."""
 
 WRITTEN_HERE = "helper"
 """Stands for the name of the prompt of a helper, which is filled in as a predefined one is."""
-NOT_FOR_HELPERS = frozenset({"subagents", "spawn_agent", "questions", "memory", "todo"})
+NOT_FOR_HELPERS = frozenset(
+    {"subagents", "spawn_agent", "questions", "memory", "schedules", "todo"}
+)
 
 
 def name_of(toolset: ToolSet) -> str:

@@ -18,7 +18,7 @@ import "./markdown.js";
 const COPIED_FOR = 2_000;
 
 /**
- * Dispatches `retry` with the question (`{text, attachments}`) as its detail, and lets the `answer`
+ * Dispatches `retry` with the question (`{text, attachments, replaces}`) as its detail, and lets the `answer`
  * of its cards through; both bubble.
  */
 export class ChatAnswer extends LitElement {
@@ -82,7 +82,7 @@ export class ChatAnswer extends LitElement {
   /** @param {Answer} answer @param {Part} part @param {boolean} going */
   #part(answer, part, going) {
     if (part.kind === "steps") return stepList(part.steps, () => this.requestUpdate(), answer.expired);
-    if (part.kind === "notice") return html`<p class="notice">${icon("circle-alert")}${part.text}</p>`;
+    if (part.kind === "notice") return html`<p class="notice" dir="auto">${icon("circle-alert")}${part.text}</p>`;
     if (part.kind === "interaction")
       return html`<chat-interaction .interaction=${part.interaction} .version=${answer.version}
         .status=${answer.status}></chat-interaction>`;
@@ -95,15 +95,31 @@ export class ChatAnswer extends LitElement {
   /** @param {Answer} answer */
   #outcome(answer) {
     return html`${answer.status === "failed" ? this.#failure(answer) : nothing}
-      ${answer.status === "stopped" ? html`<p class="notice">${icon("square")}Stopped.</p>` : nothing}
+      ${answer.status === "stopped" ? this.#stopped(answer) : nothing}
       ${answer.status === "done" ? endingNotice(answer) : nothing}
       ${memoryLine(answer.message?.memories)} ${this.#foot(answer)}`;
   }
 
   /** @param {Answer} answer */
-  #failure({ error, question, questionFiles }) {
-    const detail = { text: question, attachments: questionFiles };
+  #stopped(answer) {
+    const words = textOf(answer).trim() ? "The answer is not complete." : "There is no answer.";
+    return html`<div class="stopped">
+      <p class="notice"><strong>Stopped.</strong> ${words}</p>
+      ${this.#retryButton(answer)}
+    </div>`;
+  }
+
+  /** The new attempt takes the place of this one. @param {Answer} answer */
+  #retryButton({ id, question, questionFiles }) {
+    if (!this.retryable || !(question || questionFiles.length)) return nothing;
+    const detail = { text: question, attachments: questionFiles, replaces: id };
     const retry = () => this.dispatchEvent(new CustomEvent("retry", { bubbles: true, detail }));
+    return html`<button type="button" class="button" @click=${retry}>${icon("refresh-cw")}Retry</button>`;
+  }
+
+  /** @param {Answer} answer */
+  #failure(answer) {
+    const { error } = answer;
     return html`<div class="failure">
       ${icon("triangle-alert")}
       <div>
@@ -111,9 +127,7 @@ export class ChatAnswer extends LitElement {
         ${error?.reference
           ? html`<p class="failure-reference">Reference: <code>${error.reference}</code></p>`
           : nothing}
-        ${this.retryable && (question || questionFiles.length)
-          ? html`<button type="button" class="button" @click=${retry}>${icon("refresh-cw")}Retry</button>`
-          : nothing}
+        ${this.#retryButton(answer)}
       </div>
     </div>`;
   }

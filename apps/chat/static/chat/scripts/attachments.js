@@ -103,7 +103,7 @@ function linkCard(attachment) {
 /** @param {Attachment} attachment @param {string} detail */
 function labels(attachment, detail) {
   return html`<span class="attachment-words">
-    <span class="attachment-name">${nameOf(attachment)}</span>
+    <span class="attachment-name" dir="auto">${nameOf(attachment)}</span>
     <span class="attachment-detail">${detail}</span>
   </span>`;
 }

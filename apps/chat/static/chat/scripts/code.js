@@ -16,6 +16,7 @@ export function frameCode(root) {
     block.className = "code";
     pre.replaceWith(block);
     pre.tabIndex = 0;
+    block.dir = "ltr";
     pre.setAttribute("role", "group");
     pre.setAttribute("aria-label", language ? `Code, ${language}` : "Code");
     block.append(bar(language), pre);

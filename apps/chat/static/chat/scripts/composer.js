@@ -5,6 +5,7 @@ import { icon } from "./icons.js";
 import { tray } from "./tray.js";
 
 /** @import { Attachment } from "./frames.js" */
+/** @import { Drafts } from "./drafts.js" */
 /** @import { Uploads } from "./uploads.js" */
 
 /** From this part of the limit on, the count is shown. */
@@ -24,6 +25,7 @@ export class ChatComposer extends LitElement {
     draftKey: { attribute: false },
     uploads: { attribute: false },
     text: { state: true },
+    tried: { state: true },
   };
 
   constructor() {
@@ -41,10 +43,15 @@ export class ChatComposer extends LitElement {
     /** Why the conversation cannot be continued at all; "" when it can. */
     this.ended = "";
     this.limit = 0;
+    /** Where the conversation is. */
     this.draftKey = "";
+    /** @type {Drafts | undefined} */
+    this.drafts = undefined;
     /** @type {Uploads | undefined} */
     this.uploads = undefined;
     this.text = "";
+    /** Whether something was to be sent that cannot be. */
+    this.tried = false;
   }
 
   createRenderRoot() {
@@ -52,7 +59,7 @@ export class ChatComposer extends LitElement {
   }
 
   firstUpdated() {
-    this.text = sessionStorage.getItem(this.draftKey) ?? "";
+    this.text = this.drafts?.read(this.draftKey) ?? "";
     this.uploads?.giveBack(this.#keptFiles());
     this.uploads?.addEventListener("change", () => {
       this.#keepFiles();
@@ -62,6 +69,7 @@ export class ChatComposer extends LitElement {
   }
 
   updated() {
+    if (this.tried && !this.#obstacle) this.tried = false;
     const field = this.#field;
     if (!field) return;
     field.style.height = "auto";
@@ -92,7 +100,7 @@ export class ChatComposer extends LitElement {
 
   /** The draft belongs to another conversation now. @param {string} key */
   moveDraft(key) {
-    sessionStorage.removeItem(this.draftKey);
+    this.drafts?.write(this.draftKey, "");
     sessionStorage.removeItem(this.#filesKey);
     this.draftKey = key;
     this.#keep(this.text);
@@ -122,6 +130,7 @@ export class ChatComposer extends LitElement {
         ${this.busy ? this.#stopButton() : nothing} ${this.busy && !this.#hasWords ? nothing : this.#sendButton()}
       </div>
       ${this.#isLong ? this.#count() : nothing}
+      <p class="composer-problem" role="alert">${this.tried ? this.#obstacle : ""}</p>
       <p id="question-hint" class="composer-hint">${this.#hint}</p>
     </form>`;
   }
@@ -182,7 +191,7 @@ export class ChatComposer extends LitElement {
   #sendButton() {
     const word = !this.busy ? "Send" : this.#isAnswer ? "Answer" : "Queue";
     const why = this.uploads?.isPending ? "The files are being uploaded" : `${word} (Enter)`;
-    return html`<button type="submit" class="round" ?disabled=${!this.#canSend} title=${why}>
+    return html`<button type="submit" class="round" aria-disabled=${String(!this.#canSend)} title=${why}>
       ${icon("arrow-up")}<span class="visually-hidden">${word}</span>
     </button>`;
   }
@@ -218,6 +227,19 @@ export class ChatComposer extends LitElement {
     const fits = this.#excess <= 0 && items.length <= (this.uploads?.limits.most ?? 0);
     const isFree = this.ready && !this.disabled && (this.connected || !this.busy);
     return isFree && this.#hasWords && fits && (this.uploads?.isReady ?? true);
+  }
+
+  /** Why what is written cannot be sent, and what to do about it. */
+  get #obstacle() {
+    const items = this.uploads?.items ?? [];
+    const failed = items.find(({ state }) => state === "failed");
+    const most = this.uploads?.limits.most ?? 0;
+    if (failed) return `Not sent: ${failed.name} could not be uploaded. Remove it${failed.isRetryable ? " or retry" : ""}.`;
+    if (this.uploads?.isPending) return "Not sent: a file is still being uploaded.";
+    if (items.length > most) return `Not sent: at most ${most} files go with one question.`;
+    if (this.#excess > 0) return `Not sent: the message is ${this.#excess.toLocaleString()} characters too long.`;
+    if (this.busy && !this.connected) return "Not sent: there is no connection.";
+    return this.ready ? "" : "Not sent: the conversation is still being loaded.";
   }
 
   get #filesKey() {
@@ -262,7 +284,10 @@ export class ChatComposer extends LitElement {
   }
 
   #send() {
-    if (!this.#canSend) return;
+    if (!this.#canSend) {
+      this.tried = this.#hasWords;
+      return;
+    }
     const text = this.text.trim();
     const isAnswer = this.#isAnswer;
     const attachments = this.uploads?.take() ?? [];
@@ -279,8 +304,7 @@ export class ChatComposer extends LitElement {
   /** @param {string} text */
   #keep(text) {
     this.text = text;
-    if (text) sessionStorage.setItem(this.draftKey, text);
-    else sessionStorage.removeItem(this.draftKey);
+    this.drafts?.write(this.draftKey, text);
   }
 
   #keepFiles() {

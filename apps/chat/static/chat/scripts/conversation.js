@@ -9,6 +9,7 @@ import { change, finish, isGoing } from "./answers.js";
  * @typedef {object} Question
  * @property {"user"} role
  * @property {string} id
+ * @property {string} [run] that answers it, once that is known
  * @property {string} text
  * @property {Attachment[]} attachments
  * @property {import("./frames.js").Place} [place] where the person was
@@ -26,6 +27,8 @@ export class Conversation {
   last = 0;
   /** Whether a run is going of which nothing has been taken yet. */
   awaiting = false;
+  /** @type {(Question | Answer)[]} turns that are hidden while the server is asked to replace them */
+  #replaced = [];
 
   /** @type {Map<string, Set<string>>} by run, the steps that the model reads no more */
   #expired = new Map();
@@ -52,7 +55,8 @@ export class Conversation {
     this.awaiting = event.type === "message.added";
     if (event.type === "todo.changed") this.todo = event.text;
     if (event.type === "message.complete") this.todo = event.message.todo ?? this.todo;
-    if (event.type === "message.added") this.#add(event.message);
+    if (event.type === "message.added") this.#add(event.message, event.run);
+    else if (event.type === "attempt.replaced") this.#replace(event.replaced);
     else change(this.#answer(event.run), event);
     return true;
   }
@@ -60,14 +64,26 @@ export class Conversation {
   /**
    * Show a question before the server has confirmed it.
    * @param {string} id @param {string} text @param {Attachment[]} attachments
+   * @param {string} [replaces] the run of the answer whose place the new one takes
    */
-  expect(id, text, attachments) {
+  expect(id, text, attachments, replaces) {
+    this.#replaced = replaces ? this.#replace(replaces) : [];
     this.turns.push({ role: "user", id, text, attachments, sending: true });
   }
 
   /** Take back a question that the server refused. @param {string} id */
   withdraw(id) {
-    this.turns = this.turns.filter((turn) => turn.id !== id);
+    this.turns = [...this.turns.filter((turn) => turn.id !== id), ...this.#replaced];
+    this.#replaced = [];
+  }
+
+  /** Take a question and its answer away. @param {string} run @returns {(Question | Answer)[]} them */
+  #replace(run) {
+    /** @param {Question | Answer} turn */
+    const isOf = (turn) => (turn.role === "user" ? turn.run : turn.id) === run;
+    const replaced = this.turns.filter(isOf);
+    this.turns = this.turns.filter((turn) => !isOf(turn));
+    return replaced;
   }
 
   /** @param {ResultsExpired} told */
@@ -87,14 +103,16 @@ export class Conversation {
     if (answer) finish(answer, "stopped");
   }
 
-  /** @param {StoredMessage} message */
-  #add({ id, role, text, attachments = [], place, sender }) {
+  /** @param {StoredMessage} message @param {string} run */
+  #add({ id, role, text, attachments = [], place, sender }, run) {
     if (role !== "user") return;
+    this.#replaced = [];
     const known = this.turns.find(
       (turn) => turn.role === "user" && (turn.id === id || (turn.sending && turn.text === text)),
     );
-    if (known?.role === "user") Object.assign(known, { id, text, attachments, place, sender, sending: false });
-    else this.turns.push({ role, id, text, attachments, place, sender, sending: false });
+    const stored = { id, run, text, attachments, place, sender, sending: false };
+    if (known?.role === "user") Object.assign(known, stored);
+    else this.turns.push({ role, ...stored });
   }
 
   /** @param {string} run @returns {Answer} */

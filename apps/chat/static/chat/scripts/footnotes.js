@@ -5,6 +5,8 @@ import { citationMark } from "./citations.js";
 /** @import { Source } from "./sources.js" */
 
 const NUMBER = /\[(\d{1,4})\]/;
+/** Several numbers in one pair of brackets, `[1, 2]`. */
+const SEVERAL = /\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})+)\]/g;
 /** In code and formulas brackets mean something else, and a link cannot be in a link. */
 const UNTOUCHED = "a, code, pre, math, .citation";
 
@@ -24,7 +26,7 @@ function textsWithNumbers(root) {
   const found = [];
   while (walker.nextNode()) {
     const text = /** @type {Text} */ (walker.currentNode);
-    if (NUMBER.test(text.data) && !text.parentElement?.closest(UNTOUCHED)) found.push(text);
+    if (/\[\d/.test(text.data) && !text.parentElement?.closest(UNTOUCHED)) found.push(text);
   }
   return found;
 }
@@ -32,7 +34,13 @@ function textsWithNumbers(root) {
 /** @param {Text} text @param {Source[]} sources */
 function pieces(text, sources) {
   const isRaised = Boolean(text.parentElement?.closest("sup"));
-  return text.data.split(NUMBER).map((piece, index) => {
+  /** @param {string} number */
+  const isKnown = (number) => sources.some((source) => source.number === number);
+  const single = text.data.replace(SEVERAL, (whole, inner) => {
+    const numbers = inner.split(/\s*[,;]\s*/);
+    return numbers.every(isKnown) ? numbers.map((/** @type {string} */ one) => `[${one}]`).join("") : whole;
+  });
+  return single.split(NUMBER).map((piece, index) => {
     if (index % 2 === 0) return piece;
     const source = sources.find(({ number }) => number === piece);
     if (!source) return `[${piece}]`;

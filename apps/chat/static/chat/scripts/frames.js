@@ -61,6 +61,7 @@
  * @typedef {{type: "error", text: string, code: string}} Refusal
  *
  * @typedef {Sequenced & {type: "message.added", message: StoredMessage}} MessageAdded
+ * @typedef {Sequenced & {type: "attempt.replaced", replaced: string}} AttemptReplaced
  * @typedef {Sequenced & {type: "run.status", status: RunStatus}} StatusChanged
  * @typedef {Sequenced & {type: "message.delta", text: string}} MessageDelta
  * @typedef {Sequenced & {type: "stage.opened", stage: string, title: string, parent: string | null}} StageOpened
@@ -87,7 +88,7 @@
  * @typedef {Sequenced & {type: "run.error", text: string, reference: string}} RunError
  * @typedef {Sequenced & {type: "message.complete", message: StoredMessage}} MessageComplete
  *
- * @typedef {MessageAdded | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
+ * @typedef {MessageAdded | AttemptReplaced | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
  *   | AttachmentAdded | AnnotationAdded | NoticeAdded | HelperBegan | HelperEnded
  *   | TodoChanged | RunContinued | AnswerRestarted | InteractionRequested
  *   | InteractionResolved | RunError | MessageComplete} Event

@@ -67,7 +67,7 @@ export class ChatHistory extends LitElement {
     const isCurrent = entry.id === this.current;
     return html`<li class="history-entry">
       <a href="${this.base}${entry.id}/" aria-current=${ifDefined(isCurrent ? "page" : undefined)}>
-        <span class="history-title">${isCurrent ? nothing : mark(entry.state)}${title}</span>
+        <span class="history-title" dir="auto">${isCurrent ? nothing : mark(entry.state)}${title}</span>
         <time class="history-time" datetime=${entry.updated_at}>${momentText(entry.updated_at)}</time>
       </a>
       <button type="button" class="quiet" title="Rename" @click=${() => this.#ask(entry, "rename")}>

@@ -3,6 +3,7 @@
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { attachmentCards } from "./attachments.js";
 import { summaryBlock } from "./gauge.js";
+import { questionText } from "./folded-text.js";
 import { icon } from "./icons.js";
 import "./answer.js";
 
@@ -40,6 +41,8 @@ export class ChatLog extends LitElement {
     this.busy = false;
     this.heading = "";
     this.description = "";
+    /** What stands on the application's tile, and the number of its colour. */
+    this.letters = this.tile = "";
     /** Whether nothing can be asked any more. */
     this.ended = false;
     /** @type {Summary | null} what the model reads in place of the beginning */
@@ -71,9 +74,9 @@ export class ChatLog extends LitElement {
 
   #welcome() {
     return html`<div class="welcome">
-      <span class="monogram large" aria-hidden="true">${[...this.heading][0] ?? ""}</span>
-      <h2>${this.heading}</h2>
-      ${this.description ? html`<p class="description">${this.description}</p>` : nothing}
+      <span class="monogram large" data-tile=${this.tile} aria-hidden="true">${this.letters}</span>
+      <h2 dir="auto">${this.heading}</h2>
+      ${this.description ? html`<p class="description" dir="auto">${this.description}</p>` : nothing}
       ${this.#starters()}
     </div>`;
   }
@@ -87,7 +90,7 @@ export class ChatLog extends LitElement {
         ${starters.map(
           (starter) => html`<li>
             <button type="button" @click=${() => this.#start(starter)}>
-              <span>${starter.title}</span>${icon("arrow-up")}
+              <span dir="auto">${starter.title}</span>${icon("arrow-up")}
             </button>
           </li>`,
         )}
@@ -123,7 +126,7 @@ function question({ text, attachments, place, sender, sending }) {
           ${[place.title, place.narrative].filter(Boolean).join(": ")}
         </p>`
       : nothing}
-    ${text ? html`<p class="question-text" dir="auto">${text}</p>` : nothing} ${attachmentCards(attachments)}
+    ${questionText(text)} ${attachmentCards(attachments)}
     ${sending ? html`<p class="question-state">Sending…</p>` : nothing}
   </div>`;
 }

@@ -5,6 +5,7 @@ import { CallingConversations, dotIcon } from "./attention.js";
 import { ChatComposer } from "./composer.js";
 import { Connection } from "./connection.js";
 import { ClientCalls } from "./client-calls.js";
+import { Drafts } from "./drafts.js";
 import { acceptDrops } from "./dropping.js";
 import { ChatFiles } from "./files.js";
 import { sumText } from "./figures.js";
@@ -79,9 +80,12 @@ let shownCard;
 
 log.heading = title;
 log.description = page.description ?? "";
+log.letters = page.letters ?? "";
+log.tile = page.tile ?? "";
 log.starters = starters;
 log.ended = Boolean(page.ended);
 composer.limit = Number(page.textLimit) || Infinity;
+composer.drafts = new Drafts(page.account ?? "");
 composer.draftKey = draftKey();
 composer.ended = page.ended ?? "";
 composer.uploads = uploads;
@@ -267,13 +271,14 @@ function listed(entries) {
   entitle(session.conversation.title);
 }
 
-/** @param {{text: string, attachments?: Attachment[]}} question */
-function ask({ text, attachments }) {
+/** @param {{text: string, attachments?: Attachment[], replaces?: string}} question */
+function ask({ text, attachments, replaces }) {
   tell(problem, "");
   tell(setNotice, "");
   tell(memoryNotice, "");
   undoing.length = 0;
-  session.ask(text, attachments);
+  session.ask(text, attachments, replaces);
+  draw(); // the question is seen in this very frame
   follower.follow();
 }
 
@@ -395,7 +400,7 @@ function beginWith(text) {
 }
 
 function draftKey() {
-  return `draft ${base}${session.conversation.id ?? ""}`;
+  return `${base}${session.conversation.id ?? ""}`;
 }
 
 /** @param {string} id of a script element with JSON */

@@ -2,6 +2,7 @@
 
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { attachmentCards } from "./attachments.js";
+import { questionText } from "./folded-text.js";
 import { icon } from "./icons.js";
 
 /** @import { Queued } from "./frames.js" */
@@ -43,7 +44,7 @@ export class ChatQueue extends LitElement {
         )}
         ${this.sending.map(
           (text) => html`<li>
-            <p class="question-text" dir="auto">${text}</p>
+            ${questionText(text)}
             <p class="question-state">Sending…</p>
           </li>`,
         )}
@@ -55,7 +56,7 @@ export class ChatQueue extends LitElement {
   #item(message) {
     const { id, text, attachments } = message;
     const name = text || "the files";
-    return html`${text ? html`<p class="question-text" dir="auto">${text}</p>` : nothing}
+    return html`${questionText(text)}
       ${attachmentCards(attachments)}
       <p class=${message.problem ? "question-state field-error" : "question-state"}>${stateOf(message)}</p>
       <div class="queue-buttons">

@@ -9,6 +9,7 @@ import DOMPurify from "../vendor/dompurify.js";
 import { Marked } from "../vendor/marked.js";
 import { fileAddress, isConversation } from "./addresses.js";
 import { iconElement } from "./icons.js";
+import { footnoteMarks, footnoteTexts } from "./markdown-footnotes.js";
 import { formulaBlocks, formulas } from "./maths.js";
 import { noteLinks } from "./note-links.js";
 
@@ -31,7 +32,7 @@ const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,/i;
 
 const marked = new Marked({ gfm: true, async: false });
 marked.use({
-  extensions: [formulaBlocks, formulas, noteLinks],
+  extensions: [formulaBlocks, formulas, noteLinks, footnoteTexts, footnoteMarks],
   renderer: {
     code({ text, lang, escaped }) {
       const language = (lang ?? "").match(/^[\w+#.-]+/)?.[0].toLowerCase() ?? "";
@@ -70,6 +71,7 @@ export function elementsOf(html, outline) {
   fragment.querySelectorAll("a").forEach(holdLink);
   fragment.querySelectorAll("table").forEach(letScroll);
   fragment.querySelectorAll("h1, h2, h3, h4, h5, h6").forEach((heading) => outline.place(heading));
+  for (const block of fragment.children) if (!block.hasAttribute("dir")) block.setAttribute("dir", "auto");
   return fragment;
 }
 
@@ -149,7 +151,9 @@ function letScroll(table) {
   frame.className = "table";
   frame.tabIndex = 0;
   frame.setAttribute("role", "group");
-  frame.setAttribute("aria-label", "Table");
+  const columns = [...table.querySelectorAll("thead th")].map((cell) => cell.textContent?.trim()).filter(Boolean);
+  const words = columns.length ? `Table: ${columns.join(", ")}` : "Table";
+  frame.setAttribute("aria-label", words.length > 200 ? `${words.slice(0, 199)}…` : words);
   table.replaceWith(frame);
   frame.append(table);
 }

@@ -8,11 +8,15 @@ import { interactionsOf, openQuestion } from "./interactions.js";
  * @import { Answer } from "./answers.js"
  * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal, ResultsExpired } from "./frames.js"
  *
+ * @typedef {{id: string, text: string, attachments: Attachment[], replaces?: string}} Asked
+ *
  * @typedef {"connecting" | "open" | "lost" | "refused"} ConnectionState
  */
 
 /** Milliseconds without a word on a question or an answer before the connection counts as dead. */
 const PATIENCE = 10_000;
+/** @type {{text: string, attachments: Attachment[]}} */
+const NOTHING = { text: "", attachments: [] };
 const NOT_SENT = "There is no connection. Try again when it is back.";
 const MAYBE_NOT_SENT = "The connection was lost on the way. Send your answer again.";
 
@@ -33,13 +37,13 @@ export class Session extends EventTarget {
   /** The run of the question that was asked here last. */
   asked = "";
   #connection;
-  /** @type {{id: string, text: string, attachments: Attachment[]} | null} the question that the server has not confirmed */
+  /** @type {Asked | null} the question that the server has not confirmed */
   #pending = null;
   /** The answer to a question in the person's own words, until the server has confirmed it. */
   #words = "";
   /** @type {{id: string, text: string} | null} the queued message that was changed last */
   #changed = null;
-  /** @type {{id: string, text: string, attachments: Attachment[]}[]} questions after the pending one */
+  /** @type {Asked[]} questions after the pending one */
   #later = [];
   #patience = 0;
   #stopping = false;
@@ -86,12 +90,13 @@ export class Session extends EventTarget {
   /**
    * Ask; while an answer is going, the message is queued.
    * @param {string} written @param {Attachment[]} [attachments] that are stored
+   * @param {string} [replaces] the run of the last answer, which came to nothing
    */
-  ask(written, attachments = []) {
+  ask(written, attachments = [], replaces) {
     // As it will be stored, so that it is recognised when it comes back.
     const text = written.toWellFormed().replaceAll("\0", "\uFFFD");
-    const message = { id: uuid(), text, attachments };
-    if (!this.busy) this.conversation.expect(message.id, text, attachments);
+    const message = { id: uuid(), text, attachments, replaces };
+    if (!this.busy) this.conversation.expect(message.id, text, attachments, replaces);
     this.#later.push(message);
     if (!this.#pending) this.#sendNext();
     this.#tell("change");
@@ -184,7 +189,7 @@ export class Session extends EventTarget {
 
   #sendPending() {
     if (!this.#pending) return;
-    const { id, text, attachments } = this.#pending;
+    const { id, text, attachments, replaces } = this.#pending;
     const sent = this.#connection.send({
       type: "ask",
       id,
@@ -196,6 +201,7 @@ export class Session extends EventTarget {
       narrative: this.narrative,
       attachments: attachments.map(({ url }) => ({ url })),
       while_running: "queue",
+      ...(replaces ? { replaces } : {}),
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone ?? "",
       surface: "page",
     });
@@ -291,7 +297,9 @@ export class Session extends EventTarget {
       return;
     }
     this.#allowAnswers();
-    const { text: question = this.#words, attachments = [] } = this.#pending ?? {};
+    const pending = this.#pending;
+    // A retry that is refused leaves its question where it stands.
+    const { text: question, attachments } = pending?.replaces ? NOTHING : (pending ?? { ...NOTHING, text: this.#words });
     this.#words = "";
     if (this.#pending) this.conversation.withdraw(this.#pending.id);
     this.#confirm();

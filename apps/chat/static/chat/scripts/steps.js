@@ -5,7 +5,7 @@ import { secondsText } from "./durations.js";
 import { helperButtons } from "./helper-buttons.js";
 import { icon } from "./icons.js";
 import { cardsAndSources, sourcesOf } from "./sources.js";
-import "./markdown.js";
+import "./step-text.js";
 
 /** @import { Step } from "./answers.js" */
 
@@ -67,7 +67,7 @@ function foldedStep(step, words, redraw) {
 function line({ title, state, seconds }, isExpired) {
   const { symbol, words } = STATES[state];
   return html`<span class="step-mark">${icon(symbol)}</span>
-    <span class="step-title">${title}</span>
+    <span class="step-title" dir="auto">${title}</span>
     <span class="step-state ${state === "done" ? "visually-hidden" : ""}">${words}</span>
     ${isExpired ? html`<span class="visually-hidden">, not read by the model any more</span>` : nothing}
     ${seconds === null ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
@@ -76,8 +76,10 @@ function line({ title, state, seconds }, isExpired) {
 /** What went in and came out. @param {Step} step @returns {unknown} what Lit draws */
 export function stepContent(step) {
   return html`<div class="step-content">
-    <markdown-text .text=${step.text} .complete=${step.state !== "running"}
-      .sources=${sourcesOf(step.attachments)}></markdown-text>
+    ${step.text
+      ? html`<step-text .text=${step.text} .complete=${step.state !== "running"}
+          .sources=${sourcesOf(step.attachments)}></step-text>`
+      : nothing}
     ${cardsAndSources(step.attachments)}
   </div>`;
 }

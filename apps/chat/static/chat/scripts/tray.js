@@ -29,7 +29,7 @@ function chip(upload, uploads, refocus) {
   return html`<div class="chip" data-state=${state}>
     ${icon(symbol)}
     <span class="chip-words">
-      <span class="chip-name" title=${name}>${name}</span>
+      <span class="chip-name" dir="auto" title=${name}>${name}</span>
       ${detail(upload)}
     </span>
     ${isRetryable && state === "failed"

@@ -1,0 +1,100 @@
+"""What a model writes about times, as the fields of a schedule."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, time
+from typing import Any
+from uuid import UUID
+
+from apps.errors import InvalidParameter
+from apps.schedules.models import Schedule
+from apps.schedules.wall_clock import zone_of
+
+WAKE_AT = "wakeAtISO"
+REPEAT = "repeatIntervalMinutes"
+
+
+def fields_of(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
+    """The fields that the arguments set. Raises `InvalidParameter`."""
+    zone = given.get("timezone") or time_zone
+    return {
+        field: read(argument, given[argument], zone)
+        for argument, (field, read) in READERS.items()
+        if argument in given
+    }
+
+
+def read_moment(argument: str, written: str, zone: str) -> datetime:
+    """A time without an offset is on the clocks of the zone. Raises `InvalidParameter`."""
+    try:
+        found = datetime.fromisoformat(written.strip())
+        if found.tzinfo is None:
+            found = found.replace(tzinfo=zone_of(zone or "UTC"))
+        return found.astimezone(UTC)
+    except (ValueError, LookupError, OSError, OverflowError):
+        problem = f"{written[:50]!r} is no time. Write one such as 2026-11-24T17:30:00+01:00."
+        raise InvalidParameter(argument, problem) from None
+
+
+def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:
+    """Raises `InvalidParameter`."""
+    if not 1 <= minutes <= 366 * 24 * 60:
+        raise InvalidParameter(argument, "write at least 1 minute, and at most a year.")
+    return round(minutes * 60)
+
+
+def read_hour(argument: str, written: str, zone: str) -> time | None:
+    """None for "", which takes the hours away. Raises `InvalidParameter`."""
+    if not written.strip():
+        return None
+    try:
+        return time.fromisoformat(written.strip()).replace(tzinfo=None)
+    except ValueError:
+        raise InvalidParameter(argument, "write an hour such as 22:00.") from None
+
+
+def as_written(argument: str, value: Any, zone: str) -> Any:
+    return value.strip() if isinstance(value, str) else value
+
+
+READERS: Mapping[str, tuple[str, Callable[[str, Any, str], Any]]] = {
+    "message": ("message", as_written),
+    "name": ("name", as_written),
+    "kind": ("kind", as_written),
+    "timezone": ("time_zone", as_written),
+    WAKE_AT: ("start_at", read_moment),
+    "intervalSeconds": ("interval_seconds", as_written),
+    REPEAT: ("interval_seconds", repeat_seconds),
+    "cronExpression": ("expression", as_written),
+    "activeHoursStart": ("active_from", read_hour),
+    "activeHoursEnd": ("active_until", read_hour),
+    "budgetTokens": ("budget_tokens", as_written),
+}
+"""By argument: the field of a schedule that it sets, and what reads it."""
+ARGUMENTS = {field: argument for argument, (field, _) in reversed(list(READERS.items()))}
+
+
+def read_id(written: str) -> UUID | None:
+    try:
+        return UUID(written.strip())
+    except ValueError:
+        return None
+
+
+def listed(row: Schedule) -> dict[str, Any]:
+    """A schedule as the model reads it."""
+    return {
+        "taskId": str(row.pk),
+        "name": row.name,
+        "isAlarm": row.is_alarm,
+        "message": row.message,
+        "runs": row.words,
+        "nextRun": None if row.is_paused or row.next_at is None else row.next_at.isoformat(),
+        "lastRun": None if row.last_at is None else row.last_at.isoformat(),
+        "runCount": row.run_count,
+        "maxRuns": row.max_runs,
+        "deleteAfterRun": row.is_deleted_after,
+        "createdBy": row.made_by,
+        "paused": row.is_paused,
+        "problem": row.pause_reason or row.last_problem,
+        "budgetTokens": row.budget_tokens,
+    }

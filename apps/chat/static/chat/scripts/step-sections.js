@@ -1,0 +1,58 @@
+/** What a step says, taken apart: its headed sections, and the named values of a request. */
+
+const HEADING = /^> #{4,5} (.{1,60}?):?\s*$/;
+const ENTRY = /^\*\*\*(.{1,80}?):\*\*\* ?(.*)$/;
+const FENCE = /^(`{3,})/;
+const WHOLE = /^(`{3,})(?:json)?\n([\s\S]*)\n\1$/;
+
+/**
+ * @typedef {{heading: string, text: string}} Section the first one may have no heading
+ * @typedef {{name: string, text: string}} Entry
+ */
+
+/** @param {string} text Markdown of a step @returns {Section[]} */
+export function sectionsOf(text) {
+  const found = split(text, HEADING);
+  return found.map(({ match, lines }) => ({ heading: match?.[1] ?? "", text: lines.join("\n").trim() }));
+}
+
+/** @param {string} text of a section @returns {Entry[]} none where it is no list of named values */
+export function entriesOf(text) {
+  const found = split(text, ENTRY);
+  if (found.some(({ match }) => !match)) return [];
+  return found.map(({ match, lines }) => ({
+    name: match?.[1] ?? "",
+    text: [match?.[2] ?? "", ...lines].join("\n").trim(),
+  }));
+}
+
+/** @param {string} text @returns {object | null} the object or list that it is as JSON, alone or in a code block */
+export function valueOf(text) {
+  const inner = WHOLE.exec(text)?.[2] ?? text;
+  if (!/^\s*[[{]/.test(inner)) return null;
+  try {
+    return JSON.parse(inner);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Lines by what begins a piece, outside of code blocks.
+ * @param {string} text @param {RegExp} beginning
+ */
+function split(text, beginning) {
+  /** @type {{match: RegExpExecArray | null, lines: string[]}[]} */
+  const pieces = [];
+  let fence = "";
+  for (const line of text.replace(/\r\n?/g, "\n").split("\n")) {
+    const mark = FENCE.exec(line)?.[1] ?? "";
+    const match = fence ? null : beginning.exec(line);
+    if (fence && mark.length >= fence.length) fence = "";
+    else if (!fence) fence = mark;
+    if (match) pieces.push({ match, lines: [] });
+    else if (pieces.length) pieces[pieces.length - 1].lines.push(line);
+    else if (line.trim()) pieces.push({ match: null, lines: [line] });
+  }
+  return pieces;
+}

@@ -1,0 +1,22 @@
+"""The tile of an application: letters of its title, on a colour that its slug chooses."""
+
+import zlib
+
+from django import template
+
+COLOURS = 12
+"""As many as elements.css has."""
+
+register = template.Library()
+
+
+@register.filter
+def tile_letters(title: str) -> str:
+    """The first letters of its first two words."""
+    firsts = (next(filter(str.isalnum, word), "") for word in title.split())
+    return "".join([first for first in firsts if first][:2]) or title[:1]
+
+
+@register.filter
+def tile_colour(slug: str) -> int:
+    return zlib.crc32(slug.encode()) % COLOURS

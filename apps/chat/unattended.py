@@ -1,0 +1,117 @@
+"""Runs that no person has begun: with a budget of their own, and other times to answer."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from time import time
+from typing import Any, Self
+
+import msgspec
+
+from apps.agent.events import Emit, Event, InteractionRequested, ModelUsage
+from apps.agent.ledger import Interaction, InteractionKind
+from apps.agent.meter import Meter, ModelCallReport, Reservation, ToolCallReport
+from apps.agent.model import ModelRequest
+from apps.agent.sent_request import SentRequest
+from apps.chat.marks import TRIGGER
+from apps.chat.transcript import Transcript
+from apps.errors import BudgetSpent
+
+LIMITED: frozenset[InteractionKind] = frozenset({"approval", "question", "sign_in"})
+"""What a person is asked with a time that fits one who sits there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unattended:
+    """How a run goes on that no person has begun. `seconds` is the time to answer; None: no limit."""
+
+    seconds: float | None = None
+    tokens: int | None = None
+    money: Decimal | None = None
+    currency: str = ""
+
+    @classmethod
+    def of(cls, place: Mapping[str, Any] | None, kept: Mapping[str, Any] | None) -> Self | None:
+        """By the place of the question, or by `Run.unattended`; None for a question of a person."""
+        trigger = (place or {}).get(TRIGGER)
+        if trigger is None:
+            return None if kept is None else cls(kept["seconds"])
+        cap = trigger["cap"]
+        money = None if cap["money"] is None else Decimal(cap["money"])
+        return cls(trigger["seconds"], cap["tokens"], money, cap["currency"])
+
+    def patient(self, asked: Interaction) -> Interaction:
+        """What is asked, with the time that the schedule gives to answer it."""
+        return replace(asked, seconds=self.seconds) if asked.kind in LIMITED else asked
+
+    def emitting(self, emit: Emit) -> Emit:
+        """Tells pages of the other time as well."""
+
+        def emit_patiently(event: Event) -> None:
+            if isinstance(event, InteractionRequested):
+                asked = self.patient(event.interaction)
+                due = None if asked.seconds is None else time() + asked.seconds
+                event = InteractionRequested(asked, due)
+            emit(event)
+
+        return emit_patiently
+
+
+class Spending:
+    """What one run has spent of its own budget, also in other processes."""
+
+    def __init__(
+        self, limits: Unattended, transcript: Transcript, usage: Iterable[ModelUsage] = ()
+    ) -> None:
+        self.limits = limits
+        self.transcript = transcript
+        """Has the costs of the calls, which the journal keeps."""
+        self.tokens = tokens_of(usage)
+
+    def check(self) -> None:
+        """Raises `BudgetSpent`."""
+        most = self.limits.tokens
+        if most is not None and self.tokens >= most:
+            raise BudgetSpent(
+                f"This run has used its budget: {self.tokens:,} of {most:,} tokens. It ends here; "
+                "a larger budget can be set on the page Scheduled."
+            )
+        money, currency = self.limits.money, self.limits.currency
+        spent = self.transcript.figures.costs.get(currency, Decimal())
+        if money is not None and spent >= money:
+            raise BudgetSpent(
+                f"This run has used its budget: {spent:f} of {money:f} {currency}. It ends here; a "
+                "larger budget can be set on the page Scheduled."
+            )
+
+
+def tokens_of(usage: Iterable[ModelUsage]) -> int:
+    return sum(one.input + one.output for one in usage)
+
+
+class CappedMeter(msgspec.Struct):
+    """Lets calls of models be made as long as the run's own budget is not used up."""
+
+    meter: Meter
+    spending: Spending
+
+    @property
+    def keeps_requests(self) -> bool:
+        return self.meter.keeps_requests
+
+    def request_sent(self, request: SentRequest) -> None:
+        self.meter.request_sent(request)
+
+    async def admit(self, deployment: str, request: ModelRequest) -> Reservation | None:
+        self.spending.check()
+        return await self.meter.admit(deployment, request)
+
+    def model_called(self, report: ModelCallReport) -> None:
+        self.spending.tokens += tokens_of(report.usage)
+        self.meter.model_called(report)
+
+    def tool_called(self, report: ToolCallReport) -> None:
+        self.meter.tool_called(report)
+
+    def inside(self, application: str, version: int) -> "CappedMeter":
+        return CappedMeter(self.meter.inside(application, version), self.spending)

@@ -1,0 +1,310 @@
+"""Schedules: messages that are asked by themselves at their times."""
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import available_timezones
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.utils import timezone
+
+from apps.accounts.models import Team
+from apps.schedules.cron import cron_problem
+from apps.schedules.occurrences import (
+    LONGEST_SECONDS,
+    SHORTEST_SECONDS,
+    Timing,
+    next_time,
+)
+from apps.schedules.recurrence import rule_problem
+from apps.schedules.words import next_words, timing_words
+
+LONGEST_NAME = 100
+LONGEST_MESSAGE = 10_000
+LONGEST_REASON = 500
+MOST_MINUTES = 30 * 24 * 60
+"""The time for an answer of a person, 30 days."""
+NEVER = "It never runs: change its times, or its active hours."
+NO_TIME_LEFT = "It has run for the last time."
+
+
+class Schedule(models.Model):
+    """A message to an application, at its times, in the name of its owner.
+
+    `owner` is the bucket in whose conversations it is asked, and `caller` what a run keeps of such a
+    caller. It acts for `user` in `team`: somebody who made it themselves, or a service account.
+    `conversation` is the one that it is asked in; None: a new one, which is kept from then on where
+    `is_same_conversation`.
+    """
+
+    class Kind(models.TextChoices):
+        AT = "at", "at a time"
+        INTERVAL = "interval", "in intervals"
+        CRON = "cron", "by a cron expression"
+        RRULE = "rrule", "by a recurrence rule"
+
+    class Missed(models.TextChoices):
+        SKIP = "skip", "leave them out"
+        ONCE = "once", "run once for all of them"
+        ALL = "all", "run for each of them"
+
+    class Unanswered(models.TextChoices):
+        WAIT = "wait", "wait for the answer"
+        DENY = "deny", "go on without it after a time"
+
+    class Maker(models.TextChoices):
+        PERSON = "person"
+        MODEL = "model"
+        OPERATOR = "operator"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    application = models.ForeignKey(
+        "catalog.Application", on_delete=models.CASCADE, related_name="schedules"
+    )
+    owner = models.CharField(max_length=100, editable=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="schedules"
+    )
+    team = models.ForeignKey(
+        Team, on_delete=models.CASCADE, null=True, blank=True, related_name="schedules"
+    )
+    caller = models.JSONField(default=dict, editable=False)
+    made_by = models.CharField(max_length=10, choices=Maker, default=Maker.PERSON, editable=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+    )
+
+    name = models.CharField(max_length=LONGEST_NAME)
+    message = models.TextField(
+        max_length=LONGEST_MESSAGE, help_text="What the application is asked."
+    )
+    is_alarm = models.BooleanField("alarm", default=False, editable=False)
+    is_same_conversation = models.BooleanField(
+        "same conversation",
+        default=False,
+        help_text="Ask in one conversation, not in a new one each time.",
+    )
+    conversation = models.UUIDField(null=True, editable=False)
+
+    kind = models.CharField("runs", max_length=10, choices=Kind, default=Kind.CRON)
+    start_at = models.DateTimeField(
+        "from", default=timezone.now, help_text="The time, or the begin: it never runs before."
+    )
+    interval_seconds = models.PositiveIntegerField(
+        "interval in seconds",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(SHORTEST_SECONDS), MaxValueValidator(LONGEST_SECONDS)],
+        help_text="At least 60. Of a time: after how long it is repeated; empty: it is not.",
+    )
+    expression = models.CharField(
+        max_length=300,
+        blank=True,
+        help_text="Such as “0 9 * * MON-FRI”, or FREQ=MONTHLY;BYDAY=-1FR for a recurrence rule.",
+    )
+    time_zone = models.CharField(
+        max_length=64, default="UTC", help_text="By whose clocks: Europe/Berlin."
+    )
+    active_from = models.TimeField(
+        null=True, blank=True, help_text="Runs only between these hours, which may cross midnight."
+    )
+    active_until = models.TimeField(null=True, blank=True)
+    max_runs = models.PositiveIntegerField(
+        "most runs", null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    is_deleted_after = models.BooleanField(
+        "delete at the end", default=False, help_text="Delete it once it has run for the last time."
+    )
+    missed = models.CharField(
+        "missed times",
+        max_length=4,
+        choices=Missed,
+        default=Missed.ONCE,
+        help_text="While no server ran.",
+    )
+    missed_most = models.PositiveSmallIntegerField(
+        "most missed runs",
+        default=3,
+        validators=[MinValueValidator(1), MaxValueValidator(10)],
+        help_text="If it runs for each of them: for the newest ones.",
+    )
+    unanswered = models.CharField(
+        "questions to you", max_length=4, choices=Unanswered, default=Unanswered.WAIT
+    )
+    unanswered_minutes = models.PositiveIntegerField(
+        "minutes to answer",
+        default=60,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_MINUTES)],
+        help_text="Then what was to be approved is denied.",
+    )
+    budget_tokens = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Of one run: models are not asked any more once it is used up.",
+    )
+    budget_money = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="Of one run, in the currency of the prices below.",
+    )
+    budget_currency = models.CharField(max_length=3, default="USD")
+
+    is_paused = models.BooleanField("paused", default=False)
+    pause_reason = models.CharField(max_length=LONGEST_REASON, blank=True, editable=False)
+    next_at = models.DateTimeField(null=True, editable=False)
+    last_at = models.DateTimeField(null=True, editable=False)
+    run_count = models.PositiveIntegerField(default=0, editable=False)
+    last_run = models.UUIDField(null=True, editable=False)
+    last_conversation = models.UUIDField(null=True, editable=False)
+    last_problem = models.CharField(max_length=LONGEST_REASON, blank=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        indexes = (
+            models.Index(
+                fields=("next_at",),
+                condition=models.Q(is_paused=False, next_at__isnull=False),
+                name="schedules_that_are_due",
+            ),
+            models.Index(fields=("owner",), name="schedules_of_owner"),
+        )
+        constraints = (
+            models.UniqueConstraint(
+                fields=("conversation",),
+                condition=models.Q(is_alarm=True),
+                name="one_alarm_in_a_conversation",
+            ),
+        )
+
+    def __str__(self) -> str:
+        # The admin prints this: the name repeats a person's words.
+        return f"schedule {self.pk}"
+
+    @property
+    def timing(self) -> Timing:
+        is_timed = self.kind in (self.Kind.AT, self.Kind.INTERVAL)
+        return Timing(
+            self.kind,  # type: ignore[arg-type]
+            self.start_at,
+            self.interval_seconds if is_timed else None,
+            self.expression,
+            self.time_zone,
+            self.active_from,
+            self.active_until,
+        )
+
+    @property
+    def words(self) -> str:
+        return timing_words(self.timing)
+
+    @property
+    def next_words(self) -> list[str]:
+        """The next times; [] while it is paused."""
+        if self.is_paused or self.next_at is None:
+            return []
+        return list(next_words(self.timing, self.next_at - timedelta(microseconds=1)))
+
+    @property
+    def seconds_to_answer(self) -> int | None:
+        return None if self.unanswered == self.Unanswered.WAIT else self.unanswered_minutes * 60
+
+    @property
+    def has_ended(self) -> bool:
+        return self.max_runs is not None and self.run_count >= self.max_runs
+
+    def clean(self) -> None:
+        """Checks that its times can be told, and that there is one. Raises `ValidationError`."""
+        found = self.problems()
+        if not found and next_time(self.timing, self.check_from()) is None:
+            field = "expression" if self.expression else "start_at"
+            found[field] = NEVER
+        if found:
+            raise ValidationError(found)
+
+    def check_from(self) -> datetime:
+        # A time that has passed runs at once.
+        is_once = self.kind == self.Kind.AT and self.start_at is not None
+        return self.start_at - timedelta(seconds=1) if is_once else timezone.now()
+
+    def problems(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        if not self.message.strip():
+            found["message"] = "Write what the application is to be asked."
+        if self.time_zone not in available_timezones():
+            found["time_zone"] = "There is no such time zone. Write one such as Europe/Berlin."
+        start: datetime | None = self.start_at  # a form may have left it empty
+        if start is None:
+            found["start_at"] = "Write a time."
+        if self.made_by == self.Maker.MODEL and not (self.budget_tokens or self.budget_money):
+            found["budget_tokens"] = "Write how many tokens one run may use."
+        return found | self.expression_problems() | self.hours_problems() | self.interval_problems()
+
+    def hours_problems(self) -> dict[str, str]:
+        if (self.active_from is None) != (self.active_until is None):
+            return {"active_until": "Write both hours, or none."}
+        if self.active_from is not None and self.active_from == self.active_until:
+            return {"active_until": "Write two different hours."}
+        return {}
+
+    def interval_problems(self) -> dict[str, str]:
+        seconds = self.interval_seconds
+        if seconds is None and self.kind == self.Kind.INTERVAL:
+            return {"interval_seconds": "Write how many seconds are between two runs, at least 60."}
+        if seconds is not None and not SHORTEST_SECONDS <= seconds <= LONGEST_SECONDS:
+            return {"interval_seconds": f"Write {SHORTEST_SECONDS} to {LONGEST_SECONDS} seconds."}
+        return {}
+
+    def expression_problems(self) -> dict[str, str]:
+        check = {self.Kind.CRON: cron_problem, self.Kind.RRULE: rule_problem}.get(
+            self.Kind(self.kind) if self.kind in self.Kind.values else self.Kind.AT
+        )
+        problem = check(self.expression) if check is not None else ""
+        return {"expression": problem} if problem else {}
+
+    def plan(self, now: datetime) -> None:
+        """Set the next time; without one, pause."""
+        after = self.start_at - timedelta(microseconds=1) if self.is_first_of_at else now
+        self.next_at = None if self.has_ended else next_time(self.timing, after)
+        if self.next_at is None:
+            self.pause(NO_TIME_LEFT)
+
+    @property
+    def is_first_of_at(self) -> bool:
+        """Whether it is about a moment, which is not missed although it has passed."""
+        return self.kind == self.Kind.AT and self.last_at is None
+
+    def pause(self, reason: str) -> None:
+        self.is_paused, self.pause_reason = True, reason[:LONGEST_REASON]
+
+    def resume(self, now: datetime) -> None:
+        self.is_paused, self.pause_reason = False, ""
+        self.plan(now)
+
+    def mark(self, at: datetime) -> dict[str, Any]:
+        """What its messages carry beside their text, as `apps.chat.triggers` reads it."""
+        cap = {
+            "tokens": self.budget_tokens,
+            "money": None if self.budget_money is None else str(self.budget_money),
+            "currency": self.budget_currency,
+        }
+        return {
+            "kind": "alarm" if self.is_alarm else "schedule",
+            "id": str(self.pk),
+            "name": self.name,
+            "at": at.astimezone(self.timing.zone).isoformat(timespec="seconds"),
+            "cap": cap,
+            "seconds": self.seconds_to_answer,
+        }

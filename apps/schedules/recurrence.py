@@ -1,0 +1,158 @@
+"""Recurrence rules of calendars (RFC 5545), of whole days and longer.
+
+They are expanded on a clock without a zone: with one, the library names times that do not exist.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from dateutil.rrule import rrule, rrulestr
+
+from apps.schedules.wall_clock import moment
+
+LONGEST = 300
+MOST_TIMES_A_DAY = 24
+MOST_INTERVAL = 1_000
+HORIZON = timedelta(days=9 * 366)
+"""A leap day comes after eight years at the latest. A rule without a date would be searched for seconds."""
+FREQUENCIES = frozenset({"DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
+PARTS = frozenset(
+    {
+        *("FREQ", "INTERVAL", "UNTIL", "WKST", "BYMONTH", "BYMONTHDAY", "BYYEARDAY"),
+        *("BYWEEKNO", "BYDAY", "BYHOUR", "BYMINUTE", "BYSETPOS", "BYEASTER"),
+    }
+)
+INSTEAD = {
+    "COUNT": "Set how often it runs at most instead",
+    "BYSECOND": "Times have whole minutes",
+}
+STEPS = {"DAILY": timedelta(days=1), "WEEKLY": timedelta(weeks=1)}
+UNITS = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
+DAYS = {
+    "MO": "Monday",
+    "TU": "Tuesday",
+    "WE": "Wednesday",
+    "TH": "Thursday",
+    "FR": "Friday",
+    "SA": "Saturday",
+    "SU": "Sunday",
+}
+_until = re.compile(r"\d{8}(T\d{6}Z?)?", re.ASCII)
+_day = re.compile(r"([+-]?\d{1,2})?([A-Z]{2})")
+ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the clock here has no zone
+
+
+def parts_of(rule: str) -> dict[str, str]:
+    """The parts by their names, in capitals."""
+    text = rule.strip().upper().removeprefix("RRULE:")
+    pairs = (part.partition("=") for part in text.split(";") if part)
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def interval_of(parts: Mapping[str, str]) -> int:
+    return int(parts.get("INTERVAL", "1")[:6])
+
+
+def rule_problem(rule: str) -> str:
+    """Why this is no rule that is kept, as a sentence; "" if it is one."""
+    if len(rule) > LONGEST or "\n" in rule.strip():
+        return f"Write one rule, of at most {LONGEST} characters."
+    parts = parts_of(rule)
+    if parts.get("FREQ") not in FREQUENCIES:
+        return (
+            "Write a rule such as FREQ=MONTHLY;BYDAY=-1FR, with FREQ one of DAILY, WEEKLY, MONTHLY "
+            "and YEARLY. For shorter times choose an interval or a cron expression."
+        )
+    if problem := part_problem(parts):
+        return problem
+    try:
+        expanded(rule, ANY_TIME, ANY_TIME)
+    except (ValueError, TypeError, OverflowError, AttributeError) as error:
+        return f"The rule cannot be read: {error}."
+    return ""
+
+
+def part_problem(parts: Mapping[str, str]) -> str:
+    for name in parts:
+        if name not in PARTS:
+            return f"{INSTEAD.get(name, 'This is not supported here')}: leave out {name}."
+    if not (parts.get("INTERVAL", "1").isdecimal() and 1 <= interval_of(parts) <= MOST_INTERVAL):
+        return f"INTERVAL: write a number from 1 to {MOST_INTERVAL}."
+    if not _until.fullmatch(parts.get("UNTIL", "20000101")):
+        return "UNTIL: write a day such as 20271231."
+    times = len(parts.get("BYHOUR", "0").split(",")) * len(parts.get("BYMINUTE", "0").split(","))
+    if times > MOST_TIMES_A_DAY:
+        return f"It names {times} times of a day; at most {MOST_TIMES_A_DAY} are kept."
+    return ""
+
+
+def end_of_day(written: str) -> datetime:
+    """Raises `ValueError`."""
+    return datetime.strptime(written[:8], "%Y%m%d") + timedelta(hours=23, minutes=59)  # noqa: DTZ007 - as above
+
+
+def expanded(rule: str, start: datetime, horizon: datetime) -> rrule:
+    """The times of a rule until the horizon, without a zone. Raises `ValueError`."""
+    parts = parts_of(rule)
+    until = parts.pop("UNTIL", None)
+    end = horizon if until is None else min(horizon, end_of_day(until))
+    text = ";".join(f"{name}={value}" for name, value in parts.items())
+    found = rrulestr(text, dtstart=start.replace(second=0, microsecond=0))
+    if not isinstance(found, rrule):
+        raise ValueError("write one rule")
+    return found.replace(until=end)
+
+
+def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) -> datetime | None:
+    """The next time in UTC; None if there is none in the next years. `start` is aware."""
+    naive = start.astimezone(zone).replace(tzinfo=None)
+    # A night without an hour moves a time past others: begin a day earlier, and compare moments.
+    earlier = (after.astimezone(zone) - timedelta(days=1)).replace(tzinfo=None)
+    begin = forward(parts_of(rule), naive, earlier)
+    times = expanded(rule, begin, max(earlier, naive) + HORIZON)
+    found = (moment(one, zone) for one in times.xafter(earlier, inc=True))
+    return next((one for one in found if one > after and one >= start), None)
+
+
+def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datetime:
+    """A later start of the same times: nothing before it is looked at.
+
+    Months and years are few, and the day of their start is part of what they say.
+    """
+    step = STEPS.get(parts["FREQ"])
+    if step is None or until <= start:
+        return start
+    length = step * interval_of(parts)
+    return start + max(0, (until - start) // length - 1) * length
+
+
+def rule_words(rule: str) -> str:
+    """The rule in words; what has none is said as it is written."""
+    parts = parts_of(rule)
+    unit, count = UNITS[parts["FREQ"]], parts.get("INTERVAL", "1")
+    words = [f"Every {unit}" if count == "1" else f"Every {count} {unit}s"]
+    if days := [day_words(one) for one in parts.get("BYDAY", "").split(",") if one]:
+        words.append(f"on {', '.join(days)}")
+    known = {"FREQ", "INTERVAL", "BYDAY", "WKST"}
+    rest = ", ".join(f"{name}={value}" for name, value in parts.items() if name not in known)
+    return " ".join([*words, f"({rest})"] if rest else words)
+
+
+def day_words(written: str) -> str:
+    found = _day.fullmatch(written)
+    if found is None or found[2] not in DAYS:
+        return written
+    name = DAYS[found[2]]
+    if not found[1]:
+        return name
+    number = int(found[1])
+    if number == -1:
+        return f"the last {name}"
+    return f"the {ordinal(abs(number))} {name}{' from the end' if number < 0 else ''}"
+
+
+def ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number if number < 20 else number % 10, "th")
+    return f"{number}{ending}"

@@ -1,0 +1,260 @@
+"""What is due is asked: claimed and stored in one transaction, so it happens once.
+
+A row is locked, its next time is set and its question stored together: of any number of processes one
+asks, and one that is killed meanwhile has asked nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cached_property, partial
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from apps.accounts.caller import Caller
+from apps.accounts.models import ServiceAccount
+from apps.catalog.access import reached
+from apps.catalog.models import Application, Role
+from apps.catalog.resolve import ResolvedApplication
+from apps.chat.access import caller_of_run
+from apps.chat.models import QueuedMessage
+from apps.chat.questions import PAGE
+from apps.chat.wakes import Wake, Woken, ask_all
+from apps.errors import BudgetSpent, QuickAppError, Refused
+from apps.insights.budgets.models import Budget
+from apps.insights.budgets.standings import check_start
+from apps.live.models import Run
+from apps.schedules.models import LONGEST_REASON, NO_TIME_LEFT, Schedule
+from apps.schedules.occurrences import DueTimes, due_times
+
+AT_ONCE = 500
+"""Rows of one transaction."""
+CHANGED = (
+    *("next_at", "last_at", "run_count", "last_run", "last_conversation", "last_problem"),
+    *("is_paused", "pause_reason", "conversation"),
+)
+GOING_ON = "It was left out, because what it asked before is still being answered."
+LOST = "The application may not be used any more in its name, or is switched off."
+BROKEN = "It could not be asked, because the application cannot be used at the moment: {}"
+FAILED = "It could not be asked. The server's log says why."
+RETRY = timedelta(minutes=1)
+
+Resolved = Mapping[int, ResolvedApplication | QuickAppError]
+"""The applications of what is due, by primary key; an error for one that cannot be used."""
+
+
+def due(now: datetime) -> QuerySet[Schedule]:
+    return Schedule.objects.filter(is_paused=False, next_at__lte=now).order_by("next_at", "pk")
+
+
+def due_slugs(now: datetime) -> dict[int, str]:
+    """The applications of what is asked next."""
+    rows = due(now).values_list("application_id", "application__slug")
+    return dict(rows[:AT_ONCE])
+
+
+class Callers:
+    """In whose names schedules act, each looked up once: thousands may be due together.
+
+    One is used for a few seconds: so old is what it says of rights.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[Any, ...], Caller | QuickAppError] = {}
+
+    @cached_property
+    def services(self) -> frozenset[int]:
+        """The accounts of programs."""
+        return frozenset(ServiceAccount.objects.values_list("user_id", flat=True))
+
+    @cached_property
+    def has_budgets(self) -> bool:
+        return Budget.objects.exists()
+
+    def of(self, row: Schedule, application: ResolvedApplication) -> Caller:
+        """Raises `Refused` for one that may not ask any more, and `BudgetSpent`."""
+        key = (row.owner, row.application_id, row.time_zone)
+        if key not in self.found:
+            try:
+                self.found[key] = self.look_up(row, application)
+            except (Refused, BudgetSpent) as error:
+                self.found[key] = error
+        known = self.found[key]
+        if isinstance(known, QuickAppError):
+            raise known
+        return known
+
+    def look_up(self, row: Schedule, application: ResolvedApplication) -> Caller:
+        """The owner as they are now. Raises `Refused`, `BudgetSpent`."""
+        caller = caller_of_run(Run(stream=row.pk, bucket=row.owner, caller=row.caller))
+        if not is_usable(row.application_id, caller):
+            raise Refused("application_not_found", LOST)
+        if self.has_budgets:
+            check_start(caller, PAGE, application.slug, row.time_zone)
+        is_remembered = row.user_id not in self.services
+        return replace(caller, timezone=row.time_zone, surface="", is_remembered=is_remembered)
+
+
+def is_usable(application: int, caller: Caller) -> bool:
+    if caller.principal is None or (caller.scope is not None and application not in caller.scope):
+        return False
+    rows = Application.objects.filter(pk=application, is_enabled=True)
+    return reached(caller.principal, caller.team, Role.USER, rows).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """The messages that were asked, and of how many schedules the time has come."""
+
+    woken: Sequence[Woken]
+    rows: int
+
+
+@transaction.atomic
+def fire(resolved: Resolved, now: datetime, callers: Callers, only: UUID | None = None) -> Fired:
+    """Ask what is due, at most `AT_ONCE` rows, or `only` that one if it is due."""
+    rows = due(now).filter(application__in=resolved)
+    rows = rows if only is None else rows.filter(pk=only)
+    # Others that fire in this moment take the rows behind these.
+    can_skip = connection.features.has_select_for_update_skip_locked
+    taken = list(rows.select_for_update(skip_locked=can_skip, of=("self",))[:AT_ONCE])
+    plans = {row: times_of(row, now) for row in taken}
+    woken = ask(resolved, callers, {row: plan.asked for row, plan in plans.items()}, plans)
+    return Fired(woken, len(taken))
+
+
+def times_of(row: Schedule, now: datetime) -> DueTimes:
+    if row.next_at is None:
+        return DueTimes((), None)
+    missed: Any = row.missed
+    return due_times(row.timing, row.next_at, now, missed, row.missed_most)
+
+
+@transaction.atomic
+def fire_now(resolved: Resolved, pk: UUID, now: datetime) -> list[Woken]:
+    """Ask once beside its times, whether it is paused or not."""
+    row = Schedule.objects.select_for_update(of=("self",)).filter(pk=pk).first()
+    return [] if row is None else ask(resolved, Callers(), {row: (now,)}, {})
+
+
+def ask(
+    resolved: Resolved,
+    callers: Callers,
+    asked: Mapping[Schedule, Sequence[datetime]],
+    plans: Mapping[Schedule, DueTimes],
+) -> list[Woken]:
+    """Ask each row for its times and move those that have a plan on."""
+    going = still_going(asked)
+    wakes: list[Wake] = []
+    for row, times in asked.items():
+        new = wakes_of(row, times, resolved[row.application_id], callers, going)
+        wakes += new
+        if times:
+            row.last_at = times[-1]
+        row.run_count += len(new)
+    woken = ask_all(wakes)
+    note_results(asked, woken)
+    for row, plan in plans.items():
+        move_on(row, plan)
+    ended = [row for row in asked if row in plans and is_to_be_deleted(row)]
+    store(row for row in asked if row not in ended)
+    Schedule.objects.filter(pk__in=[row.pk for row in ended]).delete()
+    return woken
+
+
+def store(rows: Iterable[Schedule]) -> None:
+    """Write what has changed. Django's `bulk_update` takes twenty times as long."""
+    fields: list[Any] = [Schedule._meta.get_field(name) for name in CHANGED]
+    key = Schedule._meta.pk
+    assignments = ", ".join(f"{field.column} = %s" for field in fields)
+    statement = f"UPDATE {Schedule._meta.db_table} SET {assignments} WHERE id = %s"  # noqa: S608 - no values
+    values = [
+        [one.get_db_prep_save(getattr(row, one.attname), connection) for one in (*fields, key)]
+        for row in rows
+    ]
+    if values:
+        with connection.cursor() as cursor:
+            cursor.executemany(statement, values)
+
+
+def still_going(rows: Iterable[Schedule]) -> set[UUID]:
+    """The last runs among those of the rows that are not over yet."""
+    last = [row.last_run for row in rows if row.last_run is not None]
+    runs = Run.objects.filter(pk__in=last, status__in=Run.OPEN).values_list("pk", flat=True)
+    waiting = QueuedMessage.objects.filter(pk__in=last, is_held=False)
+    return {*runs, *waiting.values_list("pk", flat=True)}
+
+
+def wakes_of(
+    row: Schedule,
+    times: Sequence[datetime],
+    application: ResolvedApplication | QuickAppError,
+    callers: Callers,
+    going: set[UUID],
+) -> list[Wake]:
+    """The messages of a row; none, with the reason written into it, where it cannot be asked."""
+    if not times:
+        return []
+    if row.last_run in going:
+        row.last_problem = GOING_ON
+        return []
+    try:
+        if isinstance(application, QuickAppError):
+            raise application
+        caller = callers.of(row, application)
+    except Refused as error:
+        row.last_problem = str(error)[:LONGEST_REASON]
+        row.pause(str(error))
+        return []
+    except BudgetSpent as error:
+        row.last_problem = str(error)[:LONGEST_REASON]
+        return []
+    except QuickAppError as error:
+        row.last_problem = BROKEN.format(error)[:LONGEST_REASON]
+        return []
+    left = len(times) if row.max_runs is None else max(0, row.max_runs - row.run_count)
+    new = row.conversation or uuid4()
+    make = partial(
+        Wake,
+        caller,
+        application,
+        row.message,
+        title=row.name,
+        conversation=row.conversation,
+        has_memory=caller.is_remembered,
+    )
+    # Runs of a row in one conversation begin the same one; others begin one each.
+    places = [new if row.is_same_conversation else uuid4() for _ in times]
+    both = zip(times, places, strict=True)
+    return [make(row.mark(at), new_conversation=place) for at, place in both][:left]
+
+
+def note_results(rows: Iterable[Schedule], woken: Iterable[Woken]) -> None:
+    by_id = {str(row.pk): row for row in rows}
+    for one in woken:
+        row = by_id[one.wake.trigger["id"]]
+        row.last_problem = one.problem
+        if one.problem:
+            continue
+        row.last_run, row.last_conversation = one.wake.run, one.conversation
+        if row.is_same_conversation:
+            row.conversation = one.conversation
+
+
+def move_on(row: Schedule, plan: DueTimes) -> None:
+    row.next_at = None if row.has_ended else plan.next
+    if row.next_at is None and not row.is_paused:
+        row.pause(NO_TIME_LEFT)
+
+
+def is_to_be_deleted(row: Schedule) -> bool:
+    return row.next_at is None and (row.is_alarm or row.is_deleted_after)
+
+
+def postpone(pk: UUID, now: datetime) -> None:
+    """Let others go first: this one cannot be asked, for a reason that is in the log."""
+    rows = Schedule.objects.filter(pk=pk, is_paused=False, next_at__lte=now)
+    rows.update(next_at=now + RETRY, last_problem=FAILED)

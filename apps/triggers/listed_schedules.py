@@ -1,0 +1,52 @@
+"""Schedules as their person sees them: with their next times, and what came of the last one."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from apps.chat.models import Conversation, QueuedMessage
+from apps.live.models import Run
+from apps.schedules.models import Schedule
+
+RESULTS = {
+    Run.Status.QUEUED: "Waits for its turn",
+    Run.Status.RUNNING: "Is being answered",
+    Run.Status.WAITING: "Waits for your answer",
+    Run.Status.DONE: "Answered",
+    Run.Status.FAILED: "Failed",
+    Run.Status.STOPPED: "Stopped",
+}
+TONES = {Run.Status.WAITING: "warning", Run.Status.FAILED: "warning", Run.Status.DONE: "good"}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSchedule:
+    """`result` is what came of the last run, "" before the first; `tone` is a class of badges.
+
+    `conversation` is the one of the last run, None where the person cannot open it.
+    """
+
+    row: Schedule
+    result: str
+    tone: str
+    conversation: UUID | None
+
+
+def listed(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]:
+    """`owner` is the bucket of whoever looks."""
+    rows = list(rows)
+    runs = [row.last_run for row in rows if row.last_run is not None]
+    statuses: dict[Any, Any] = dict(Run.objects.filter(pk__in=runs).values_list("pk", "status"))
+    waiting = QueuedMessage.objects.filter(pk__in=runs).values_list("pk", flat=True)
+    statuses |= dict.fromkeys(waiting, Run.Status.QUEUED)
+    places = [row.last_conversation for row in rows if row.last_conversation is not None]
+    known = Conversation.objects.filter(pk__in=places, owner=owner, application__isnull=False)
+    open_now = set(known.values_list("pk", flat=True))
+    return [entry(row, statuses.get(row.last_run), open_now) for row in rows]
+
+
+def entry(row: Schedule, status: Any, open_now: set[UUID]) -> ListedSchedule:
+    place = row.last_conversation if row.last_conversation in open_now else None
+    result = RESULTS.get(status, "Answered") if row.last_run is not None else ""
+    return ListedSchedule(row, result, TONES.get(status, ""), place)

@@ -1,0 +1,129 @@
+"""The page "Scheduled": what people have asked to be done by itself."""
+
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.caller import Caller
+from apps.catalog.access import usable
+from apps.chat.access import reference_of
+from apps.chat.views import visitor
+from apps.schedules import desk
+from apps.schedules.desk import Owner
+from apps.schedules.models import Schedule
+from apps.triggers.clock import application_or_error
+from apps.triggers.due_schedules import fire_now
+from apps.triggers.listed_schedules import listed
+from apps.triggers.schedule_form import ScheduleForm, zone_names
+
+PAUSED = "You paused it."
+ENDED = "It has no time any more. Change its times first."
+
+
+def owner_of(caller: Caller) -> Owner:
+    """Raises `PermissionDenied` for somebody without an account."""
+    if caller.user_id is None:
+        raise PermissionDenied
+    return Owner(caller.bucket, caller.user_id, caller.team, reference_of(caller))
+
+
+def find(request: HttpRequest, pk: UUID) -> Schedule:
+    """Raises Http404, for another's as for one that is not there."""
+    return get_object_or_404(owner_of(visitor(request)).rows, pk=pk)
+
+
+@login_required
+@require_safe
+@never_cache
+def schedules(request: HttpRequest) -> HttpResponse:
+    caller = visitor(request)
+    rows = owner_of(caller).rows.select_related("application")
+    return render(request, "schedules/list.html", {"entries": listed(rows, caller.bucket)})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def add(request: HttpRequest) -> HttpResponse:
+    caller = visitor(request)
+    row = owner_of(caller).new(0, Schedule.Maker.PERSON, {})
+    row.application_id = None  # type: ignore[assignment]
+    form = ScheduleForm(request.POST or None, instance=row, choices=usable(caller))
+    if form.is_valid():
+        try:
+            desk.add(form.save(commit=False))
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, f"Scheduled: {row.words}.")
+            return redirect("schedules")
+    return shown(request, form, "New schedule")
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def edit(request: HttpRequest, pk: UUID) -> HttpResponse:
+    row = find(request, pk)
+    form = ScheduleForm(request.POST or None, instance=row, choices=usable(visitor(request)))
+    if form.is_valid():
+        try:
+            desk.replan(form.save(commit=False))
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, f"Changed: {row.words}.")
+            return redirect("schedules")
+    return shown(request, form, "Change a schedule")
+
+
+def shown(request: HttpRequest, form: ScheduleForm, title: str) -> HttpResponse:
+    context = {"form": form, "title": title, "zones": zone_names()}
+    return render(request, "schedules/form.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def run(request: HttpRequest, pk: UUID) -> HttpResponse:
+    row = find(request, pk)
+    resolved = async_to_sync(application_or_error)(row.application.slug)
+    if fire_now({row.application_id: resolved}, row.pk, timezone.now()):
+        messages.success(request, "It runs now.")
+    else:
+        row.refresh_from_db()
+        messages.error(request, row.last_problem or "It is gone already.")
+    return redirect("schedules")
+
+
+@login_required
+@require_POST
+def pause(request: HttpRequest, pk: UUID) -> HttpResponse:
+    desk.pause(find(request, pk), PAUSED)
+    messages.success(request, "Paused.")
+    return redirect("schedules")
+
+
+@login_required
+@require_POST
+def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
+    if desk.resume(find(request, pk)):
+        messages.success(request, "It goes on.")
+    else:
+        messages.error(request, ENDED)
+    return redirect("schedules")
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
+    find(request, pk).delete()
+    messages.success(request, "Deleted.")
+    return redirect("schedules")

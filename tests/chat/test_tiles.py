@@ -1,0 +1,28 @@
+"""Tiles of applications, which tell them apart."""
+
+import pytest
+
+from apps.chat.templatetags.tiles import COLOURS, tile_colour, tile_letters
+from tests.fork_server import ROOT
+
+
+@pytest.mark.parametrize(
+    ("title", "letters"),
+    [
+        ("Travel desk", "Td"),
+        ("Travel", "T"),
+        ("Travel & expenses of all", "Te"),
+        ("«Погода» в Осло", "Пв"),
+        ("🦊", "🦊"),
+        ("", ""),
+    ],
+)
+def test_the_letters_are_those_of_the_first_two_words(title: str, letters: str):
+    assert tile_letters(title) == letters
+
+
+def test_the_colour_is_chosen_by_the_slug_and_the_page_has_it():
+    styles = (ROOT / "apps/chat/static/chat/styles/elements.css").read_text()
+
+    assert (tile_colour("travel"), tile_colour("travel-2")) == (6, 11)
+    assert styles.count(".monogram[data-tile=") == COLOURS

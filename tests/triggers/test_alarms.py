@@ -1,0 +1,157 @@
+"""Alarms in conversations, and runs that no person began: their rights, budget and patience."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from channels.db import database_sync_to_async
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from apps.accounts.caller import Caller
+from apps.chat.answers import desk_of
+from apps.chat.continuation import sweeper
+from apps.chat.models import Conversation, Message
+from apps.chat.questions import Begun
+from apps.live.models import Interaction, Run
+from apps.schedules.models import Schedule
+from apps.triggers.clock import fire_due
+from apps.triggers.due_schedules import due
+from tests.chat.scripts import MANIFEST, Scene, Visitor, counts, scene, settled
+from tests.fakes import calling, saying
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
+FEATURES: dict[str, Any] = {"timestamp": None, "schedules": {"enabled": True}}
+SCHEDULING = {**MANIFEST, "features": FEATURES}
+LATER = "2030-01-01T09:00:00+00:00"
+ALARM = calling(("c1", "alarm-clock", {"wakeAtISO": LATER, "reminderMessage": "Tea"}))
+TASK = calling(
+    ("c1", "schedule-task", {"kind": "cron", "cronExpression": "@daily", "message": "x"})
+)
+
+
+async def person(on: Scene, name: str = "grace") -> Visitor:
+    user = await database_sync_to_async(User.objects.create)(username=name)
+    return Visitor(on.application, on.model, user=user)
+
+
+async def fire(on: Scene) -> int:
+    """Let the time of all schedules come, and their answers be given."""
+    await Schedule.objects.aupdate(start_at=timezone.now(), next_at=timezone.now())
+    asked = await fire_due(on.hub)
+    await sweeper(on.hub, on.visitor.open_workspace).sweep()
+    await settled(on.hub)
+    return asked
+
+
+async def set_alarm(on: Scene, visitor: Visitor) -> str:
+    on.model.put(*ALARM, None)
+    tab = await visitor.tab(on.hub)
+    conversation = await tab.ask("Tea at nine.")
+    frames = await tab.until_over()
+    assert frames[-1]["status"] == "done"
+    return conversation
+
+
+async def test_an_alarm_wakes_its_conversation_once_with_a_marked_message():
+    async with scene(manifest=SCHEDULING) as on:
+        visitor = await person(on)
+        conversation = await set_alarm(on, visitor)
+        waiting = await database_sync_to_async(list)(due(datetime.fromisoformat(LATER)))
+        on.model.put(*saying("Time for tea."), None)
+
+        asked = [await fire(on), await fire(on)]
+
+        await visitor.leave()
+    messages = [one async for one in Message.objects.filter(conversation=UUID(conversation))]
+    assert [str(one.conversation) for one in waiting] == [conversation]
+    assert asked == [1, 0]
+    assert [(one.role, one.text) for one in messages] == [
+        ("user", "Tea at nine."),
+        ("assistant", "\n\nThe alarm is set: On Tuesday, 1 January 2030 at 09:00 (UTC)."),
+        ("user", "Tea"),
+        ("assistant", "Time for tea."),
+    ]
+    assert len(on.model.asked) == 2  # the alarm ended the first turn
+    told = on.model.asked[1].messages[-1].text
+    assert told.startswith("[The alarm that you set rings at its time, ")
+    assert told.endswith("]\n\nTea")
+    assert not await Schedule.objects.aexists()
+
+
+async def test_an_alarm_goes_with_its_conversation():
+    async with scene(manifest=SCHEDULING) as on:
+        visitor = await person(on)
+        await set_alarm(on, visitor)
+        await visitor.leave()
+
+        await database_sync_to_async(lambda: Conversation.objects.get().delete())()
+
+    assert not await Schedule.objects.aexists()
+
+
+async def test_a_run_without_a_person_waits_for_the_approval_as_long_as_the_schedule_says():
+    async with scene(manifest=SCHEDULING) as on:
+        visitor = await person(on)
+        await set_alarm(on, visitor)
+        dues = []
+        for unanswered in ("wait", "deny"):
+            on.model.put(*TASK, None)
+            fields = {"unanswered": unanswered, "unanswered_minutes": 5, "interval_seconds": 60}
+            await Schedule.objects.aupdate(**fields)
+            await fire(on)
+            asked = await Interaction.objects.select_related("run").alatest("pk")
+            dues.append(asked.due_at)
+            assert (asked.kind, asked.run.status) == ("approval", "waiting")
+            await Run.objects.filter(pk=asked.run_id).aupdate(status="done")
+
+        await visitor.leave()
+    forever, minutes = dues
+    assert minutes is not None
+    assert forever is None
+    assert timedelta(minutes=4) < minutes - timezone.now() <= timedelta(minutes=5)
+    assert await Schedule.objects.acount() == 1  # nothing was scheduled without its person
+
+
+async def test_a_run_ends_when_its_own_budget_is_used():
+    async with scene(manifest=SCHEDULING) as on:
+        visitor = await person(on)
+        await set_alarm(on, visitor)
+        await Schedule.objects.aupdate(budget_tokens=100)
+        on.model.put(*calling(("c2", "list-schedules", {})), counts(90, 20), None)
+
+        await fire(on)
+
+        await visitor.leave()
+    answer = await Message.objects.filter(role="assistant").alatest("pk")
+    assert answer.finish_reason == "error"
+    assert len(on.model.asked) == 2  # and not for what follows the call
+    assert answer.run_id is not None
+    run = await Run.objects.aget(pk=answer.run_id)
+    assert run.status == "failed"
+
+
+def desk(caller: Caller) -> Any:
+    begun = Begun(Conversation(id=uuid4()), Run())
+    return desk_of(begun, type("Application", (), {"id": 1})(), caller)
+
+
+def test_visitors_and_keys_of_the_installation_have_no_schedules():
+    assert desk(Caller("session-1")) is None
+    assert desk(Caller("key-ab12cd34", "key")) is None
+    assert desk(Caller("x", "dial")) is None
+    assert desk(Caller("key-ab12cd34", "key", key_user_id=3)).owner.user == 3
+    assert desk(Caller("user-3", "user", user_id=3)).owner.bucket == "user-3"
+
+
+async def test_visitors_are_offered_no_schedules():
+    async with scene(manifest=SCHEDULING) as on:
+        on.model.put(*saying("Hello."), None)
+        tab = await on.visitor.tab(on.hub)
+        await tab.ask("Remind me.")
+        await tab.until_over()
+
+    assert on.model.asked[0].tools == []
