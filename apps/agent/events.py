@@ -103,11 +103,11 @@ class StageClosed:
     """`is_timed`: put the duration into the title, for clients that show nothing but titles.
 
     `failed`: the failure went on. `excused`: a fallback made a result of it, so programs read that
-    the stage completed, people that it failed.
+    the stage completed, people that it failed. `seconds` are None where nobody is told them.
     """
 
     stage_id: str
-    seconds: float
+    seconds: float | None = None
     failed: bool = False
     is_timed: bool = field(default=False, compare=False)
     excused: bool = False

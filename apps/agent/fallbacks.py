@@ -14,6 +14,7 @@ from typing import Protocol
 import msgspec
 
 from apps.agent.assembly import Assembly
+from apps.agent.estimate import MOST_CORRECTION, message_tokens, most_tokens, text_tokens
 from apps.agent.events import Noticed
 from apps.agent.meter import error_kind
 from apps.agent.model import Delta, Model, ModelRequest
@@ -69,7 +70,8 @@ class NoBreaker:
 class Candidate(msgspec.Struct, frozen=True):
     """A deployment that can answer; `title` is its name for people.
 
-    `adapt` gives a request that was written for the first candidate the form of this one.
+    `adapt` gives a request that was written for the first candidate the form of this one. `window`
+    is how many tokens it reads, None if that is unknown or the requests fit it anyhow.
     """
 
     name: str
@@ -77,6 +79,19 @@ class Candidate(msgspec.Struct, frozen=True):
     model: Model
     breaker: Breaker
     adapt: Callable[[ModelRequest], ModelRequest] = lambda request: request
+    window: int | None = None
+
+    def excess(self, request: ModelRequest) -> int:
+        """How many tokens a request has, about, if those are more than are read; else 0."""
+        if self.window is None:
+            return 0
+        tools = sum(spec.tokens for spec in request.tools)
+        tools += text_tokens(*map(str, request.static_tools))
+        # Most requests are so much smaller that they need no estimate.
+        if MOST_CORRECTION * (tools + sum(map(most_tokens, request.messages))) <= self.window:
+            return 0
+        total = tools + sum(map(message_tokens, request.messages))
+        return total if total > self.window else 0
 
 
 @dataclass(slots=True)
@@ -132,16 +147,21 @@ class FallbackChain:
     async def receive(self, request: ModelRequest, assembly: Assembly, ask: Ask) -> None:
         """Feed the assembly the answer of the first candidate that gives one.
 
-        Raises `ModelFailed`: of a candidate that began to answer or finds fault with the request,
-        else the first failure that may pass.
+        Those that do not read so much are left out. Raises `ModelFailed`: of a candidate that began
+        to answer or finds fault with the request, else the first failure that may pass.
         """
-        current, left = self.current, len(self.candidates)
-        if left == 1:
+        current = self.current
+        if len(self.candidates) == 1:
             await ask(self.call(current, request, assembly, has_next=False))
             return
+        excesses = {one.name: one.excess(request) for one in self.candidates}
+        left = list(excesses.values()).count(0)
         failures: dict[str, QuickAppError] = {}
         async with aclosing(self.in_order()) as candidates:
             async for candidate in candidates:
+                if excess := excesses[candidate.name]:
+                    assembly.emit(unfit_notice(candidate, excess))
+                    continue
                 left -= 1
                 try:
                     await ask(self.call(candidate, request, assembly, has_next=left > 0))
@@ -154,7 +174,8 @@ class FallbackChain:
                     continue
                 if candidate is not current:
                     self.current = candidate
-                    assembly.feed(notice(candidate, current, failures.get(current.name)))
+                    if not excesses[current.name]:
+                        assembly.feed(notice(candidate, current, failures.get(current.name)))
                 return
         raise next(filter(is_passing, failures.values()), next(iter(failures.values())))
 
@@ -230,6 +251,14 @@ def is_passing(failure: QuickAppError) -> bool:
 def notice(candidate: Candidate, wanted: Candidate, failure: QuickAppError | None) -> Noticed:
     text = f"Answered by {candidate.title} because {wanted.title} {what_happened(failure)}."
     return Noticed(f"fallback-{candidate.name}", text)
+
+
+def unfit_notice(candidate: Candidate, tokens: int) -> Noticed:
+    text = (
+        f"{candidate.title} was not asked: this conversation takes about {tokens:,} tokens, and it "
+        f"reads {candidate.window:,}."
+    )
+    return Noticed(f"unfit-{candidate.name}", text)
 
 
 def what_happened(failure: QuickAppError | None) -> str:

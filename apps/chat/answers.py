@@ -11,7 +11,7 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Emit
+from apps.agent.events import Emit, StageClosed
 from apps.agent.ledger import Interaction, Step
 from apps.agent.meter import ModelCallReport
 from apps.agent.progress import Progress
@@ -190,7 +190,9 @@ def start(
     past = past or Past()
     row = begun.run
     transcript = past.transcript
-    transcript.note_version(application.version)
+    features = application.manifest.features
+    told = None if features is None else features.answer_figures
+    transcript.note_application(application.version, told)
     progress = Progress()
     concluded: list[RunOutcome] = []  # none of a run that only parks
 
@@ -315,5 +317,7 @@ class AnswerRecorder:
     def emit(self, event: StreamEvent) -> None:
         if self.record.log.is_over:
             return  # it did not stop in time, and its ending is already stored
+        if isinstance(event, StageClosed):
+            event = self.transcript.as_told(event)
         self.transcript.take(event)
         self.record.say(event)

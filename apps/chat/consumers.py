@@ -10,12 +10,10 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
-from apps.accounts.caller import Caller
 from apps.catalog import access
 from apps.chat import answers, queue
 from apps.chat.access import (
     caller_of_scope,
-    find,
     find_open,
     look_whether_moved,
     mark_read,
@@ -33,6 +31,7 @@ from apps.chat.answers import OpenWorkspace
 from apps.chat.attention import attention
 from apps.chat.continuation import sweeper
 from apps.chat.decisions import decide
+from apps.chat.expired_results import results_expired
 from apps.chat.frames import (
     Ask,
     ClientFrame,
@@ -49,10 +48,10 @@ from apps.chat.frames import (
 )
 from apps.chat.helpers import stop_helper
 from apps.chat.listing import entries_of, keep_looking
+from apps.chat.opening import conversation_opened
 from apps.chat.protocol import FrameWriter, to_json
 from apps.chat.session_end import check_session
 from apps.errors import ApplicationNotFound, QuickAppError, Refused
-from apps.live import journal, leases
 from apps.live.events import AnswerStored, join
 from apps.live.hub import HUB, Hub
 from apps.live.notifications import listening, wake_viewers
@@ -178,6 +177,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.unfollow()
         await self.send(text_data=to_json(opened))
         self.conversation = sent.conversation
+        await self.tell_expired(sent.conversation)
         self.viewer = asyncio.create_task(self.view(sent.conversation, sent.after))
         self.hub.wake(self.person)  # the queue that is shown is another one
 
@@ -241,7 +241,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def change_queue(self, sent: QueueFrame) -> None:
         """Raises `Refused`."""
-        conversation: UUID = await database_sync_to_async(changed_queue)(self.caller, sent)
+        conversation: UUID = await database_sync_to_async(queue.changed)(self.caller, sent)
         if isinstance(sent, QueueSend):
             await answers.interrupt(self.hub, conversation)
         await answers.ask_next(self.hub, self.open_workspace, conversation)
@@ -287,6 +287,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self.told[kind] = told
             await self.send(text_data=to_json({"type": kind, **told}))
 
+    async def tell_expired(self, conversation: UUID) -> None:
+        """Tell which results the model reads no more, if there are any."""
+        if (told := await results_expired(conversation, self.slug)) is not None:
+            await self.send(text_data=to_json(told))
+
     async def unfollow(self) -> None:
         if self.viewer is not None:
             self.viewer.cancel()
@@ -307,6 +312,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                             await self.send(text_data=text)
                     if any(isinstance(event, AnswerStored) for _, _, event in batch):
                         await self.mark_seen(conversation)
+                        await self.tell_expired(conversation)
                     await asyncio.sleep(FRAME_SECONDS)
         except Exception:
             logger.exception("A viewer of %s had to be cut off", conversation)
@@ -318,33 +324,3 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.send(
             text_data=to_json({"type": "error", "text": str(error), "code": error.code})
         )
-
-
-def changed_queue(caller: Caller, sent: QueueFrame) -> UUID:
-    """The conversation whose queue was changed. Raises `Refused`."""
-    match sent:
-        case QueueChange(id=pk, text=text, held=held):
-            return queue.change(caller, pk, text, held)
-        case QueueRemove(id=pk):
-            return queue.remove(caller, pk)
-        case QueueSend(id=pk):
-            return queue.put_first(caller, pk)
-
-
-def conversation_opened(
-    hub: Hub, caller: Caller, conversation: UUID, application: str
-) -> dict[str, Any]:
-    """The frame for a page that opens a conversation. Raises `Refused`.
-
-    `last` is the number of the newest event, `run` the one that is going.
-    """
-    found = find(caller, conversation, application)
-    run = leases.open_run(conversation)
-    log = hub.logs.get(conversation)
-    return {
-        "type": "conversation.opened",
-        "conversation": str(conversation),
-        "title": found.title,
-        "last": max(journal.last_number(conversation), log.last if log is not None else 0),
-        "run": None if run is None else {"id": str(run.pk), "status": run.status},
-    }

@@ -11,7 +11,7 @@ from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
 from apps.accounts.caller import Caller
 from apps.chat.access import NOT_FOUND, own, person_stream, record_denial
-from apps.chat.figures import figures_of
+from apps.chat.figures import figures_of, shown
 from apps.chat.json_consumer import JsonConsumer
 from apps.chat.listing import entries
 from apps.chat.models import Conversation, Message
@@ -119,7 +119,7 @@ def message(row: Message) -> dict[str, Any]:
         "finish_reason": row.finish_reason or None,
         "created_at": row.created_at.isoformat(),
         **({"sender": row.sender} if row.sender else {}),
-        **figures_of(row.usage),
+        **shown(figures_of(row.usage)),
     }
 
 

@@ -1,6 +1,6 @@
 """The figures of an answer: what is stored with it, and what of that people are told."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -22,6 +22,8 @@ KEYS = {
     "seconds": "seconds",
 }
 """The fields of a stored answer that tell figures, and what `ANSWER_FIGURES` calls each."""
+TOLD = "told"
+"""The key in the usage of an answer for the figures that its application tells, where not for all."""
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
 
 
@@ -64,6 +66,8 @@ def figures_to_dict(figures: AnswerFigures) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if figures.version:
         found["version"] = figures.version
+    if figures.told is not None:
+        found[TOLD] = list(figures.told)
     if figures.models:
         found["models"] = list(figures.models)
     if figures.costs and figures.is_priced:
@@ -77,15 +81,18 @@ def plain(cost: Decimal) -> str:
 
 
 def figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """The figures of a stored answer as frames tell them."""
+    """The figures of a stored answer that its application tells, as frames have them."""
     tokens = {name: usage[name] for name in TOKENS if name in usage}
     rest = {name: usage[name] for name in KEYS if name in usage}
-    return {"usage": tokens, **rest}
+    return within({"usage": tokens, **rest}, usage.get(TOLD, KEYS.values()))
 
 
 def shown(message: Mapping[str, Any]) -> dict[str, Any]:
     """A stored answer without the figures that the operator keeps from people."""
-    wanted = settings.ANSWER_FIGURES
+    return within(message, settings.ANSWER_FIGURES)
+
+
+def within(message: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any]:
     return {
         name: value for name, value in message.items() if name not in KEYS or KEYS[name] in wanted
     }

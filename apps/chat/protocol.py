@@ -90,7 +90,8 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
             return {"type": "stage.delta", "stage": stage, "attachment": written}
         case StageClosed(stage, seconds):
             failed = event.reads_failed
-            time = round(seconds, 3) if "tools" in settings.ANSWER_FIGURES else None
+            is_told = "tools" in settings.ANSWER_FIGURES
+            time = round(seconds, 3) if is_told and seconds is not None else None
             return {"type": "stage.closed", "stage": stage, "failed": failed, "seconds": time}
         case AttachmentAdded(attachment):
             return {"type": "attachment.added", "attachment": attachment_to_dict(attachment)}

@@ -11,7 +11,7 @@ from apps.accounts.caller import Caller
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import caller_of_run, find_open, own, reference_of
 from apps.chat.folders import attached
-from apps.chat.frames import Ask, SentFile
+from apps.chat.frames import Ask, QueueChange, QueueFrame, QueueRemove, QueueSend, SentFile
 from apps.chat.marks import TRIGGER
 from apps.chat.models import Conversation, QueuedMessage
 from apps.chat.questions import Begun, begin_new, find_begun, read_question
@@ -208,3 +208,14 @@ def mine(caller: Caller) -> QuerySet[QueuedMessage]:
 
 def not_queued() -> Refused:
     return Refused("not_queued", "This message is not waiting any more.")
+
+
+def changed(caller: Caller, sent: QueueFrame) -> UUID:
+    """The conversation whose queue was changed. Raises `Refused`."""
+    match sent:
+        case QueueChange(id=pk, text=text, held=held):
+            return change(caller, pk, text, held)
+        case QueueRemove(id=pk):
+            return remove(caller, pk)
+        case QueueSend(id=pk):
+            return put_first(caller, pk)

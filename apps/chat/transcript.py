@@ -21,6 +21,7 @@ from apps.agent.messages import Attachment, attachment_to_dict
 from apps.capabilities.todo.capability import TODO
 from apps.insights.answer_figures import AnswerFigures
 from apps.live.events import CallCounted, StatusChanged, StreamEvent, storable
+from apps.manifest.features import Figure
 
 
 @dataclass(slots=True)
@@ -74,10 +75,12 @@ class Transcript:
             case _:
                 pass  # shown, and not part of what is kept
 
-    def note_version(self, version: int) -> None:
-        """Of the application; one that another process goes on with keeps its first."""
+    def note_application(self, version: int, told: tuple[Figure, ...] | None) -> None:
+        """Its version and the figures that it tells; a run that another process goes on with keeps
+        those that it began with.
+        """
         if not self.figures.version:
-            self.figures = replace(self.figures, version=version)
+            self.figures = replace(self.figures, version=version, told=told)
 
     @property
     def text(self) -> str:
@@ -92,6 +95,9 @@ class Transcript:
         """Events that close the stages which are still open, as failed."""
         now = time.monotonic()
         return [
-            StageClosed(stage, now - opened, failed=True)
+            self.as_told(StageClosed(stage, now - opened, failed=True))
             for stage, opened in self.open_stages.items()
         ]
+
+    def as_told(self, closed: StageClosed) -> StageClosed:
+        return closed if self.figures.tells("tools") else replace(closed, seconds=None)

@@ -17,6 +17,7 @@ from apps.errors import (
     QuickAppError,
     RateLimitReached,
 )
+from apps.gateway.denials import DENIALS, note_denial
 from apps.gateway.rate_headers import headers_of_refusal
 from apps.gateway.refusals import shortened
 from apps.runs.failures import PASSED_ON, WITH_LIMITS, Failure, failure
@@ -49,10 +50,19 @@ class GatewayConsumer(HttpConsumer):
                 return
             await self.answer()
         except Exception as error:  # noqa: BLE001 - nothing is above this; answer_of logs it
+            if self.is_denial(error):
+                self.note_denial()
             await self.send_error(error)
 
     async def answer(self) -> None:
         raise NotImplementedError
+
+    def is_denial(self, error: Exception) -> bool:
+        """Whether the audit is told that the sender was refused."""
+        return isinstance(error, DENIALS)
+
+    def note_denial(self) -> None:
+        note_denial(self.scope, type(self).__name__, self.slug)
 
     async def send_error(self, error: Exception) -> None:
         status, body, headers = answer_of(error)

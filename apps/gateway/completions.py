@@ -19,7 +19,6 @@ from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, ManyChoices, answer_of
 from apps.gateway.body import Completion
 from apps.gateway.chat_requests import PreparedRun
-from apps.gateway.denials import note_denial
 from apps.gateway.key_watch import while_valid
 from apps.gateway.openai_dialect import ignored_header, with_unsupported
 from apps.gateway.rate_headers import headers_of
@@ -167,7 +166,6 @@ class CompletionConsumer(GatewayConsumer):
             await self.write(await self.open_stream(self.encoder))
 
     async def send_error(self, error: Exception) -> None:
-        note_denial(self.scope, self.slug, error)
         status, body, headers = answer_of(error, for_core=self.is_for_core)
         if not self.is_for_core:  # OpenAI's clients show the message and nothing else
             body["error"]["message"] = body["error"]["display_message"]

@@ -1,4 +1,4 @@
-"""Programs that were refused, in the audit: once a minute for each address and application."""
+"""Programs that were refused, in the audit: once a minute for each address, door and application."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,16 +11,17 @@ from apps.live.hub import HUB
 
 ONCE_IN_SECONDS = 60.0
 """A program that tries again and again must not fill the audit."""
-_noted: AgedCache[tuple[str, str], bool] = AgedCache()
+DENIALS = NotAuthenticated, ApplicationNotFound
+_noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
 
 
-def note_denial(scope: Mapping[str, Any], application: str, error: Exception) -> None:
-    if not isinstance(error, NotAuthenticated | ApplicationNotFound):
-        return
+def note_denial(scope: Mapping[str, Any], door: str, application: str = "") -> None:
+    """`door` is the name of what refused, so that each one is in the audit."""
     address = address_of_scope(scope)
-    if _noted.get((address, application), ONCE_IN_SECONDS):
+    key = address, door, application
+    if _noted.get(key, ONCE_IN_SECONDS):
         return
-    _noted.put((address, application), True)
+    _noted.put(key, True)
     denied = AuditEvent(
         "access.denied", address=address, application=application, subject=scope["path"]
     )

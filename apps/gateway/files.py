@@ -57,6 +57,10 @@ class FilesConsumer(GatewayConsumer):
     async def answer_owner(self) -> None:
         raise NotImplementedError
 
+    def is_denial(self, error: Exception) -> bool:
+        is_foreign = isinstance(error, FileRefused) and self.bucket != self.owner
+        return is_foreign or super().is_denial(error)
+
     async def send_error(self, error: Exception) -> None:
         if not isinstance(error, FileRefused) or self.is_started:
             await super().send_error(error)

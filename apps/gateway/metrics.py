@@ -45,6 +45,7 @@ class MetricsConsumer(NotFoundConsumer):
         elif self.scope["method"] not in self.methods:
             await self.refuse_method()
         elif refusal := self.refusal():
+            self.note_denial()
             await self.send_json(403, error_body(fault(403, refusal, "forbidden"), 403))
         else:
             await self.send_metrics(_sink)

@@ -24,6 +24,7 @@ from apps.catalog.content.installed import installed
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.json_views import only
 from apps.errors import FileMissing, FileRefused, NotAuthenticated, ServiceFailed, Unsupported
+from apps.gateway.denials import note_denial
 from apps.manifest.schema import manifest_schema
 from apps.manifest.skill_document import SkillDocument, SkillInvalid, read_skill_document
 from apps.manifest.skills import FolderSkill, Skill
@@ -64,6 +65,11 @@ def detail(status: int, text: object) -> JsonResponse:
     return JsonResponse({"detail": text}, status=status)
 
 
+def unauthorized(request: ASGIRequest, text: str) -> JsonResponse:
+    note_denial(request.scope, "configuration-support")
+    return detail(401, text)
+
+
 @only("POST")
 async def validate(request: ASGIRequest) -> JsonResponse:
     """The errors and warnings of a manifest."""
@@ -71,7 +77,7 @@ async def validate(request: ASGIRequest) -> JsonResponse:
         await authenticate(request.scope)
         document = msgspec.json.decode(request.body)
     except NotAuthenticated as error:
-        return detail(401, str(error))
+        return unauthorized(request, str(error))
     except RequestDataTooBig as error:
         return detail(413, str(error))
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -103,7 +109,7 @@ async def validate_skill(request: ASGIRequest) -> JsonResponse:
         caller = await sender(request)
         skill = _skill.validate_json(request.body)
     except NotAuthenticated:
-        return detail(401, NO_KEY)
+        return unauthorized(request, NO_KEY)
     except RequestDataTooBig as error:
         return detail(413, str(error))
     except ValidationError as error:
@@ -111,7 +117,8 @@ async def validate_skill(request: ASGIRequest) -> JsonResponse:
         return detail(422, [{**problem, "loc": ["body", *problem["loc"]]} for problem in problems])
     if isinstance(skill, FolderSkill) and not settings.ENABLE_PREVIEW_FEATURES:
         return detail(400, f"Skills of type '{skill.type}' need ENABLE_PREVIEW_FEATURES=true here.")
-    return await validated(SkillAddress(skill.type, skill.url), caller)
+    checked = await validated(SkillAddress(skill.type, skill.url), caller)
+    return unauthorized(request, NO_KEY) if checked is None else checked
 
 
 async def sender(request: ASGIRequest) -> Caller:
@@ -127,7 +134,8 @@ async def sender(request: ASGIRequest) -> Caller:
         return stranger
 
 
-async def validated(address: SkillAddress, caller: Caller) -> JsonResponse:
+async def validated(address: SkillAddress, caller: Caller) -> JsonResponse | None:
+    """None where DIAL Core does not know the caller."""
     try:
         text, _, _ = await read(open_workspace(caller), address)
         document = read_skill_document(text, settings.DIAL_SKILLS_FILE_MAX_BYTES)
@@ -137,7 +145,7 @@ async def validated(address: SkillAddress, caller: Caller) -> JsonResponse:
         return detail(422, str(error))
     except ServiceFailed as error:
         if error.status == 401:
-            return detail(401, NO_KEY)
+            return None
         if error.reason == "answer":
             return detail(422, str(error))
         return detail(502, f"'{address.url}' cannot be read: {error}")

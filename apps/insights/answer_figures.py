@@ -13,6 +13,7 @@ from apps.agent.sent_request import SentRequest
 from apps.insights.meter import RunMeter
 from apps.insights.price_list import PRICES
 from apps.insights.prices import Service
+from apps.manifest.features import Figure
 
 MOST_MODELS = 20
 """That an answer names; a helper may ask any number."""
@@ -23,13 +24,18 @@ class AnswerFigures:
     """Of the calls so far, those of applications inside of the one that answers included.
 
     `models` are titles of deployments, in the order in which they first answered. Without
-    `is_priced` the cost of a call is not known, so `costs`, by currency, are not all.
+    `is_priced` the cost of a call is not known, so `costs`, by currency, are not all. `told` are
+    the figures that the application tells people, None for all.
     """
 
     version: int = 0
     models: tuple[str, ...] = ()
     costs: Mapping[str, Decimal] = field(default_factory=dict)
     is_priced: bool = True
+    told: tuple[Figure, ...] | None = None
+
+    def tells(self, figure: Figure) -> bool:
+        return self.told is None or figure in self.told
 
     def with_call(self, report: ModelCallReport, service: Service, day: date) -> "AnswerFigures":
         costs, is_priced = dict(self.costs), self.is_priced

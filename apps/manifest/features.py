@@ -16,6 +16,8 @@ FileTool = Literal[
     "list", "read_lines", "search", "find", "write", "edit", "delete", "copy", "move"
 ]
 
+Figure = Literal["model", "version", "tokens", "cost", "first_text", "seconds", "tools"]
+
 OFFLOAD_THRESHOLD = 40_000
 """Characters; what an installation uses that sets nothing else."""
 
@@ -248,6 +250,11 @@ class Features(Node):
     """With whose keys the services of models are asked. Null: the installation's."""
     rate_limits: RateLimits | None = None
     """How often the application may be asked. Null: as the installation says."""
+    answer_figures: tuple[Figure, ...] | None = None
+    """Which figures of an answer people are told on the page, in its events and its exports: `model`,
+    `version`, `tokens`, `cost`, `first_text`, `seconds`, `tools`. It can only narrow what the
+    installation allows. `[]`: none; null: as `ANSWER_FIGURES` of the installation says, which is all
+    of them unless it is set."""
     approval: Approval | None = None
     """Which calls of tools wait for a person, and which are never made. Null: as the installation
     says."""

@@ -49,7 +49,8 @@ class ContextLimits(Node):
     """For how many turns the model reads the results of a tool, by the name of the tool as the model
     sees it: `{"desk_find_ticket": 2}`. 1: in the turn of the call, 2: in the next one as well; 0:
     never, the result is for people; null: for ever. Results that are not read any more stay stored
-    and shown. Tools that are not named: `TOOL_RESULT_DURATION` of the installation, which is for ever
+    and shown. A name is one tool's: the prefix of its toolset belongs to it, and of two tools of one name
+    only the first is used. Tools that are not named: `TOOL_RESULT_DURATION` of the installation, which is for ever
     unless it is set."""
 
 

@@ -15,7 +15,6 @@ from apps.agent.backoff import Backoff
 from apps.agent.context_fitter import ContextFitter
 from apps.agent.context_window import Window
 from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds
-from apps.agent.durations import Durations
 from apps.agent.ledger import Ledger, Step
 from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message, without_thoughts
@@ -49,6 +48,7 @@ from apps.runs.requests import (
     model_parameters,
     without_own_tools,
 )
+from apps.runs.result_durations import result_durations
 from apps.runs.saved_state import OPEN, record_state
 from apps.workspace.port import DeploymentInfo
 from apps.workspace.services.static_tools import listed_tools
@@ -209,14 +209,14 @@ class Preparation(msgspec.Struct, frozen=True):
 
     def fitter(self, model: Model, ledger: Ledger) -> ContextFitter:
         request, wanted = self.request, self.application.manifest.orchestrator.context
-        asked, duration = request.max_prompt_tokens, settings.TOOL_RESULT_DURATION
+        asked = request.max_prompt_tokens
         # A client that sets a limit is told which of its messages were discarded.
         strategy = "trim" if asked is not None and wanted.strategy != "refuse" else wanted.strategy
         writer = SummaryWriter(model, self.deployment_id, self.info.defaults, self.opening.meter)
         return ContextFitter(
             self.deployment_id,
             Window(self.info.context_window, strategy, wanted.at, asked),
-            Durations(wanted.durations, duration if duration >= 0 else None),
+            result_durations(wanted),
             # Asked for a summary, an application might do more than that.
             writer=None if self.info.is_application else writer,
             keep_result=self.opening.known.get(KEEP_RESULT),

@@ -95,3 +95,11 @@ def test_what_the_platform_put_in_does_not_expire():
     messages = inject([*turn(1), *turn(2)], told)
 
     assert sent_within(messages, Durations(default=0)) == list(messages)
+
+
+def test_r_23_the_prefix_of_a_toolset_is_part_of_the_name_that_counts():
+    turns = [*turn(1, "desk_find", "shop_find", "find"), *turn(2)]
+
+    found = sent_within(turns, Durations({"desk_find": 1}))
+
+    assert results(found) == ["1-shop_find", "1-find"]

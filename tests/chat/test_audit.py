@@ -16,10 +16,8 @@ from apps.accounts.audit import AuditEvent
 from apps.accounts.models import AuditEntry
 from apps.agent.meter import ToolCallReport
 from apps.chat.models import Conversation
-from apps.gateway import denials
 from apps.insights.meter import RunMeter
 from apps.live.database import on_a_thread
-from apps.live.hub import HUB
 from apps.live.models import Run
 from apps.live.summary_writer import SummaryWriter
 from tests.chat.scripts import says, scene, settled
@@ -107,27 +105,6 @@ def test_a_conversation_that_there_is_not_is_no_denial():
     assert client.get(f"/chat/{application.slug}/{uuid4()}/").status_code == 404
 
     assert not AuditEntry.objects.exists()
-
-
-async def test_t_63_a_program_that_is_refused_is_in_the_audit_once_a_minute():
-    denials._noted.clear()
-    scope = {
-        "headers": [(b"x-forwarded-for", b"10.0.0.1")],
-        "client": ("10.0.0.7", 4000),
-        "path": "/openai/deployments/refused/chat/completions",
-    }
-    from apps.errors import ApplicationNotFound, BadRequest
-
-    for error in (ApplicationNotFound("r"), ApplicationNotFound("r"), BadRequest("x")):
-        denials.note_denial(scope, "refused", error)
-    await HUB.summaries.audit.flush(on_a_thread)
-
-    # Other tests of this process have been refused elsewhere.
-    entry = await AuditEntry.objects.aget(subject=scope["path"])
-    assert (entry.event, entry.address, entry.application, entry.subject) == (
-        "access.denied", "10.0.0.7", "refused", scope["path"]
-    )  # fmt: skip
-    await HUB.summaries.close()
 
 
 def test_the_address_is_that_which_trusted_proxies_tell(settings):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from apps.agent.events import ModelUsage, StageClosed, TextDelta, Usage
+from apps.agent.model import Finish, ToolCallDelta
+from apps.chat.conversations import message
 from apps.chat.export import markdown
-from apps.chat.figures import figures_of, shown, usage_of
+from apps.chat.figures import KEYS, figures_of, shown, usage_of
 from apps.chat.models import Conversation, Message
 from apps.chat.protocol import encode
 from apps.chat.transcript import Transcript
@@ -20,8 +23,10 @@ from apps.insights.answer_figures import AnswerFigures
 from apps.insights.models import ModelCall, Price
 from apps.live.events import AnswerStored, CallCounted
 from apps.live.models import Run
+from apps.manifest.features import Figure
+from quickapps_site.settings import FIGURES
 from tests.catalog.rows import make_deployment
-from tests.chat.scripts import counts, says, scene, settled
+from tests.chat.scripts import MANIFEST, counts, says, scene, settled
 
 STORED: dict[str, Any] = {
     "prompt_tokens": 1000,
@@ -183,6 +188,48 @@ async def test_the_cost_of_an_answer_is_that_of_its_rows(settings):
         "version": 1,
         "costs": {"USD": "0.014542"},
     }
+
+
+READS = ToolCallDelta(0, "call-1", "internal_skills_read_skill", '{"name": "none"}')
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("wanted", [[], ["model"]])
+async def test_an_application_narrows_what_people_are_told(wanted: list[str]):
+    features = {"timestamp": None, "answer_figures": wanted}
+    async with scene(manifest={**MANIFEST, "features": features}) as on:
+        on.model.put(READS, Finish("tool_calls"), None)
+        on.model.put(says("Noon."), counts(1234, 56), None)
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("Time?")
+        frames = await tab.until_over()
+        await settled(on.hub)
+
+    def answer_in(told: Mapping[str, Any]) -> list[str]:
+        return [KEYS[name] for name in told if name in KEYS]
+
+    closed = [frame["seconds"] for frame in frames if frame["type"] == "stage.closed"]
+    row = await Message.objects.select_related("conversation").aget(role="assistant")
+    assert answer_in(frames[-2]["message"]) == wanted
+    assert set(closed) == {None}
+    assert answer_in(message(row)) == wanted
+    assert row.usage["prompt_tokens"] == 1234  # operators count it all the same
+    assert conversation == str(row.conversation.pk)
+
+
+@pytest.mark.django_db
+async def test_programs_are_told_no_more_of_a_conversation_than_people(settings):
+    settings.ANSWER_FIGURES = ("seconds",)
+    conversation = await Conversation.objects.acreate(owner="user-1", title="Costs")
+    row = await Message.objects.acreate(
+        conversation=conversation, role="assistant", text="Noon.", usage=STORED
+    )
+
+    assert {name for name in message(row) if name in KEYS} == {"seconds"}
+
+
+def test_an_application_can_name_each_figure_of_the_installation():
+    assert get_args(Figure) == FIGURES
 
 
 @pytest.mark.django_db

@@ -9,6 +9,7 @@ chat = Tests("chat/test_context.py")
 cut = Tests("agent/test_context_cut.py")
 durations = Tests("agent/test_durations.py")
 estimate = Tests("agent/test_estimate.py")
+expired = Tests("chat/test_expired_results.py")
 fitter = Tests("agent/test_context_fitter.py")
 runs = Tests("runs/test_context.py")
 services = Tests("workspace/services/test_failures.py")
@@ -21,6 +22,11 @@ CONTEXT: Table = {
             durations["results_are_sent_for_as_many_turns_as_their_tool_says"],
             durations["of_parallel_calls_those_stay_whose_results_stay"],
             durations["calls_that_still_wait_for_their_results_stay"],
+        ),
+        rule(
+            "expired ones are shown faded",
+            expired["d_06_the_page_is_told_which_results_the_model_reads_no_more"],
+            browser["a_result_that_the_model_reads_no_more_is_faded_and_told_in_words"],
         ),
         otherwise(
             "0 is never sent",

@@ -48,6 +48,13 @@ TABLE: Table = {
             fallbacks["what_is_wrong_with_the_request_is_asked_of_nobody_else_r_12"],
         ),
         rule(
+            "a fallback is asked for no longer answer than it gives, and for nothing longer than it reads",
+            fallbacks["a_fallback_is_asked_for_no_longer_answer_than_it_gives"],
+            fallbacks["nor_does_a_fallback_ask_for_a_longer_answer_by_its_own_parameters"],
+            fallbacks["a_conversation_is_not_sent_to_a_fallback_that_does_not_read_so_much"],
+            fallbacks["a_run_goes_back_when_its_conversation_outgrows_the_fallback"],
+        ),
+        rule(
             "the transport repeats nothing that a service may have read",
             attempts["a_connection_that_was_closed_in_a_pause_costs_no_attempt"],
         ),

@@ -7,7 +7,9 @@ from tests.contract.rules import Table, Tests, otherwise, rule
 client_calls = Tests("chat/test_client_calls.py")
 client_tools = Tests("capabilities/client_tools/test_capability.py")
 client_tool_names = Tests("manifest/test_client_tools.py")
+durations = Tests("agent/test_durations.py")
 page_tools = Tests("browser/test_client_tools.py")
+runs = Tests("runs/test_run.py")
 tasks = Tests("chat/test_tasks.py")
 validation = Tests("manifest/test_validation.py")
 
@@ -38,6 +40,13 @@ TABLE: Table = {
             "`_platform.` is reserved",
             client_tool_names["the_prefix_of_the_platform_is_for_its_own_tools"],
             client_tool_names["no_other_tool_takes_the_prefix_of_the_platform"],
+        ),
+    ),
+    "R-23": (
+        rule(
+            "one name for a tool, which everything that names tools goes by; a second one is refused",
+            runs["of_two_tools_of_a_name_the_first_is_used_and_the_other_reported"],
+            durations["r_23_the_prefix_of_a_toolset_is_part_of_the_name_that_counts"],
         ),
     ),
     "T-33": (

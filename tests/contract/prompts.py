@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.contract.rules import Table, Tests, otherwise, rule
 
+denials = Tests("gateway/test_denials.py")
 audit = Tests("chat/test_audit.py")
 layers = Tests("runs/test_layers.py")
 places = Tests("chat/test_places.py")
@@ -82,7 +83,10 @@ TABLE: Table = {
         ),
         rule(
             "denials are, and do not fill the table",
-            audit["t_63_a_program_that_is_refused_is_in_the_audit_once_a_minute"],
+            denials["t_63_every_door_that_refuses_notes_it_once_a_minute"],
+            denials["t_63_a_door_is_noted_beside_another_one"],
+            denials["t_63_so_does_the_api_of_editors"],
+            denials["t_63_and_the_figures_of_the_process"],
         ),
     ),
     "D-08": (

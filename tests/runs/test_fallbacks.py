@@ -248,6 +248,64 @@ async def test_a_fallback_is_asked_with_its_own_model_parameters_and_without_for
     assert "reasoning_content" not in second["messages"][2]
 
 
+async def test_a_fallback_is_asked_for_no_longer_answer_than_it_gives():
+    async with deployed(a=[BUSY] * 4, b=[BUSY] * 4, c=[GOOD]) as services:
+        rows = Deployment.objects
+        await rows.filter(deployment_id="b").aupdate(max_output_tokens=50)
+        await rows.filter(deployment_id="c").aupdate(max_output_tokens=200)
+        await ask(app=application(parameters={"max_tokens": 100}))
+
+    asked = [{request["max_tokens"] for _, request in one.requests} for one in services.values()]
+    assert asked == [{100}, {50}, {100}]
+
+
+async def test_nor_does_a_fallback_ask_for_a_longer_answer_by_its_own_parameters():
+    async with deployed(a=[BUSY] * 4, b=[GOOD]) as services:
+        await Deployment.objects.filter(deployment_id="b").aupdate(
+            parameters={"max_completion_tokens": 100}, max_output_tokens=50
+        )
+        await ask()
+
+    [(_, request)] = services["b"].requests
+    assert request["max_completion_tokens"] == 50
+
+
+async def test_a_conversation_is_not_sent_to_a_fallback_that_does_not_read_so_much():
+    long = Message("user", "word " * 2_000)
+    async with deployed(a=[BUSY] * 4, b=[GOOD], c=[GOOD]) as services:
+        await Deployment.objects.filter(deployment_id="b").aupdate(context_window=1_000)
+        heard = await ask(long)
+
+    unfit, answered = heard.notices
+    assert (heard.text, services["b"].requests) == ("Hello", [])
+    assert unfit.startswith("B was not asked: this conversation takes about 2,5")
+    assert unfit.endswith(" tokens, and it reads 1,000.")
+    assert answered == "Answered by C because A was overloaded."
+
+
+async def test_a_deployment_whose_fallbacks_read_too_little_waits_as_one_without_any():
+    long = Message("user", "word " * 2_000)
+    async with deployed(a=[LONG_LIMIT, GOOD], b=[GOOD]) as services:
+        await Deployment.objects.filter(deployment_id="b").aupdate(context_window=1_000)
+        heard = await ask(long)
+
+    assert (heard.text, heard.calls) == ("Hello", [("a", "status 429"), ("a", "")])
+    assert services["b"].requests == []
+
+
+async def test_a_run_goes_back_when_its_conversation_outgrows_the_fallback():
+    long = Message("user", "word " * 700)
+    # What makes it too long is the call.
+    call = calling("look" * 100)
+    async with deployed(a=[*[BUSY] * 4, GOOD], b=[call, GOOD]) as services:
+        await Deployment.objects.filter(deployment_id="b").aupdate(context_window=900)
+        heard = await ask(long)
+
+    assert heard.text == "Hello"
+    assert [len(one.requests) for one in services.values()] == [5, 1]
+    assert [text.split(":")[0] for text in heard.notices] == [OVERLOADED, "B was not asked"]
+
+
 def calling(name: str) -> list[Any]:
     call = {
         "index": 0,

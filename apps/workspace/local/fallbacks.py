@@ -67,7 +67,9 @@ async def make_chain(found: FoundDeployment, make: MakeModel) -> Model:
         another = await make(other)
         if may_follow(another, model):
             adapt = partial(adapted, first=found.info, info=other.info)
-            candidates.append(structs.replace(candidate(other, another), adapt=adapt))
+            fallback = candidate(other, another)
+            window = other.info.context_window
+            candidates.append(structs.replace(fallback, adapt=adapt, window=window))
     return FallbackChain(candidates, settings.FALLBACK_SILENCE_SECONDS)
 
 
@@ -131,7 +133,9 @@ def adapted(request: ModelRequest, first: DeploymentInfo, info: DeploymentInfo) 
 
 
 def with_defaults(own: Mapping[str, Any], info: DeploymentInfo) -> dict[str, Any]:
-    """The parameters over the deployment's defaults, without an effort that it does not know."""
+    """The parameters over the deployment's defaults, with nothing that it is known not to do: no
+    effort that it does not know, and no longer answer than it gives.
+    """
     has_limit = not LIMITS.isdisjoint(own)
     defaults = {
         name: value
@@ -141,4 +145,8 @@ def with_defaults(own: Mapping[str, Any], info: DeploymentInfo) -> dict[str, Any
     parameters = {**defaults, **own}
     if info.reasoning_efforts and parameters.get(EFFORT) not in info.reasoning_efforts:
         parameters.pop(EFFORT, None)
+    if (most := info.max_output_tokens) is not None:
+        for name in LIMITS & parameters.keys():
+            if type(parameters[name]) is int:  # a bool is an int too
+                parameters[name] = min(parameters[name], most)
     return parameters

@@ -81,7 +81,7 @@ export class ChatAnswer extends LitElement {
 
   /** @param {Answer} answer @param {Part} part @param {boolean} going */
   #part(answer, part, going) {
-    if (part.kind === "steps") return stepList(part.steps, () => this.requestUpdate());
+    if (part.kind === "steps") return stepList(part.steps, () => this.requestUpdate(), answer.expired);
     if (part.kind === "notice") return html`<p class="notice" dir="auto">${icon("circle-alert")}${part.text}</p>`;
     if (part.kind === "interaction")
       return html`<chat-interaction .interaction=${part.interaction} .version=${answer.version}

@@ -4,7 +4,7 @@ import { change, finish, isGoing } from "./answers.js";
 
 /**
  * @import { Answer } from "./answers.js"
- * @import { Attachment, Event, StoredMessage } from "./frames.js"
+ * @import { Attachment, Event, ResultsExpired, StoredMessage } from "./frames.js"
  *
  * @typedef {object} Question
  * @property {"user"} role
@@ -29,6 +29,9 @@ export class Conversation {
   awaiting = false;
   /** @type {(Question | Answer)[]} turns that are hidden while the server is asked to replace them */
   #replaced = [];
+
+  /** @type {Map<string, Set<string>>} by run, the steps that the model reads no more */
+  #expired = new Map();
 
   /** @param {string | null} id */
   constructor(id) {
@@ -83,6 +86,16 @@ export class Conversation {
     return replaced;
   }
 
+  /** @param {ResultsExpired} told */
+  expire({ answers }) {
+    this.#expired = new Map(Object.entries(answers).map(([run, steps]) => [run, new Set(steps)]));
+    for (const turn of this.turns) {
+      if (turn.role !== "assistant") continue;
+      turn.expired = this.#expired.get(turn.id) ?? new Set();
+      turn.version += 1;
+    }
+  }
+
   /** No run is going any more, whatever was said before. */
   settle() {
     this.awaiting = false;
@@ -118,6 +131,7 @@ export class Conversation {
       annotations: [],
       error: null,
       message: null,
+      expired: this.#expired.get(run) ?? new Set(),
       continued: false,
       question: question?.role === "user" ? question.text : "",
       questionFiles: question?.role === "user" ? question.attachments : [],

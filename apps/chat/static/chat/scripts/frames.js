@@ -55,6 +55,7 @@
  *
  * @typedef {{type: "queue.changed", conversation: string, messages: Queued[]}} QueueChanged
  * @typedef {{type: "list.changed", conversations: import("./history.js").Entry[]}} ListChanged
+ * @typedef {{type: "results.expired", conversation: string, answers: Record<string, string[]>}} ResultsExpired
  * @typedef {import("./attention.js").Attention & {type: "attention.changed"}} AttentionChanged
  * @typedef {{type: "team.changed"}} TeamChanged
  * @typedef {{type: "error", text: string, code: string}} Refusal
@@ -91,7 +92,8 @@
  *   | AttachmentAdded | AnnotationAdded | NoticeAdded | HelperBegan | HelperEnded
  *   | TodoChanged | RunContinued | AnswerRestarted | InteractionRequested
  *   | InteractionResolved | RunError | MessageComplete} Event
- * @typedef {Opened | Refusal | QueueChanged | ListChanged | AttentionChanged | TeamChanged | Event} Frame
+ * @typedef {Opened | Refusal | QueueChanged | ListChanged | ResultsExpired | AttentionChanged
+ *   | TeamChanged | Event} Frame
  */
 
 export {};

@@ -6,7 +6,7 @@ import { interactionsOf, openQuestion } from "./interactions.js";
 /**
  * @import { Connection } from "./connection.js"
  * @import { Answer } from "./answers.js"
- * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal } from "./frames.js"
+ * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal, ResultsExpired } from "./frames.js"
  *
  * @typedef {{id: string, text: string, attachments: Attachment[], replaces?: string}} Asked
  *
@@ -219,6 +219,7 @@ export class Session extends EventTarget {
     if (frame.type === "error") this.#refuse(frame);
     else if (frame.type === "conversation.opened") this.#open(frame);
     else if (frame.type === "queue.changed") this.#takeQueue(frame);
+    else if (frame.type === "results.expired") this.#expire(frame);
     else if (frame.type === "team.changed") this.#tell("moved");
     else if (frame.type === "list.changed") this.#tell("listed", frame.conversations);
     else if (frame.type === "attention.changed") this.#tell("calling", frame);
@@ -237,6 +238,11 @@ export class Session extends EventTarget {
     this.conversation.withdraw(mine.request);
     this.#confirm();
     this.#tell("queued", mine);
+  }
+
+  /** @param {ResultsExpired} frame */
+  #expire(frame) {
+    if (frame.conversation === this.conversation.id) this.conversation.expire(frame);
   }
 
   /** @param {Event} event @returns {Event} with its ids */

@@ -16,19 +16,33 @@ const STATES = {
   stopped: { symbol: "square", words: "Stopped" },
 };
 
-/** @param {Step[]} steps @param {() => void} redraw @returns {unknown} what Lit draws */
-export function stepList(steps, redraw) {
+const EXPIRED = "The model does not read this result any more; it stays stored and shown.";
+
+/**
+ * @param {Step[]} steps @param {() => void} redraw
+ * @param {Set<string>} [expired] the ids of those that the model reads no more
+ * @returns {unknown} what Lit draws
+ */
+export function stepList(steps, redraw, expired = new Set()) {
   return html`<ol class="steps" aria-label="Steps">
     ${repeat(
       steps,
       (step) => step.id,
-      (step) => html`<li class="step" data-state=${step.state}>
-        ${hasMore(step) ? foldedStep(step, redraw) : html`<div class="step-line">${line(step)}</div>`}
-        ${helperButtons(step)}
-        ${step.children.length ? stepList(step.children, redraw) : nothing}
-      </li>`,
+      (step) => stepItem(step, redraw, expired),
     )}
   </ol>`;
+}
+
+/** @param {Step} step @param {() => void} redraw @param {Set<string>} expired */
+function stepItem(step, redraw, expired) {
+  const isExpired = expired.has(step.id);
+  const words = line(step, isExpired);
+  return html`<li class="step ${isExpired ? "expired" : ""}" data-state=${step.state}
+    title=${isExpired ? EXPIRED : nothing}>
+    ${hasMore(step) ? foldedStep(step, words, redraw) : html`<div class="step-line">${words}</div>`}
+    ${helperButtons(step)}
+    ${step.children.length ? stepList(step.children, redraw, expired) : nothing}
+  </li>`;
 }
 
 /** @param {Step} step */
@@ -36,25 +50,26 @@ function hasMore({ text, attachments }) {
   return text !== "" || attachments.length > 0;
 }
 
-/** @param {Step} step @param {() => void} redraw */
-function foldedStep(step, redraw) {
+/** @param {Step} step @param {unknown} words @param {() => void} redraw */
+function foldedStep(step, words, redraw) {
   /** @param {Event} event */
   const unfold = (event) => {
     step.unfolded = /** @type {HTMLDetailsElement} */ (event.target).open;
     redraw();
   };
   return html`<details .open=${step.unfolded} @toggle=${unfold}>
-    <summary class="step-line">${line(step)}${icon("chevron-right")}</summary>
+    <summary class="step-line">${words}${icon("chevron-right")}</summary>
     ${step.unfolded ? stepContent(step) : nothing}
   </details>`;
 }
 
-/** @param {Step} step */
-function line({ title, state, seconds }) {
+/** @param {Step} step @param {boolean} isExpired */
+function line({ title, state, seconds }, isExpired) {
   const { symbol, words } = STATES[state];
   return html`<span class="step-mark">${icon(symbol)}</span>
     <span class="step-title" dir="auto">${title}</span>
     <span class="step-state ${state === "done" ? "visually-hidden" : ""}">${words}</span>
+    ${isExpired ? html`<span class="visually-hidden">, not read by the model any more</span>` : nothing}
     ${seconds === null ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
 }
 
