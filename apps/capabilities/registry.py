@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 from django.conf import settings
@@ -35,10 +35,12 @@ from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
 from apps.manifest.skill_document import InstalledSkill
-from apps.schedules.desk import Desk
 from apps.workspace.loading.loader import Loader
 from apps.workspace.loading.shared_loads import Loading
 from apps.workspace.port import Workspace
+
+if TYPE_CHECKING:  # programs of ours use capabilities without the models of Django
+    from apps.schedules.desk import Desk
 
 T = TypeVar("T")
 

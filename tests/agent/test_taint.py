@@ -65,12 +65,14 @@ def test_a_state_that_a_client_has_broken_tells_nothing(told: object):
     assert recorded_taint(MemoryLedger(), messages, None).sources == []
 
 
-def test_every_earlier_answer_counts_and_what_others_say_does_not():
+def test_every_earlier_answer_counts_and_what_a_program_has_sent():
     messages = [
-        Message("user", "Hello", state={"untrusted": ["no answer"]}),
+        Message("user", "Hello", state={"untrusted": ["the webhook “Orders”"]}),
         Message("assistant", "Yes.", state={"untrusted": ["web page a.example"]}),
         Message("user", "And?"),
         Message("assistant", "No.", state={}),
     ]
 
-    assert recorded_taint(MemoryLedger(), messages, None).sources == ["web page a.example"]
+    found = recorded_taint(MemoryLedger(), messages, None)
+
+    assert found.sources == ["the webhook “Orders”", "web page a.example"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from apps.agent.messages import Attachment, Message
 from apps.agent.stages import silent
@@ -258,7 +259,7 @@ async def test_an_attachment_that_the_model_reads_is_trusted_if_it_is_the_person
         attachment = Attachment("image/png", "A", url=url.format(own=bucket))
         asked = [Message("user", "Look", attachments=(attachment,))]
         takes = DeploymentInfo("gpt", "GPT", features={"url_attachments": True}, files="path")
-        reading = replace(outer, messages=asked, workspace=Reading(outer.workspace, takes))
+        reading = structs.replace(outer, messages=asked, workspace=Reading(outer.workspace, takes))
         opener = attachments.prepare(manifest())
         assert opener is not None
         async with opener(reading) as contribution:
