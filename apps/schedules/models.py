@@ -294,7 +294,7 @@ class Schedule(models.Model):
         self.plan(now)
 
     def mark(self, at: datetime) -> dict[str, Any]:
-        """What its messages carry beside their text, as `apps.chat.triggers` reads it."""
+        """What its messages carry beside their text, as `apps.chat.marks` reads it."""
         cap = {
             "tokens": self.budget_tokens,
             "money": None if self.budget_money is None else str(self.budget_money),
