@@ -32,8 +32,9 @@ class ContentChange:
 
     @property
     def difference(self) -> Iterator[Difference]:
-        sides = (MISSING if text is None else text for text in (self.before, self.after))
-        return differences(*sides, path=f"{self.kind} {self.name}")
+        before = MISSING if self.before is None else self.before
+        after = MISSING if self.after is None else self.after
+        return differences(before, after, f"{self.kind} {self.name}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class ApplicationVersions(Admin[Application]):
             self.staff_path(f"{route}compare/", look(self.compare_view), "compare"),
             self.staff_path(f"{route}publish/", note(self.publish_view), "publish"),
             self.staff_path(
-                f"{route}<int:number>/restore/", act(self.restore_view), "restore_version"
+                f"{route}<int:number>/restore/", act(self.restore_version_view), "restore_version"
             ),
             self.staff_path(f"{route}<int:number>/withdraw/", act(self.withdraw_view), "withdraw"),
             self.staff_path("<int:pk>/archive/", act(self.archive_view), "archive"),
@@ -167,7 +167,7 @@ class ApplicationVersions(Admin[Application]):
         name = "admin/catalog/application/publish.html"
         return self.page(request, name, f"Publish {row.title}", context)
 
-    def restore_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    def restore_version_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponse:
         row = self.published_row(request, pk)
         version_of(row, number)
         note = request.POST.get("note", "")
