@@ -30,6 +30,7 @@ SHAPES = (
 """How runs went, without a word of what was said."""
 OPERATOR = (
     *everything_of("catalog", "application", "contentitem"),
+    "catalog.publish_application",
     *everything_of("workspace", "deployment"),
     "workspace.view_secret",
     *everything_of("triggers", "webhook", "subscription"),

@@ -15,11 +15,23 @@ from django.forms.fields import InvalidJSONInput
 
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.catalog.masking import masked, put_back
-from apps.catalog.models import Application, empty_manifest
+from apps.catalog.models import Application, ApplicationDraft, empty_manifest
 from apps.catalog.review import Finding, review_text
+from apps.catalog.versions.drafts import WRITTEN
 from apps.console.admin.document_form import DocumentForm
 from apps.console.admin.theme import TEXT_INPUT
 from apps.manifest.aliases import with_own_names
+
+SAVE_DRAFT = "_save_draft"
+"""The button that saves a draft."""
+PUBLISH = "catalog.publish_application"
+
+
+class SeenField(forms.IntegerField):
+    """A number that the form carries along, which nobody edits."""
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return False
 
 
 class ManifestEditor(forms.Textarea):
@@ -78,7 +90,13 @@ class ManifestField(forms.JSONField):
 
 
 class ApplicationForm(DocumentForm[Application]):
+    """Saves what is live, or with `SAVE_DRAFT` a draft, which answers nobody yet.
+
+    `seen_draft` is the version of the draft that the form began with, 0 for none.
+    """
+
     manifest = ManifestField(initial=empty_manifest)
+    seen_draft = SeenField(required=False, widget=forms.HiddenInput)
     document_field = "manifest"
     copied: Application | None = None
 
@@ -89,15 +107,39 @@ class ApplicationForm(DocumentForm[Application]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.find_masked_documents()
+        if "seen_draft" in self.fields:
+            self.fields["seen_draft"].initial = stored_draft(self.instance).version
         if not self.is_bound and self.instance.pk:
             self.show_findings()
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether a draft is to be saved."""
+        return self.is_bound and SAVE_DRAFT in self.data
 
     def find_masked_documents(self) -> None:
         field: Any = self.fields.get("manifest")
         original = self.copied or self.instance
         if isinstance(field, ManifestField) and original.pk:
-            field.documents = [original.manifest]
+            field.documents = [original.manifest, stored_draft(original).manifest]
             field.widget.row = original.pk
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        seen, stored = self.cleaned_data.get("seen_draft"), stored_draft(self.instance).version
+        if seen is not None and seen != stored:
+            self.change_data(seen_draft=stored)
+            raise ValidationError(
+                "Somebody saved a draft of this application, or published it, while you were "
+                "editing it. Nothing was saved now, and what you typed stands here; saving again "
+                "puts it in the place of theirs."
+            )
+        is_published = not self.is_draft and {*WRITTEN} & {*self.changed_data}
+        if is_published and self.saver is not None and not self.saver.has_perm(PUBLISH):
+            raise ValidationError(
+                "Your account may not publish. Save it as a draft, and ask somebody who may."
+            )
+        return cleaned
 
     def full_clean(self) -> None:
         super().full_clean()
@@ -115,6 +157,12 @@ class ApplicationForm(DocumentForm[Application]):
         if self.is_bound and count:
             editor.refused = True
             self.errors["manifest"] = self.error_class([refusal(count)], renderer=self.renderer)
+
+
+def stored_draft(row: Application) -> ApplicationDraft:
+    """The draft of a row; an empty one of version 0 where there is none."""
+    found = ApplicationDraft.objects.filter(application=row.pk).first() if row.pk else None
+    return found or ApplicationDraft()
 
 
 def refusal(count: int) -> str:

@@ -22,9 +22,15 @@ from apps.accounts.buckets import bucket_of
 from apps.catalog.grants import audit_grants, grants_of
 from apps.catalog.history.recorder import update_rows
 from apps.catalog.models import Application, Grant
+from apps.catalog.versions.drafts import (
+    WRITTEN,
+    discard_draft,
+    new_application,
+    save_draft,
+)
 from apps.catalog.versions.publication import archive
 from apps.catalog.versions.states import ApplicationState, in_state, state_of, with_drafts
-from apps.console.admin.application_form import ApplicationForm
+from apps.console.admin.application_form import ApplicationForm, stored_draft
 from apps.console.admin.attached_files import attached_files
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.editor_requests import check_manifest, manifest_schemas
@@ -79,7 +85,7 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
     autocomplete_fields = ("owner",)
     actions = ("enable", "disable", "archive_selected")
     fieldsets = (
-        (None, {"fields": ("title", "slug", "description")}),
+        (None, {"fields": ("title", "slug", "description", "seen_draft")}),
         ("Manifest", {"fields": ("manifest",)}),
         ("Availability", {"fields": ("is_enabled", "is_public", "is_shared", "owner")}),
         HISTORY_FIELDS,
@@ -194,7 +200,20 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
 
     def form_attributes(self, request: HttpRequest, obj: Application | None) -> dict[str, Any]:
         copied = self.copied(request) if obj is None else None
-        return {**super().form_attributes(request, obj), "copied": copied}
+        attributes = {**super().form_attributes(request, obj), "copied": copied}
+        if obj is not None and request.method == "GET" and "starting" not in attributes:
+            draft = stored_draft(obj)
+            if draft.pk:
+                attributes["starting"] = {name: getattr(draft, name) for name in WRITTEN}
+        return attributes
+
+    def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
+        if form.is_draft:
+            keep_draft(obj, form, request.user)
+            return
+        super().save_model(request, obj, form, change)
+        if form.cleaned_data.get("seen_draft"):
+            discard_draft(obj)
 
     def save_related(
         self, request: HttpRequest, form: ModelForm[Application], formsets: Any, change: bool
@@ -218,6 +237,18 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
             self.viewer_path("<int:pk>/files/", files, "files"),
             *super().get_urls(),
         ]
+
+
+def keep_draft(row: Application, form: Any, user: Any) -> None:
+    """Save what is typed as a draft, and all else, such as who may use it, at once."""
+    if row._state.adding:
+        new_application(row, user)
+        return
+    stored = Application.objects.get(pk=row.pk)
+    for name in {*form.changed_data} - {*WRITTEN, "seen_draft", "seen_version", "base_version"}:
+        setattr(stored, name, getattr(row, name))
+    stored.save()
+    save_draft(stored, {name: getattr(row, name) for name in WRITTEN}, None, user)
 
 
 def granted_to(holder: str) -> Coalesce:

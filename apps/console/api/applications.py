@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from apps.catalog.extraction import extract, refusals
 from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application, Role
+from apps.catalog.versions.drafts import WRITTEN
 from apps.catalog.versions.publication import archive
 from apps.catalog.versions.states import ApplicationState, state_of, with_drafts
 from apps.console.admin.applications import GRANTING
@@ -29,7 +30,7 @@ from apps.console.api.grants import (
 from apps.console.api.paths import in_manifest
 from apps.console.api.problems import RowInvalid, problems_of_row
 from apps.console.api.rows import IF_MATCH, RowSerializer, RowViewSet, check_version
-from apps.console.api.versions import VersionActions
+from apps.console.api.versions import VersionActions, check_may_publish
 from apps.console.operated import has_role, may_grant, seen
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
@@ -107,7 +108,12 @@ class ApplicationSerializer(ListedApplicationSerializer):
         return super().update(instance, validated_data)
 
     def before_save(self, row: Application, values: dict[str, Any]) -> None:
-        """Make secrets of the plain credentials in a manifest that was sent."""
+        """Make secrets of the plain credentials in a manifest that was sent.
+
+        Raises `PermissionDenied` for somebody who may not publish what the save would.
+        """
+        if values.keys() & {*WRITTEN}:
+            check_may_publish(self.context["request"])
         if "manifest" not in values:
             return
         user = self.context["request"].user

@@ -133,7 +133,7 @@ def test_a_copy_names_the_secrets_of_the_original(admin_client):
 
 def test_without_the_permission_nothing_is_saved_and_nothing_typed_is_lost():
     row = make_application()
-    client = staff("view_application", "change_application")
+    client = staff("view_application", "change_application", "publish_application")
     draft = posted(manifest(tracking()), description="Half a sent")
 
     answer = client.post(f"{LIST}{row.pk}/change/", draft)
@@ -155,7 +155,7 @@ def test_without_the_permission_nothing_is_saved_and_nothing_typed_is_lost():
 def test_naming_a_secret_takes_no_permission_to_add_one():
     row = make_application()
     Secret.objects.create(name="tracking-key", value="x", servers=["https://track.example.org"])
-    client = staff("view_application", "change_application")
+    client = staff("view_application", "change_application", "publish_application")
 
     client.post(f"{LIST}{row.pk}/change/", posted(manifest(tracking(NAMED))))
 

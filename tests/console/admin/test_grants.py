@@ -130,7 +130,7 @@ def test_a_new_application_is_granted_with_its_first_save(client):
 
 def test_for_editors_who_may_use_it_is_to_be_read_only(client, application):
     editor = User.objects.create_user("editor", is_staff=True)
-    names = ("view_application", "change_application")
+    names = ("view_application", "change_application", "publish_application")
     editor.user_permissions.set(Permission.objects.filter(codename__in=names))
     Grant.objects.create(application=application, user=editor, role=Role.EDITOR)
     client.force_login(editor)

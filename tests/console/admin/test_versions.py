@@ -130,3 +130,46 @@ def test_changed_content_waits_for_publishing_and_says_whom_it_would_change(clie
     assert ("Travel" in listed, "Other" in listed) == (True, False)
     assert 'after: + "Be very polite."' in listed
     assert (pending_content(), row.versions.latest("number").note) == ([], "Politer")
+
+
+def typed(row: Application, **changes: str) -> dict[str, str]:
+    page = Client()
+    page.force_login(make_operator("typist"))
+    form = page.get(f"{LIST}{row.pk}/change/").context["adminform"].form
+    values = {name: form[name].value() for name in form.fields}
+    management = {"grants-TOTAL_FORMS": "0", "grants-INITIAL_FORMS": "0"}
+    told = {name: value for name, value in values.items() if value is not None and value is not False}
+    return {**told, **management, **changes}
+
+
+def test_the_form_shows_and_saves_the_draft_or_publishes_it(client):
+    row = make_application()
+    began = typed(row, title="Tours")
+
+    client.post(f"{LIST}{row.pk}/change/", {**began, "_save_draft": "1", "is_public": "on"})
+    row.refresh_from_db()
+    drafted = (row.title, row.is_public, row.draft.title, row.live_number)
+    again = {**began, "seen_version": str(row.version), "_save_draft": "1"}
+    late = words(client.post(f"{LIST}{row.pk}/change/", again))
+    shown = client.get(f"{LIST}{row.pk}/change/").context["adminform"].form
+    values = {**began, "seen_draft": "1", "seen_version": str(row.version)}
+    client.post(f"{LIST}{row.pk}/change/", values)
+
+    row = Application.objects.get()
+    assert drafted == ("Travel", True, "Tours", 1)
+    assert "Somebody saved a draft of this application" in late
+    assert (shown["title"].value(), shown["seen_draft"].value()) == ("Tours", 1)
+    assert (row.title, row.live_number, hasattr(row, "draft")) == ("Tours", 2, False)
+
+
+def test_an_editor_who_may_not_publish_saves_drafts(client):
+    row = make_application()
+    editor = staff("view_application", "change_application")
+    began = typed(row, title="Tours")
+
+    refused = words(editor.post(f"{LIST}{row.pk}/change/", began))
+    editor.post(f"{LIST}{row.pk}/change/", {**began, "_save_draft": "1"})
+
+    row = Application.objects.get()
+    assert "Your account may not publish" in refused
+    assert (row.title, row.draft.title) == ("Travel", "Tours")

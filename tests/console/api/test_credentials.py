@@ -65,7 +65,7 @@ def test_without_the_permission_to_add_secrets_nothing_is_saved(api):
     user = make_operator("limited")
     user.is_superuser = False
     user.save()
-    codenames = ("add_application", "change_application", "view_application")
+    codenames = ("add_application", "change_application", "publish_application", "view_application")
     user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
     api.force_login(user)
 

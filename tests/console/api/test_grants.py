@@ -121,7 +121,7 @@ def test_an_outdated_list_is_refused(api, application):
 
 
 def test_only_owners_grant_and_say_for_whom_it_is(application):
-    editor = staff("editor", "view_application", "change_application")
+    editor = staff("editor", "view_application", "change_application", "publish_application")
     _, key = OperatorKey.objects.create_key(name="script", user=editor)
     api = APIClient(headers={"Authorization": f"Bearer {key}"})
     grant = Grant.objects.create(application=application, user=editor, role=Role.EDITOR)
