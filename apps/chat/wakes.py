@@ -5,7 +5,7 @@ together. What they are about was checked by whoever hands them in.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
@@ -24,7 +24,7 @@ from apps.chat.queue import MOST
 from apps.live import journal
 from apps.live.events import StatusChanged, storable
 from apps.live.models import JournalEntry, Run
-from apps.live.queue import TURN, lock, of_callers
+from apps.live.queue import TURN, last_turns, lock
 from apps.live.rates import counted_name
 
 
@@ -141,11 +141,6 @@ def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
         )
     Run.objects.bulk_create(rows, ignore_conflicts=True)  # one of a conversation is there already
     return set(Run.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True))
-
-
-def last_turns(names: Iterable[str]) -> dict[str, Any]:
-    going = of_callers(names).order_by()
-    return dict(going.values_list("caller_name").annotate(Max("turn_at")))
 
 
 def store_questions(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> None:

@@ -7,7 +7,7 @@ been asked for an hour later. A run that waits for somebody counts nowhere.
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from operator import attrgetter
 
 from django.conf import settings
@@ -84,7 +84,8 @@ def admit(run: Run, holder: str) -> None:
     Has to be in the transaction that saves it. Raises `Refused` when too many of the caller's wait.
     """
     lock()
-    found = of_callers([run.counted]).aggregate(
+    rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED)
+    found = rows.filter(caller_name=run.counted).aggregate(
         last=Max("turn_at"), queued=Count("pk", filter=Q(status="queued"))
     )
     if found["queued"] >= MOST_QUEUED:
@@ -102,10 +103,11 @@ def admit(run: Run, holder: str) -> None:
         run.status, run.holder = Run.Status.QUEUED, ""
 
 
-def of_callers(names: Iterable[str]) -> QuerySet[Run]:
-    """The runs that go on or are queued, and count for these."""
-    rows = Run.objects.annotate(caller_name=COUNTED)
-    return rows.filter(caller_name__in=names, status__in=Run.GOING)
+def last_turns(names: Iterable[str]) -> dict[str, datetime]:
+    """The turn of the last run that goes on or is queued, of those who have one."""
+    rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED).order_by()
+    mine = rows.filter(caller_name__in=names)
+    return dict(mine.values_list("caller_name").annotate(Max("turn_at")))
 
 
 def read_going() -> Going:
