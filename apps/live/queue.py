@@ -1,7 +1,8 @@
 """The limits of kept runs at once, over all processes, and the fair queue behind them.
 
-A run counts with those of its person, of its key, or of the address of a visitor. Persons take turns: each further run of somebody who has open ones stands in the queue as if it had
-been asked for an hour later. A run that waits for somebody counts nowhere.
+A run counts with those of its person, of its key, or of the address of a visitor. Persons take turns:
+each further run of somebody who has open ones stands in the queue as if it had been asked for an hour
+later. A run that waits for somebody counts nowhere.
 """
 
 from collections import Counter
