@@ -156,7 +156,8 @@ def served(
         port = free_port()
         model = start(["-m", "benchmarks.fake_llm", "--port", str(port)], port=port, core=LOAD_CORE)
         stack.callback(model.stop)
-        fleet = stack.enter_context(prepared_fleet(folder, 1, settings, program))
+        unlimited = {"RUNS_PER_PERSON": "0", **settings}  # all visitors have one address here
+        fleet = stack.enter_context(prepared_fleet(folder, 1, unlimited, program))
         shell = Shell(fleet.environment)
         stack.callback(shell.close)
         shell.run(prepare, {"url": f"http://127.0.0.1:{port}", "slug": slug})

@@ -220,7 +220,8 @@ def run_kills(
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kills-")))
         services = stack.enter_context(serve_services())
-        fleet = stack.enter_context(prepared_fleet(folder, processes, settings))
+        unlimited = {"RUNS_PER_PERSON": "0", **settings}  # all visitors have one address here
+        fleet = stack.enter_context(prepared_fleet(folder, processes, unlimited))
         shell = Shell(fleet.environment)
         stack.callback(shell.close)
         manifests = {kind: manifest(services.url, kind) for kind in AGES}

@@ -13,7 +13,7 @@ import msgspec
 from django.conf import settings
 from django.db import connection, transaction
 
-from apps.accounts.models import LONGEST_ACTOR, LONGEST_SUBJECT, AuditEntry
+from apps.accounts.audit_entry import LONGEST_ACTOR, LONGEST_SUBJECT, AuditEntry
 from apps.old_rows import delete_older
 
 Event = Literal[

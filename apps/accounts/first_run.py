@@ -31,13 +31,17 @@ def offer() -> str | None:
     return token
 
 
+def is_right(token: str) -> bool:
+    hashes = SetupToken.objects.values_list("token_hash", flat=True)
+    return any(hmac.compare_digest(known, hash_of(token)) for known in hashes)
+
+
 @transaction.atomic
 def make_administrator(token: str, name: str, email: str, password: str) -> User:
     """Raises `Refused`, and `IntegrityError` for a name that is taken."""
     # Locked: of two at the same time, the second finds the first one's administrator.
-    hashes = SetupToken.objects.select_for_update().values_list("token_hash", flat=True)
-    right = [known for known in hashes if hmac.compare_digest(known, hash_of(token))]
-    if not right or not is_needed():
+    list(SetupToken.objects.select_for_update())
+    if not is_right(token) or not is_needed():
         raise Refused
     user = User.objects.create_superuser(name, email, password)
     SetupToken.objects.all().delete()

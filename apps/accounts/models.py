@@ -1,13 +1,15 @@
-"""Teams, service accounts, sign-ups, keys for programs, and the audit."""
-
-from datetime import datetime, timedelta
+"""Teams, service accounts, roles of the installation, keys for programs, and what is a person's."""
 
 from django.conf import settings
 from django.contrib.auth.models import Group
 from django.db import models
-from django.utils import timezone
 from rest_framework_api_key.models import AbstractAPIKey
 
+from apps.accounts.arrivals import Invitation as Invitation
+from apps.accounts.arrivals import SetupToken as SetupToken
+from apps.accounts.arrivals import SignUp as SignUp
+from apps.accounts.arrivals import in_a_week as in_a_week
+from apps.accounts.audit_entry import AuditEntry as AuditEntry
 from apps.accounts.quiet_hours import QuietHours
 
 
@@ -65,86 +67,6 @@ class ServiceAccount(models.Model):
 
     def __str__(self) -> str:
         return self.user.get_username()
-
-
-class SignUp(models.Model):
-    """Somebody who signed up and has to wait: the account is not active as long as this is there."""
-
-    user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_up"
-    )
-    needs_confirmation = models.BooleanField(
-        help_text="Whether the link in the message to the address has yet to be followed."
-    )
-    needs_approval = models.BooleanField(
-        help_text="Whether an administrator has yet to approve the account."
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        verbose_name = "sign-up"
-        default_permissions = ("change", "delete", "view")
-        ordering = ("created_at",)
-
-    def __str__(self) -> str:
-        return self.user.get_username()
-
-
-def in_a_week() -> datetime:
-    return timezone.now() + timedelta(days=7)
-
-
-class Invitation(models.Model):
-    """Lets one person sign up, with a link of which only the hash is kept."""
-
-    email = models.EmailField(
-        "e-mail address",
-        blank=True,
-        help_text="Of the account. Where mail is sent, the link goes there and is not shown.",
-    )
-    groups = models.ManyToManyField(
-        Group, blank=True, help_text="Roles and teams that the account begins with."
-    )
-    expires_at = models.DateTimeField("expires", default=in_a_week)
-    token_hash = models.CharField(max_length=64, unique=True, editable=False)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
-        null=True,
-        editable=False,
-        related_name="+",
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    is_sent = models.BooleanField(
-        "sent", default=False, editable=False, help_text="Whether the link went to the address."
-    )
-    used_by = models.OneToOneField(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
-        null=True,
-        editable=False,
-        related_name="invitation",
-    )
-    used_at = models.DateTimeField(null=True, editable=False)
-
-    class Meta:
-        ordering = ("-created_at",)
-
-    def __str__(self) -> str:
-        return self.email or f"Invitation {self.pk}"
-
-
-class SetupToken(models.Model):
-    """Lets somebody make the first administrator; each process that serves has one of its own."""
-
-    token_hash = models.CharField(max_length=64)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"Of {self.created_at:%Y-%m-%d %H:%M}"
 
 
 class InstallationRole(models.Model):
@@ -286,47 +208,3 @@ class ClaimMapping(models.Model):
 
     def __str__(self) -> str:
         return f"{self.provider}: {self.value}"
-
-
-LONGEST_ACTOR = 100
-LONGEST_SUBJECT = 255
-
-
-class AuditEntry(models.Model):
-    """One event of the audit, as `apps.accounts.audit.AuditEvent` describes it; never a text."""
-
-    class Event(models.TextChoices):
-        CONVERSATION_CREATED = "conversation.created"
-        CONVERSATION_DELETED = "conversation.deleted"
-        MESSAGE_SENT = "message.sent"
-        MESSAGE_RECEIVED = "message.received"
-        TOOL_EXECUTED = "tool.executed"
-        ACCESS_DENIED = "access.denied"
-        ACCESS_GRANTED = "access.granted"
-        ACCESS_REVOKED = "access.revoked"
-        CONTENTS_READ = "contents.read"
-        SECOND_FACTOR_REMOVED = "second_factor.removed"
-        TEAM_CHANGED = "team.changed"
-        VIEWED_AS = "account.viewed"
-        GROUPS_CHANGED = "groups.changed"
-
-    event = models.CharField(max_length=30, choices=Event)
-    at = models.DateTimeField(default=timezone.now)
-    actor = models.CharField(max_length=LONGEST_ACTOR, blank=True, help_text="The caller.")
-    address = models.CharField(max_length=LONGEST_ACTOR, blank=True)
-    application = models.CharField(max_length=LONGEST_SUBJECT, blank=True)
-    conversation = models.UUIDField(null=True, blank=True)
-    run = models.UUIDField(null=True, blank=True)
-    subject = models.CharField(
-        max_length=LONGEST_SUBJECT, blank=True, help_text="The tool, or what was asked for."
-    )
-
-    class Meta:
-        verbose_name = "audit event"
-        indexes = (
-            models.Index(fields=("at",), name="audit_by_time"),
-            models.Index(fields=("actor", "at"), name="audit_by_actor"),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.event}: {self.actor}"

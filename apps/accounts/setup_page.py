@@ -15,6 +15,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from apps.accounts import first_run
 from apps.accounts.throttle import APP
 
+WRONG = "This is not the token, or it was used."
+
 
 class SetupForm(BaseUserCreationForm[User]):
     token = forms.CharField(
@@ -32,6 +34,17 @@ class SetupForm(BaseUserCreationForm[User]):
         self.fields["username"].widget.attrs["autofocus"] = False
         self.fields["email"].label = "E-mail address (optional)"
         self.order_fields(["token"])
+
+    def clean_token(self) -> str:
+        token: str = self.cleaned_data["token"]
+        if not first_run.is_right(token):
+            raise forms.ValidationError(WRONG)
+        return token
+
+    def validate_unique(self) -> None:
+        # Which names there are is for those who have the token.
+        if "token" in self.cleaned_data:
+            super().validate_unique()
 
 
 @never_cache
@@ -51,7 +64,7 @@ def setup(request: HttpRequest) -> HttpResponse:
                     made["token"], made["username"], made["email"], made["password1"]
                 )
             except first_run.Refused:
-                form.add_error("token", "This is not the token, or it was used.")
+                form.add_error("token", WRONG)  # somebody was faster
             else:
                 get_adapter().login(request, user)
                 return redirect("admin:index")

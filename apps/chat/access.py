@@ -28,6 +28,7 @@ from apps.chat.models import Conversation
 from apps.errors import Refused
 from apps.live import consents
 from apps.live.models import Run
+from apps.live.rates import counted_name
 from apps.workspace.local.models import FormerBucket
 from apps.workspace.local.tool_accounts import delete_of_bucket
 
@@ -87,7 +88,9 @@ async def look_whether_moved(caller: Caller, session_key: str) -> bool:
 
 def reference_of(caller: Caller) -> dict[str, Any]:
     """What a run keeps of its caller beside the bucket; `caller_of_run` reads it."""
-    names = ("kind", "user_id", "team", "locale", "timezone", "surface")
+    names = ["kind", "user_id", "team", "locale", "timezone", "surface"]
+    if caller.kind == "visitor":
+        names.append("address")  # by which they are counted, also while they wait
     return {name: getattr(caller, name) for name in names}
 
 
@@ -166,7 +169,7 @@ def adopt(bucket: str, caller: Caller) -> None:
     Conversation.objects.filter(owner=bucket).update(owner=caller.bucket)
     for conversation in taken:
         transaction.on_commit(partial(mirror, conversation))
-    Run.objects.filter(bucket=bucket).update(bucket=caller.bucket)
+    Run.objects.filter(bucket=bucket).update(bucket=caller.bucket, counted_as=counted_name(caller))
     consents.hand_over(bucket, caller.bucket)
     delete_of_bucket(bucket)  # a browser is not always one person's
     FormerBucket.objects.update_or_create(name=bucket, defaults={"bucket": caller.bucket})

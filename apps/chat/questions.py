@@ -28,6 +28,7 @@ from apps.live.consents import read_consents
 from apps.live.events import AttemptReplaced, QuestionAdded, StatusChanged, storable
 from apps.live.log import RunLog
 from apps.live.models import KeptManifest, Run, RunSummary
+from apps.live.rates import counted_name
 from apps.manifest.chat_place import ChatPlace
 
 PAGE = RunSummary.Door.PAGE
@@ -123,6 +124,7 @@ def begin_new(
         application_number=application.number,
         manifest=keep_manifest(application),
         bucket=caller.bucket,
+        counted_as=counted_name(caller),
         caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
         unattended=None if sender is None else sender.unattended,
     )

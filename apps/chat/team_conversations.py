@@ -82,10 +82,7 @@ def conversations(request: HttpRequest) -> HttpResponse:
 def conversation(request: HttpRequest, conversation: UUID) -> HttpResponse:
     """A conversation of another, to be read. Raises Http404 for one that may not be."""
     caller, found = opened(request, conversation)
-    application = found.former_slug if found.application is None else found.application.slug
-    audit.record(
-        AuditEvent("contents.read", caller.bucket, caller.address, application, conversation)
-    )
+    record_reading(caller, found)
     context = {
         "conversation": found,
         "title": found.former_title if found.application is None else found.application.title,
@@ -96,6 +93,15 @@ def conversation(request: HttpRequest, conversation: UUID) -> HttpResponse:
         ],
     }
     return render(request, "chat/team_conversation.html", context)
+
+
+def record_reading(caller: Caller, found: Conversation, file: str = "") -> None:
+    application = found.former_slug if found.application is None else found.application.slug
+    audit.record(
+        AuditEvent(
+            "contents.read", caller.bucket, caller.address, application, found.pk, subject=file
+        )
+    )
 
 
 def shown_file(found: Conversation, attachment: Mapping[str, Any]) -> dict[str, str]:
@@ -113,12 +119,14 @@ def shown_file(found: Conversation, attachment: Mapping[str, Any]) -> dict[str, 
 @require_safe
 def file(request: HttpRequest, conversation: UUID, name: str) -> HttpResponseBase:
     """A file of such a conversation."""
-    _, found = opened(request, conversation)
+    caller, found = opened(request, conversation)
     path = write_path(found.owner, f"{folder_of(found.pk)}{name}")
     try:
-        return show(request, files.find(found.owner, path))
+        row = files.find(found.owner, path)
     except FileRefused:
         raise Http404("There is no such file.") from None
+    record_reading(caller, found, name)
+    return show(request, row)
 
 
 def opened(request: HttpRequest, conversation: UUID) -> tuple[Caller, Conversation]:

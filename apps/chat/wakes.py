@@ -5,7 +5,7 @@ together. What they are about was checked by whoever hands them in.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
@@ -24,7 +24,8 @@ from apps.chat.queue import MOST
 from apps.live import journal
 from apps.live.events import StatusChanged, storable
 from apps.live.models import JournalEntry, Run
-from apps.live.queue import TURN, lock
+from apps.live.queue import TURN, last_turns, lock
+from apps.live.rates import counted_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +118,12 @@ def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
     manifests = {wake.application.digest: wake.application for wake in wakes}
     kept = {digest: keep_manifest(application) for digest, application in manifests.items()}
     lock()
-    turns = last_turns({wake.caller.bucket for wake in wakes})
+    turns = last_turns({counted_name(wake.caller) for wake in wakes})
     now, rows = timezone.now(), []
     for wake in wakes:
-        bucket = wake.caller.bucket
-        turn = max(now, turns[bucket] + TURN) if bucket in turns else now
-        turns[bucket] = turn
+        name = counted_name(wake.caller)
+        turn = max(now, turns[name] + TURN) if name in turns else now
+        turns[name] = turn
         rows.append(
             Run(
                 id=wake.run,
@@ -132,7 +133,8 @@ def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
                 application_pk=wake.application.id,
                 application_number=wake.application.number,
                 manifest=kept[wake.application.digest],
-                bucket=bucket,
+                bucket=wake.caller.bucket,
+                counted_as=name,
                 caller=reference_of(wake.caller),
                 status=Run.Status.QUEUED,
                 turn_at=turn,
@@ -140,11 +142,6 @@ def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
         )
     Run.objects.bulk_create(rows, ignore_conflicts=True)  # one of a conversation is there already
     return set(Run.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True))
-
-
-def last_turns(buckets: Iterable[str]) -> dict[str, Any]:
-    going = Run.objects.filter(bucket__in=buckets, status__in=Run.GOING).order_by()
-    return dict(going.values_list("bucket").annotate(Max("turn_at")))
 
 
 def store_questions(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> None:

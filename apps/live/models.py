@@ -82,6 +82,14 @@ class Run(models.Model):
         KeptManifest, on_delete=models.PROTECT, null=True, related_name="runs", editable=False
     )
     bucket = models.CharField(max_length=100)
+    counted_as = models.CharField(
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="With whose runs it counts; empty: with those of the bucket.",
+    )
     caller = models.JSONField(default=dict)
     door = models.CharField(max_length=20, default="page")
     unattended = models.JSONField(
@@ -126,6 +134,10 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.application}: {self.status}"
+
+    @property
+    def counted(self) -> str:
+        return self.counted_as or self.bucket
 
 
 class RunStep(models.Model):

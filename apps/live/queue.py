@@ -1,18 +1,20 @@
 """The limits of kept runs at once, over all processes, and the fair queue behind them.
 
-Persons take turns: each further run of somebody who has open ones stands in the queue as if it had
-been asked for an hour later. A run that waits for somebody counts nowhere.
+A run counts with those of its person, of its key, or of the address of a visitor. Persons take turns:
+each further run of somebody who has open ones stands in the queue as if it had been asked for an hour
+later. A run that waits for somebody counts nowhere.
 """
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from operator import attrgetter
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, Q, QuerySet, Value
+from django.db.models.functions import Coalesce, NullIf
 
 from apps.errors import Refused
 from apps.live import leases
@@ -25,27 +27,29 @@ old, go before the first question of another."""
 MOST_QUEUED = 100
 """Of one person; more are refused."""
 MOST_READ = 1_000
+COUNTED = Coalesce(NullIf("counted_as", Value("")), "bucket")
+"""As `Run.counted`: processes of before do not write the column."""
 LOCK = 0x71756575
 """The number of PostgreSQL's lock under which runs are admitted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Going:
-    """How many runs processes work on, by the bucket of the caller and by application."""
+    """How many runs processes work on, by whom they are counted as, and by application."""
 
     callers: Counter[str]
     applications: Counter[str]
 
     def has_room(self, run: Run) -> bool:
         return not (
-            is_full(self.callers[run.bucket], most_of(run.bucket))
+            is_full(self.callers[run.counted], most_of(run.counted))
             or is_full(self.applications[run.application], settings.RUNS_PER_APPLICATION)
         )
 
 
-def most_of(bucket: str) -> int:
+def most_of(counted: str) -> int:
     """The limit of a caller: of a program's key, or of a person."""
-    return int(settings.RUNS_PER_KEY if bucket.startswith("key-") else settings.RUNS_PER_PERSON)
+    return int(settings.RUNS_PER_KEY if counted.startswith("key-") else settings.RUNS_PER_PERSON)
 
 
 def next_up(line: Iterable[Run], going: Going, room: int) -> list[Run]:
@@ -54,7 +58,7 @@ def next_up(line: Iterable[Run], going: Going, room: int) -> list[Run]:
     chosen: list[Run] = []
     for run in line:
         if len(chosen) < room and going.has_room(run):
-            going.callers[run.bucket] += 1
+            going.callers[run.counted] += 1
             going.applications[run.application] += 1
             chosen.append(run)
     return chosen
@@ -81,8 +85,10 @@ def admit(run: Run, holder: str) -> None:
     Has to be in the transaction that saves it. Raises `Refused` when too many of the caller's wait.
     """
     lock()
-    mine = Run.objects.filter(bucket=run.bucket, status__in=Run.GOING)
-    found = mine.aggregate(last=Max("turn_at"), queued=Count("pk", filter=Q(status="queued")))
+    rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED)
+    found = rows.filter(caller_name=run.counted).aggregate(
+        last=Max("turn_at"), queued=Count("pk", filter=Q(status="queued"))
+    )
     if found["queued"] >= MOST_QUEUED:
         raise Refused(
             "too_many_runs",
@@ -98,14 +104,21 @@ def admit(run: Run, holder: str) -> None:
         run.status, run.holder = Run.Status.QUEUED, ""
 
 
+def last_turns(names: Iterable[str]) -> dict[str, datetime]:
+    """The turn of the last run that goes on or is queued, of those who have one."""
+    rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED).order_by()
+    mine = rows.filter(caller_name__in=names)
+    return dict(mine.values_list("caller_name").annotate(Max("turn_at")))
+
+
 def read_going() -> Going:
     """The counts. What a process that is gone has worked on counts: another one goes on with it."""
     going = Going(Counter(), Counter())
     running = Run.objects.filter(status=Run.Status.RUNNING).order_by()
-    for bucket, application, count in running.values_list("bucket", "application").annotate(
+    for name, application, count in running.values_list(COUNTED, "application").annotate(
         Count("pk")
     ):
-        going.callers[bucket] += count
+        going.callers[name] += count
         going.applications[application] += count
     return going
 
@@ -116,7 +129,8 @@ def read_line(going: Going) -> QuerySet[Run]:
     most = settings.RUNS_PER_APPLICATION
     applications = [one for one, count in going.applications.items() if is_full(count, most)]
     rows = leases.queued().filter(format__lte=FORMAT, is_stop_requested=False)
-    rows = rows.exclude(bucket__in=callers).exclude(application__in=applications)
+    rows = rows.annotate(caller_name=COUNTED).exclude(caller_name__in=callers)
+    rows = rows.exclude(application__in=applications)
     return rows.order_by("turn_at", "pk")[:MOST_READ]
 
 

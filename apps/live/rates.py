@@ -82,7 +82,7 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
 
 
 def counted_name(caller: Caller) -> str:
-    """Whose requests count together: a person's in all their teams, visitors' from one address."""
+    """Whose requests and runs count together: a person's in all their teams, visitors' of one address."""
     if caller.kind == "visitor" and caller.address:
         # A browser that forgets its cookies is another visitor with each request.
         return f"address-{network_of(caller.address)}"

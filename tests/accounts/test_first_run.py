@@ -63,6 +63,17 @@ def test_another_token_makes_nobody(token):
     assert not User.objects.exists()
 
 
+def test_who_has_not_the_token_learns_nothing_of_names_and_who_has_it_does():
+    token = offered()
+    User.objects.create_user("anna")
+
+    guessed = [post("wrong", username=name).context["form"].errors for name in ("anna", "new")]
+    known = post(token, username="anna").context["form"].errors
+
+    assert guessed[0] == guessed[1] == {"token": ["This is not the token, or it was used."]}
+    assert known == {"username": ["A user with that username already exists."]}
+
+
 def test_guessing_is_throttled_and_the_address_of_somebody_else_is_not():
     token = offered()
 

@@ -135,6 +135,7 @@ class Visitor:
         self.session: Any = StoredSession(session_key)
         self.user = user or AnonymousUser()
         self.tabs: list[Tab] = []
+        self.address = ""
 
     @property
     def bucket(self) -> str:
@@ -154,6 +155,8 @@ class Visitor:
             key = await database_sync_to_async(session_of)(self.user)
             self.session.session_key = key
         tab.scope.update(user=self.user, session=self.session)
+        if self.address:
+            tab.scope["client"] = (self.address, 1)
         assert (await tab.connect(PATIENCE))[0]
         self.tabs.append(tab)
         return tab

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from channels.db import database_sync_to_async
@@ -58,6 +59,30 @@ async def test_a_question_is_queued_until_there_is_room_and_then_answered_as_any
     assert text_of(frames) == "second"
     types = {frame["type"] for frame in frames}
     assert types == {"message.added", "run.status", "message.delta", "message.complete"}
+
+
+async def test_a_visitor_who_forgets_their_cookies_counts_as_the_same_one_also_while_messages_wait():
+    async with scene() as on:
+        other = Visitor(on.application, on.model, session_key="another")
+        on.visitor.address = other.address = "203.0.113.9"
+        tabs = [await one.tab(on.hub) for one in (on.visitor, other)]
+        conversation = await tabs[0].ask("One")
+        await tabs[1].ask("Two")
+        await tabs[1].until("run.status", status="queued")
+        more = {"type": "ask", "id": str(uuid4()), "text": "Three", "while_running": "queue"}
+        await tabs[0].send_json_to({**more, "conversation": conversation})
+        on.model.put(says("first"), None, says("second"), None, says("third"), None)
+        await tabs[0].until_over()
+        await settled(on.hub)
+        await go_on(on)
+        await tabs[1].until_over()
+        await settled(on.hub)
+        await go_on(on)
+        await tabs[0].until_over()
+        await other.leave()
+
+    counted = Run.objects.order_by("started_at").values_list("counted_as", flat=True)
+    assert [name async for name in counted] == ["address-203.0.113.9"] * 3
 
 
 async def test_one_person_with_many_questions_does_not_hold_back_another(limits: Any):

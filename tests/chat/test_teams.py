@@ -305,6 +305,12 @@ def test_a_file_of_a_shared_conversation_is_read_and_no_other(
     assert reader.get(f"/teams/conversations/{closed.pk}/files/closed.txt").status_code == 404
     assert reader.get(url).status_code == 404
     assert reader.delete(address).status_code == 405
+    read = AuditEntry.objects.filter(event="contents.read", conversation=shared.pk)
+    reading = (f"user-{ada.pk}-team-{docs.pk}", "travel")
+    assert list(read.values_list("actor", "application", "subject").order_by("pk")) == [
+        (*reading, ""),
+        (*reading, "shared.txt"),
+    ]
 
 
 def test_the_administrators_of_a_team_choose_its_members(ada: User, grace: User):

@@ -82,6 +82,20 @@ def ask(name: str, holder: str = "", **fields: Any) -> Run:
     return run
 
 
+def test_runs_count_for_whom_they_are_counted_whatever_bucket_they_are_in():
+    """A person in several teams is one, and so are the visitors from one address."""
+    office = {"counted_as": "address-203.0.113.9"}
+    working = [ask(f"session-{number}", "one", **office) for number in range(2)]
+    third, elsewhere = ask("session-3", "one", **office), ask("session-4", "one")
+
+    assert [run.status for run in (*working, third, elsewhere)] == [
+        *("running", "running", "queued", "running"),
+    ]
+    assert queue.claim("one", 9) == []
+    finish(working[0])
+    assert queue.claim("one", 9) == [third]
+
+
 def finish(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(status="done", holder="")
 

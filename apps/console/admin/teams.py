@@ -13,6 +13,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from apps.accounts.models import Team
 from apps.accounts.team_members import members_of
 from apps.catalog.content.installed import installed
+from apps.console.admin.team_changes import record_changes, state_of
 from apps.console.admin.theme import Admin
 from apps.console.giving import may_give
 
@@ -96,6 +97,7 @@ class TeamAdmin(Admin[Team]):
 
     def save_model(self, request: HttpRequest, obj: Team, form: Any, change: bool) -> None:
         name = form.cleaned_data["name"]
+        form.before = state_of(obj.group_id)
         if change:
             Group.objects.filter(pk=obj.group_id).update(name=name)
         else:
@@ -107,9 +109,12 @@ class TeamAdmin(Admin[Team]):
         team, chosen = form.instance, form.cleaned_data
         closed = team.group.user_set.filter(is_active=False)  # they are not offered, and stay
         team.group.user_set.set({*chosen["members"], *chosen["administrators"], *closed})
+        record_changes(request, form.before, state_of(team.group_id))
 
     def delete_model(self, request: HttpRequest, obj: Team) -> None:
+        before = state_of(obj.group_id)
         obj.group.delete()
+        record_changes(request, before, None)
 
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
         context = {**(extra_context or {}), "consequences": [LOST]}

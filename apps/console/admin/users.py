@@ -18,6 +18,13 @@ from apps.accounts import second_factors
 from apps.accounts.models import ServiceAccount
 from apps.console.admin import theme
 from apps.console.admin.account_access import access_context, view_as
+from apps.console.admin.team_changes import (
+    record_changes,
+    record_moves,
+    state_of,
+    teams_by_name,
+    teams_of_groups,
+)
 from apps.console.giving import givable_groups, givable_permissions, may_give, may_manage
 
 admin.site.unregister(User)
@@ -92,6 +99,11 @@ class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignor
         may = super().has_delete_permission(request, obj)
         return may and (obj is None or may_manage(request.user, obj))
 
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        before = teams_by_name(form.instance)
+        super().save_related(request, form, formsets, change)
+        record_moves(request, form.instance, before, teams_by_name(form.instance))
+
     def get_urls(self) -> list[URLPattern]:
         viewing = self.viewer_path("<int:pk>/as/", require_safe(self.view_as), "as")
         return [viewing, *super().get_urls()]
@@ -126,6 +138,25 @@ def is_service(account: User) -> bool:
 class ThemedGroupAdmin(GivingAdmin, GroupAdmin, theme.Admin[Group]):  # type: ignore[misc]
     def may_manage(self, request: HttpRequest, group: Group | None) -> bool:
         return group is None or may_give(request.user, group)
+
+    def save_model(self, request: HttpRequest, obj: Group, form: Any, change: bool) -> None:
+        form.before = state_of(obj.pk)
+        super().save_model(request, obj, form, change)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        record_changes(request, form.before, state_of(form.instance.pk))
+
+    def delete_model(self, request: HttpRequest, obj: Group) -> None:
+        before = state_of(obj.pk)
+        super().delete_model(request, obj)
+        record_changes(request, before, None)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Group]) -> None:
+        before = teams_of_groups(queryset)
+        super().delete_queryset(request, queryset)
+        for state in before:
+            record_changes(request, state, None)
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         may = super().has_change_permission(request, obj)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -147,12 +148,15 @@ def test_for_editors_who_may_use_it_is_to_be_read_only(client, application):
     assert (application.is_public, grants_of(application), audited()) == (False, before, [])
 
 
+def number_of(queries: Iterable[dict[str, str]]) -> int:
+    """Without the look whether predefined content has changed, which is due every few seconds."""
+    return sum("catalog_contentitem" not in query["sql"] for query in queries)
+
+
 def test_the_list_says_for_whom_each_one_is_in_the_same_queries(client, application):
     anna, sales = User.objects.get(username="anna"), Group.objects.get(name="Sales")
     client.get(LIST)  # what is kept from now on is no part of the count
-    with CaptureQueriesContext(
-        connection,
-    ) as few:
+    with CaptureQueriesContext(connection) as few:
         client.get(LIST)
     for number in range(20):
         row = make_application(f"more-{number}", is_shared=False)
@@ -166,7 +170,7 @@ def test_the_list_says_for_whom_each_one_is_in_the_same_queries(client, applicat
 
     rows = answer.context["cl"].result_list
     said = {row.slug: answer.context["cl"].model_admin.for_whom(row) for row in rows}
-    assert len(many) == len(few)
+    assert number_of(many) == number_of(few)
     assert {said[slug] for slug in said if slug.startswith("more")} == {"1 person, 1 group"}
     assert (said["everybody"], said["members"]) == ("everybody", "everybody signed in")
     assert said["travel"] == "its owner only"
@@ -176,7 +180,7 @@ def test_the_form_takes_the_same_queries_however_many_grants_there_are(client, a
     def count() -> int:
         with CaptureQueriesContext(connection) as made:
             client.get(change_url(application))
-        return len(made)
+        return number_of(made)
 
     Grant.objects.create(application=application, group=Group.objects.get(name="Sales"))
     client.get(change_url(application))

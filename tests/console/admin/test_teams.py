@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 
-from apps.accounts.models import Team
+from apps.accounts.models import AuditEntry, Team
 from apps.console.admin.callers import caller_names
 from tests.accounts.teams import make_team
 from tests.catalog.rows import make_operator
+from tests.console.admin.test_giving import typed
 
 pytestmark = pytest.mark.django_db
 
@@ -44,6 +45,80 @@ def test_a_team_is_made_changed_and_deleted_with_its_group(client: Client):
     assert "nobody reaches it any more" in client.get(f"{LIST}{team.pk}/delete/").content.decode()
     client.post(f"{LIST}{team.pk}/delete/", {"post": "yes"})
     assert (Team.objects.count(), ours.count()) == (0, 0)
+
+
+def subjects() -> list[str]:
+    found = AuditEntry.objects.filter(event="team.changed", address="127.0.0.1").order_by("pk")
+    actor = f"user-{User.objects.get(username='operator').pk}"
+    return list(found.filter(actor=actor).values_list("subject", flat=True))
+
+
+def test_what_the_admin_changes_of_a_team_is_in_the_audit(client: Client):
+    ada, grace, lin = [User.objects.create_user(name) for name in ("ada", "grace", "lin")]
+    made = {"name": "Docs", "administrators": [ada.pk], "members": [grace.pk, lin.pk]}
+    client.post(f"{LIST}add/", {**made, "visibility": "members"})
+    team = Team.objects.get()
+    began = subjects()
+
+    change = f"{LIST}{team.pk}/change/"
+    changed = {**made, "name": "Sales", "administrators": [grace.pk], "members": [ada.pk]}
+    client.post(change, {**changed, "visibility": "administrators"})
+    client.post(change, {**changed, "visibility": "administrators"})
+    client.post(f"{LIST}{team.pk}/delete/", {"post": "yes"})
+
+    assert began == [
+        "Docs: created",
+        "Docs: shown to members",
+        "Docs: added ada",
+        "Docs: added grace",
+        "Docs: added lin",
+        "Docs: ada is administrator",
+    ]
+    assert subjects()[len(began) :] == [
+        "Sales: renamed from Docs",
+        "Sales: shown to administrators",
+        "Sales: removed lin",
+        "Sales: grace is administrator",
+        "Sales: ada is no administrator",
+        "Sales: deleted",
+    ]
+
+
+def test_who_joins_or_leaves_a_team_on_the_page_of_a_user_is_in_the_audit(client: Client):
+    ada, docs = User.objects.create_user("ada"), make_team("Docs")
+    role = Group.objects.create(name="readers")
+    page = f"/admin/auth/user/{ada.pk}/change/"
+    both = [docs.group.pk, role.pk]
+
+    for groups in (both, both, []):
+        assert client.post(page, typed(ada, groups=groups)).status_code == 302
+
+    assert subjects() == ["Docs: added ada", "Docs: removed ada"]
+
+
+def test_what_the_page_of_a_group_changes_of_its_team_is_in_the_audit(client: Client):
+    docs, right = make_team("Docs"), Permission.objects.get(codename="view_auditentry")
+    Group.objects.create(name="readers")
+    groups = "/admin/auth/group/"
+    page = f"{groups}{docs.group.pk}/change/"
+
+    for given in ([right.pk], []):
+        assert client.post(page, {"name": "Sales", "permissions": given}).status_code == 302
+    everything = list(
+        Group.objects.filter(name__in=("Sales", "readers")).values_list("pk", flat=True)
+    )
+    client.post(
+        groups,
+        {"action": "delete_selected", "_selected_action": everything, "post": "yes"},
+    )
+
+    assert not Team.objects.exists()
+    assert subjects() == [
+        "Sales: renamed from Docs",
+        "Sales: may accounts.view_auditentry",
+        "Sales: may no more accounts.view_auditentry",
+        "Sales: deleted",
+    ]
 
 
 def test_a_name_that_a_group_has_is_refused(client: Client):
