@@ -37,7 +37,8 @@ def databases(file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databases
 
 
 def opened(databases: Databases) -> DatabaseWrapper:
-    wrapper: DatabaseWrapper = databases.create_connection("default")
+    wrapper = databases.create_connection("default")
+    assert isinstance(wrapper, DatabaseWrapper)
     wrapper.ensure_connection()
     return wrapper
 
