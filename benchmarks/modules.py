@@ -75,9 +75,11 @@ async def second_request(key: str, is_streamed: bool) -> Entered:
     return entered
 
 
-async def request(application: Any, key: str, is_streamed: bool) -> None:
-    """Ask for three words. Raises `RuntimeError` for an answer without them."""
-    wish = "tokens=3 delay_ms=0 first_ms=0 tool="
+async def request(
+    application: Any, key: str, is_streamed: bool, *, tokens: int = 3, delay_ms: int = 0
+) -> None:
+    """Ask for so many words. Raises `RuntimeError` for an answer without them."""
+    wish = f"tokens={tokens} delay_ms={delay_ms} first_ms=0 tool="
     body = {"messages": [{"role": "user", "content": wish}], "stream": is_streamed}
     incoming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
     incoming.put_nowait({"type": "http.request", "body": json.dumps(body).encode()})
@@ -100,7 +102,7 @@ async def request(application: Any, key: str, is_streamed: bool) -> None:
     }
     await application(scope, incoming.get, send)
     text = b"".join(message.get("body", b"") for message in sent)
-    if sent[0]["status"] != 200 or text.count(b"<") != 3:
+    if sent[0]["status"] != 200 or text.count(b"<") != tokens:
         raise RuntimeError(f"An unexpected answer: {sent[0]['status']} {text!r}")
 
 

@@ -30,8 +30,8 @@ from benchmarks.goals import is_reached
 GOAL_MS, GOAL_HOME_MS, GOAL_QUERIES = 300.0, 150.0, 15
 DAYS, AT_ONCE, ROUNDS = 90, 10_000, 5
 CALLS_OF_RUN, USES_OF_RUN = 3, 1
-CALLERS, KEYS, APPLICATIONS, DEPLOYMENTS, TOOLS = 400, 100, 20, 12, 40
-BY = ("application", "version", "user", "key", "deployment", "tool")
+CALLERS, KEYS, TEAMS, APPLICATIONS, DEPLOYMENTS, TOOLS = 400, 100, 30, 20, 12, 40
+BY = ("application", "version", "user", "key", "team", "deployment", "tool")
 PERIODS = (1, 7, 30, 90)
 
 
@@ -76,7 +76,8 @@ class Calls:
             ("gateway" if is_key else "page"),
             "failed" if chance.random() < 0.03 else "done",
         )
-        common = (run, None, application, version, door, bucket, kind)
+        team = None if is_key or chance.random() < 0.5 else self.few(TEAMS)
+        common = (run, None, application, version, door, bucket, kind, team)
         calls = [self.call(common, at, number) for number in range(1, CALLS_OF_RUN + 1)]
         seconds = chance.lognormvariate(-1, 1)
         failed = chance.random() < 0.05

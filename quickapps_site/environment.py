@@ -316,6 +316,7 @@ def database(name: str, default: str) -> dict[str, Any]:
     address = url(name, default, ("sqlite", "postgres", "postgresql"))
     found: dict[str, Any] = dict(environ.Env.db_url_config(address))
     if found["ENGINE"].endswith("sqlite3"):
+        found["ENGINE"] = "quickapps_site.sqlite"
         found["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -29,6 +28,7 @@ from apps.agent.progress import Progress
 from apps.agent.recovery import Recovery
 from apps.agent.taint import Taint
 from apps.agent.tools import ResultStep, Spend, Tool, Toolbox, ignore_usage
+from apps.capabilities.found_conversations import SearchConversations
 from apps.errors import InitializationIssue, Unsupported
 from apps.manifest.agent_definition import AgentDefinition
 from apps.manifest.chat_place import ChatPlace
@@ -94,21 +94,6 @@ for an answer of a person. Raises `QuickAppError`.
 async def nobody(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
     """Raises `Unsupported`."""
     raise Unsupported("There is no run here that could hand a task to another one.")
-
-
-@dataclass(frozen=True, slots=True)
-class FoundConversation:
-    """`address` is that of its page, from the root of the site; `excerpt` is a part of a message."""
-
-    title: str
-    address: str
-    updated_at: datetime
-    excerpt: str
-
-
-SearchConversations = Callable[[str, int], Awaitable[Sequence[FoundConversation]]]
-"""The caller's earlier conversations with the application that have these words, the best first, and
-at most so many. Any text can be searched for."""
 
 
 class Key(Generic[T]):

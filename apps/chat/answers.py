@@ -11,17 +11,17 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Emit, StageClosed
+from apps.agent.events import Emit
 from apps.agent.ledger import Interaction, Step
-from apps.agent.meter import ModelCallReport
 from apps.agent.progress import Progress
 from apps.catalog.resolve import ResolvedApplication
-from apps.chat import queue
+from apps.chat import interruptions, queue
 from apps.chat.access import person_stream, reference_of
+from apps.chat.answer_recorder import AnswerRecorder
 from apps.chat.audit_events import event_of, question_events
 from apps.chat.context_use import newest_correction, update_context
 from apps.chat.earlier import earlier_conversations
-from apps.chat.endings import conclude, stop_waiting
+from apps.chat.endings import conclude
 from apps.chat.folders import folder_of
 from apps.chat.frames import Ask
 from apps.chat.models import QueuedMessage
@@ -31,16 +31,13 @@ from apps.chat.summaries import ConversationSummaries, write_ahead
 from apps.chat.transcript import Transcript
 from apps.chat.unattended import CappedMeter, Spending, Unattended
 from apps.errors import QuickAppError, Refused
-from apps.insights.answer_figures import FiguresMeter, with_call
+from apps.insights.answer_figures import FiguresMeter
 from apps.insights.meter import RunMeter
-from apps.live import leases
 from apps.live.commits import Ending
-from apps.live.events import CallCounted, StreamEvent
 from apps.live.hub import Hub
 from apps.live.models import Run
 from apps.live.notifications import announce_waiting, wake_viewers
 from apps.live.rates import admit, rates_of, spend
-from apps.live.run_record import RunRecord
 from apps.live.summaries import usage_of_steps
 from apps.live.supervisor import RunOutcome, RunSupervisor
 from apps.runs.requests import RunRequest
@@ -128,7 +125,7 @@ async def ask_or_queue(
                 raise
     queued: QueuedMessage = await database_sync_to_async(queue.add)(caller, application.slug, sent)
     if sent.while_running == "stop":
-        await interrupt(hub, conversation)
+        await interruptions.interrupt(hub, conversation)
     # The answer may have ended meanwhile.
     await ask_next(hub, open_workspace, conversation)
     await wake_viewers(hub, person_stream(caller.bucket))
@@ -279,45 +276,3 @@ async def ask_following(hub: Hub, open_workspace: OpenWorkspace, conversation: U
         await ask_next(hub, open_workspace, conversation)
     except Exception:
         logger.exception("The next message could not be asked; the sweeper tries again")
-
-
-async def stop(hub: Hub, conversation: UUID) -> bool:
-    """Stop the answer and hold back what is queued; False when there is no answer."""
-    await database_sync_to_async(queue.hold)(conversation)
-    return await interrupt(hub, conversation)
-
-
-async def interrupt(hub: Hub, conversation: UUID) -> bool:
-    """Stop the answer, whichever process gives it; False when there is none."""
-    supervisor = hub.supervisors.get(conversation)
-    if supervisor is not None:
-        supervisor.stop()
-        return True
-    is_stopped: bool = await database_sync_to_async(stop_elsewhere)(conversation)
-    if is_stopped:
-        await wake_viewers(hub, conversation)
-    return is_stopped
-
-
-def stop_elsewhere(conversation: UUID) -> bool:
-    return leases.request_stop(conversation) or stop_waiting(conversation)
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerRecorder:
-    """Writes the events of a run into its record, and into the transcript."""
-
-    record: RunRecord
-    transcript: Transcript
-
-    def count(self, report: ModelCallReport) -> None:
-        """Tell what the answer costs with another call; the journal keeps it for other processes."""
-        self.emit(CallCounted(with_call(self.transcript.figures, report)))
-
-    def emit(self, event: StreamEvent) -> None:
-        if self.record.log.is_over:
-            return  # it did not stop in time, and its ending is already stored
-        if isinstance(event, StageClosed):
-            event = self.transcript.as_told(event)
-        self.transcript.take(event)
-        self.record.say(event)

@@ -10,7 +10,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
-from apps.chat import answers, queue
+from apps.chat import answers, interruptions, queue
 from apps.chat.access import (
     caller_of_scope,
     find_open,
@@ -234,7 +234,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def stop(self) -> None:
         """Stop the answer in the open conversation, whichever process gives it. Raises `Refused`."""
         conversation = await self.own_conversation()
-        is_stopped = await answers.stop(self.hub, conversation)
+        is_stopped = await interruptions.stop(self.hub, conversation)
         await wake_viewers(self.hub, self.person)
         if not is_stopped:
             raise Refused("no_run", "No answer is being written.")
@@ -243,7 +243,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Raises `Refused`."""
         conversation: UUID = await database_sync_to_async(queue.changed)(self.caller, sent)
         if isinstance(sent, QueueSend):
-            await answers.interrupt(self.hub, conversation)
+            await interruptions.interrupt(self.hub, conversation)
         await answers.ask_next(self.hub, self.open_workspace, conversation)
         await wake_viewers(self.hub, self.person)
 

@@ -8,7 +8,7 @@ from channels.db import database_sync_to_async
 from django.urls import reverse
 
 from apps.accounts.caller import Caller
-from apps.capabilities.registry import FoundConversation, SearchConversations
+from apps.capabilities.found_conversations import FoundConversation, SearchConversations
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import own
 from apps.chat.search import search

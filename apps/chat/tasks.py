@@ -12,7 +12,7 @@ from apps.accounts.buckets import bucket_of
 from apps.accounts.caller import Caller
 from apps.accounts.models import ServiceAccount
 from apps.catalog import access
-from apps.chat import answers, queue
+from apps.chat import answers, interruptions, queue
 from apps.chat.access import person_stream
 from apps.chat.answers import OpenWorkspace
 from apps.chat.continuation import sweeper
@@ -90,7 +90,7 @@ class CancelConsumer(TaskConsumer):
             await self.send_json(202, {**queued_task(queued), "status": Run.Status.STOPPED})
             return
         run = await self.find(caller)
-        if run.status not in Run.OPEN or not await answers.stop(self.hub, run.stream):
+        if run.status not in Run.OPEN or not await interruptions.stop(self.hub, run.stream):
             raise Refused("no_run", "The task is over.")
         await self.send_json(202, await database_sync_to_async(task)(await self.find(caller)))
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from apps.agent.messages import Message
 from apps.agent.summaries import Summaries
 from apps.agent.tools import Toolbox, ToolSpec
-from apps.capabilities.registry import SearchConversations
+from apps.capabilities.found_conversations import SearchConversations
 from apps.errors import BadRequest, InitializationIssue
 from apps.manifest.chat_place import ChatPlace
 from apps.manifest.orchestrator import NO_LIMIT, Orchestrator, is_limit

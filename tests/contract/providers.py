@@ -75,6 +75,9 @@ TABLE: Table = {
         rule(
             "the beginning stays the same",
             requests["requests_of_one_conversation_begin_with_the_same_bytes"],
+            Tests("runs/test_prefix.py")[
+                "neither_a_round_nor_a_turn_changes_the_beginning_though_the_model_is_told_the_time"
+            ],
         ),
     ),
     "T-57": (

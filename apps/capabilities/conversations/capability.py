@@ -5,13 +5,8 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import (
-    NOTHING,
-    Capability,
-    FoundConversation,
-    Open,
-    Opening,
-)
+from apps.capabilities.found_conversations import FoundConversation
+from apps.capabilities.registry import NOTHING, Capability, Open, Opening
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
     internal_tool,

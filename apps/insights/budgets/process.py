@@ -157,6 +157,8 @@ class ProcessBudgets:
 
     async def flush(self) -> None:
         """Settle what is over. Raises `OperationalError`, `InterfaceError`; it then still waits."""
+        if not self.unsettled:
+            return  # another one took it along; what is reserved next waits behind it on its thread
         calls, self.unsettled = self.unsettled, []
         try:
             await self.execute(partial(settle, calls))

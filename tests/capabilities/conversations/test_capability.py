@@ -14,7 +14,8 @@ from msgspec import structs
 from apps.agent.taint import Taint
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.conversations.capability import NONE, TOOL_NAME, conversations
-from apps.capabilities.registry import NOTHING, Contribution, FoundConversation, Opening
+from apps.capabilities.found_conversations import FoundConversation
+from apps.capabilities.registry import NOTHING, Contribution, Opening
 from apps.errors import InvalidParameter
 from tests.capabilities.manifests import manifest, opening_for
 

@@ -104,6 +104,27 @@ async def test_without_budgets_nothing_is_reserved(budgets):
     assert (budgets.settling, budgets.renewing, await look()) == (None, None, [])
 
 
+async def test_a_call_asks_the_database_twice_also_right_after_another_one():
+    works: list[Any] = []
+
+    async def noting(work: Any) -> Any:
+        works.append(work)
+        return await on_a_thread(work)
+
+    budgets = ProcessBudgets(noting)
+    await make(amount=10_000)
+    meter = meter_of(budgets)
+
+    for _ in range(3):
+        held = await meter.admit("gpt", ModelRequest((QUESTION,)))
+        spent = (ModelUsage("gpt", 10, 5),)
+        meter.model_called(ModelCallReport("gpt", 0.1, spent, reservation=held))
+    await settled(budgets)
+
+    asked = [getattr(work, "func", work).__name__ for work in works]
+    assert asked == ["read_rules", *["reserve", "settle"] * 3]
+
+
 async def test_a_budget_of_somebody_else_is_not_looked_at(budgets):
     other = await sync_to_async(User.objects.create_user)("anna")
     await make("user", 0, user=other)

@@ -1,0 +1,147 @@
+"""Connections to SQLite are handed on between uses, in files that are made for these tests."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from django.db.utils import ConnectionHandler
+
+from quickapps_site import environment
+from quickapps_site.sqlite import base
+from quickapps_site.sqlite.base import DatabaseWrapper
+from quickapps_site.sqlite.kept_connections import MOST, KeptConnections
+
+pytestmark = pytest.mark.django_db
+Databases = ConnectionHandler
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "site.sqlite3"
+
+
+@pytest.fixture
+def databases(file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databases]:
+    kept = KeptConnections()
+    monkeypatch.setattr(base, "_kept", kept)
+    monkeypatch.setenv("SITE_DATABASE", f"sqlite:///{file}")
+    yield ConnectionHandler({"default": environment.database("SITE_DATABASE", "")})
+    kept.close()
+
+
+def opened(databases: Databases) -> DatabaseWrapper:
+    wrapper = databases.create_connection("default")
+    assert isinstance(wrapper, DatabaseWrapper)
+    wrapper.ensure_connection()
+    return wrapper
+
+
+def handed_on(databases: Databases, wrapper: DatabaseWrapper) -> bool:
+    """Whether the next one gets the same connection, after the end of a request of this one."""
+    before = wrapper.connection
+    wrapper.close_if_unusable_or_obsolete()
+    following = opened(databases)
+    after = following.connection
+    following.close()
+    return after is before
+
+
+def test_a_connection_is_handed_on_to_another_thread(databases: Databases) -> None:
+    first = opened(databases)
+    before = first.connection
+    first.close_if_unusable_or_obsolete()
+
+    found: list[Any] = []
+
+    def look() -> None:
+        second = opened(databases)
+        with second.cursor() as cursor:
+            cursor.execute("PRAGMA foreign_keys")
+            found.extend([second.connection, cursor.fetchone()])
+        second.close()
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+
+    assert found == [before, (1,)]
+
+
+def test_two_uses_at_a_time_have_a_connection_each(databases: Databases) -> None:
+    one, other = opened(databases), opened(databases)
+
+    assert one.connection is not other.connection
+    one.close()
+    other.close()
+
+
+def test_a_connection_in_which_something_is_left_is_closed(databases: Databases) -> None:
+    failed = opened(databases)
+    with pytest.raises(OperationalError), failed.cursor() as cursor:
+        cursor.execute("SELECT * FROM missing")
+    begun = opened(databases)
+    with begun.cursor() as cursor:
+        cursor.execute("BEGIN")
+
+    assert [handed_on(databases, one) for one in (failed, begun)] == [False, False]
+
+
+def test_no_more_than_a_few_are_kept(databases: Databases) -> None:
+    many = [opened(databases) for _ in range(MOST + 1)]
+    connections = [one.connection for one in many]
+
+    for one in many:
+        one.close_if_unusable_or_obsolete()
+
+    again = [opened(databases) for _ in range(MOST + 1)]
+    assert [one.connection in connections for one in again] == [True] * MOST + [False]
+    for one in again:
+        one.close()
+
+
+def test_a_file_that_took_the_place_of_another_is_opened(databases: Databases, file: Path) -> None:
+    wrapper = opened(databases)
+    with wrapper.cursor() as cursor:
+        cursor.execute("CREATE TABLE old (id)")
+    backup = file.with_name("backup")
+    shutil.copy(file, backup)
+
+    backup.replace(file)
+
+    assert not handed_on(databases, wrapper)
+
+
+def test_a_fork_does_not_use_the_connections_of_its_parent(databases: Databases) -> None:
+    wrapper = opened(databases)
+    before = wrapper.connection
+    wrapper.close_if_unusable_or_obsolete()
+
+    def look() -> None:
+        raise SystemExit(opened(databases).connection is before)
+
+    fork = get_context("fork").Process(target=look)
+    fork.start()
+    fork.join()
+
+    assert fork.exitcode == 0
+
+
+def test_what_is_written_stands_in_the_file_when_all_are_closed(
+    databases: Databases, file: Path
+) -> None:
+    wrapper = opened(databases)
+    with wrapper.cursor() as cursor:
+        cursor.execute("CREATE TABLE new (id)")
+    wrapper.close_if_unusable_or_obsolete()
+    assert len(list(file.parent.iterdir())) > 1
+
+    base._kept.close()
+
+    assert [one.name for one in file.parent.iterdir()] == [file.name]
