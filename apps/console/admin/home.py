@@ -150,7 +150,7 @@ def runs_now(among: Slugs) -> Iterator[Fact]:
     summaries = RunSummary.objects.filter(of_applications(among))
     going = summaries.filter(status=RunSummary.Status.RUNNING).count()
     rows = reverse("admin:runs_runsummary_changelist")
-    yield Fact("Over the gateway", f"{going:,}", link=f"{rows}?status__exact=running")
+    yield Fact("Over the gateway", f"{going:,}", link=f"{rows}?status=running")
     yield Fact("Processes at work", f"{found['processes']:,}")
     lost = found["lost"]
     if lost:
@@ -176,7 +176,7 @@ def errors(among: Slugs) -> Iterator[Fact]:
     runs = reverse("admin:runs_runsummary_changelist")
     by_application = grouped(failed, "application").order_by("-count", "-last")
     for application, count, last in by_application[:MOST_ERRORS]:
-        query = urlencode({"status__exact": "failed", "application": application})
+        query = urlencode({"status": "failed", "application": application})
         name = f"Failed runs of {application or 'no application'}"
         yield Fact(name, frequency(count, last), link=f"{runs}?{query}")
     tools = f"{reverse('admin:insights_usagesum_changelist')}?by=tool&days=1&sort=-errors"

@@ -123,7 +123,7 @@ def test_errors_are_grouped_with_links_to_who_can_mend_them(client, operator):
         (
             "Failed runs of travel",
             "once",
-            "/admin/runs/runsummary/?status__exact=failed&application=travel",
+            "/admin/runs/runsummary/?status=failed&application=travel",
         ),
         ("status 401: gpt", "3 times", "/admin/workspace/deployment/?q=gpt"),
         (

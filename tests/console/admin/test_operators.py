@@ -182,7 +182,7 @@ def test_runs_are_those_of_the_applications_that_one_edits(client: Client, opera
         [row.application for row in client.get(url).context["cl"].result_list] for url in pages
     ]
 
-    assert found == [["owned"], ["owned"]]
+    assert found == [["owned", "owned"], ["owned"]]
     hidden = RunSummary.objects.get(application="used")
     assert statuses(
         client,
