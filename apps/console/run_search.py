@@ -7,6 +7,7 @@ nothing here searches in words of a conversation.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, overload
 from uuid import UUID
 
@@ -194,6 +195,10 @@ class GoingFirst(Sequence[RunSummary]):
         return len(self)
 
     def __len__(self) -> int:
+        return self.length
+
+    @cached_property
+    def length(self) -> int:
         return len(self.going) + self.over.order_by()[:MOST_LISTED].count()
 
     @overload
