@@ -17,6 +17,7 @@ from apps.console.api.schedules import ScheduleViewSet
 from apps.console.api.secrets import SecretViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
+from apps.console.palette import find
 from apps.console.workbench import views as workbench
 
 router = SimpleRouter()
@@ -38,6 +39,7 @@ workbench_urls: list[URLPattern] = [
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("admin/find/", staff(find), name="palette"),
     path("admin/catalog/application/<int:pk>/try/", include((workbench_urls, "workbench"))),
     path("api/", include(router.urls)),
     path("api/content/", ContentViewSet.as_view({"get": "list"}), name="api-content"),
