@@ -60,7 +60,7 @@ class RunList(ChangeList):  # type: ignore[misc]  # the theme is not typed
         except InvalidPage as error:
             raise IncorrectLookupParameters from error
         self.result_list = with_figures(page.object_list)
-        self.result_count, self.full_result_count = paginator.count, None
+        self.result_count = self.full_result_count = paginator.count
         self.show_full_result_count, self.show_admin_actions = False, False
         self.can_show_all, self.multi_page = False, paginator.num_pages > 1
         self.paginator = paginator
@@ -76,6 +76,11 @@ class RunList(ChangeList):  # type: ignore[misc]  # the theme is not typed
             {"name": name, "label": label, "value": asked.get(name, ""), "example": example}
             for name, (label, example) in TEXTS.items()
         ]
+
+    @property
+    def is_narrowed(self) -> bool:
+        """By more than the words."""
+        return any(self.params.get(name) for name in PARAMETERS if name != "q")
 
     def choices_of(self, name: str, label: str, options: Mapping[str, str]) -> Mapping[str, Any]:
         chosen = self.params.get(name, "")

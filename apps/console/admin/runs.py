@@ -20,7 +20,7 @@ from apps.console.admin.run_contents import may_read, record_reading
 from apps.console.admin.run_links import links_of
 from apps.console.admin.run_list import RunList, kept_parameters, selects
 from apps.console.admin.theme import ReadOnlyAdmin
-from apps.console.admin.waterfall import waterfall_of
+from apps.console.admin.waterfall import duration, waterfall_of
 from apps.console.operated import of_seen
 from apps.console.run_search import summary_of
 from apps.insights.costs import costs_of_runs
@@ -59,16 +59,14 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         "person",
         "door",
         "state",
-        "seconds",
-        "model_calls",
-        "tool_calls",
-        "prompt_tokens",
-        "completion_tokens",
+        "took",
+        "calls",
+        "tokens",
         "cost",
         "error_reference",
     )
     ordering = ("-started_at",)
-    sortable_by = ("started_at", "seconds")
+    sortable_by = ("started_at", "took")
     list_before_template = "admin/runs/search.html"
     change_form_before_template = "admin/runs/actions.html"
     change_form_outer_after_template = "admin/runs/waterfall.html"
@@ -127,6 +125,18 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         kind = {"failed": "bad", "done": "good"}.get(run.status, "")
         badge = '<span class="workbench-block run-state"><span class="workbench-badge workbench-{}">{}</span></span>'
         return format_html(badge, kind, run.status)
+
+    @admin.display(description="took", ordering="seconds")
+    def took(self, run: RunSummary) -> str:
+        return NOTHING if run.seconds is None else duration(run.seconds)
+
+    @admin.display(description="calls of models + tools")
+    def calls(self, run: RunSummary) -> str:
+        return f"{run.model_calls:,} + {run.tool_calls:,}"
+
+    @admin.display(description="tokens in + out")
+    def tokens(self, run: RunSummary) -> str:
+        return f"{run.prompt_tokens:,} + {run.completion_tokens:,}"
 
     @admin.display(description="cost")
     def cost(self, run: Any) -> str:
