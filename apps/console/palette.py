@@ -150,7 +150,9 @@ def runs(request: HttpRequest, words: str) -> Iterator[Found]:
         is_seen = request.user.has_perm("runs.view_run")
         of_id = Run.objects.filter(of_seen(request), pk=UUID(words), status__in=Run.OPEN)
         going = [*of_id] if is_seen else []
-    for row in (*going, *some(RunSummary.objects.filter(of_seen(request), wanted))):
+    over = some(RunSummary.objects.filter(of_seen(request), wanted))
+    rows: list[Run | RunSummary] = [*going, *over]
+    for row in rows:
         url = reverse("admin:runs_runsummary_change", args=[row.pk])
         yield Found(f"{row.application}, {row.status}", f"{row.started_at:%Y-%m-%d %H:%M} UTC", url)
 

@@ -75,9 +75,13 @@ class RunSearch:
             said["q"],
             said["application"],
             version,
-            *(said[name] for name in ("user", "status", "door", "error", "tool")),
-            since,
-            until,
+            user=said["user"],
+            status=said["status"],
+            door=said["door"],
+            error=said["error"],
+            tool=said["tool"],
+            since=since,
+            until=until,
         )
 
     @property

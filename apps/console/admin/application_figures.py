@@ -60,7 +60,11 @@ def read_week(slugs: Collection[str], now: datetime) -> dict[str, WeekFigures]:
         people=Count("bucket", distinct=True), runs=Count("pk"), failed=failed
     )
     counts = {slug: numbers for slug, *numbers in counted}
-    return {slug: WeekFigures(*counts.get(slug, (0, 0, 0)), costs[slug].costs) for slug in slugs}
+    found = {}
+    for slug in slugs:
+        people, runs, number = counts.get(slug, (0, 0, 0))
+        found[slug] = WeekFigures(people, runs, number, costs[slug].costs)
+    return found
 
 
 def read_costs(slugs: Collection[str], now: datetime) -> Mapping[str, Sums]:

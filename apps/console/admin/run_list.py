@@ -113,4 +113,4 @@ def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
 def kept_parameters(request: HttpRequest) -> list[tuple[str, str]]:
     """What the search leaves as it is, such as the order."""
     left = (*PARAMETERS, PAGE_VAR, "e")
-    return [(name, value) for name, value in request.GET.items() if name not in left]
+    return [(name, str(value)) for name, value in request.GET.items() if name not in left]

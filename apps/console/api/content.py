@@ -35,7 +35,7 @@ from apps.manifest.skill_files import SKILL_FILE
 IN_FILES = "The item is in no row: it is one of files, which is replaced with PUT."
 
 
-class ListedItemSerializer(serializers.Serializer[Mapping[str, Any]]):
+class ListedItemSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField(read_only=True)
     name = serializers.CharField(read_only=True)
     layer = serializers.CharField(
@@ -85,7 +85,7 @@ class ContentViewSet(GenericViewSet[ContentItem]):
     def list(self, request: Request) -> Response:
         content = installed()
         stacks = filtered_stacks(content, request.query_params)
-        page = self.paginate_queryset(stacks) or []  # type: ignore[arg-type]  # any sequence
+        page = self.paginate_queryset(stacks) or []
         return self.get_paginated_response([listed(content, stack) for stack in page])
 
     def retrieve(self, request: Request, kind: str, name: str) -> Response:

@@ -21,7 +21,7 @@ from rest_framework.viewsets import GenericViewSet
 from apps.console.admin.run_contents import may_read, record_reading
 from apps.console.admin.run_list import with_figures
 from apps.console.admin.runs import STOP, going_run
-from apps.console.admin.waterfall import TimeSpan, waterfall_of
+from apps.console.admin.waterfall import waterfall_of
 from apps.console.api.authentication import StaffWithPermission
 from apps.console.operated import of_seen
 from apps.console.run_search import DOORS, STATES, GoingFirst, RunSearch, summary_of
@@ -79,7 +79,7 @@ class ListedRunSerializer(serializers.ModelSerializer[RunSummary]):
         return {currency: f"{cost:f}" for currency, cost in costs.items()}
 
 
-class SpanSerializer(serializers.Serializer[TimeSpan]):
+class SpanSerializer(serializers.Serializer[Any]):
     """A call of a model or a tool, a run inside of the run, or a wait for somebody."""
 
     kind = serializers.CharField(help_text="`model`, `tool`, `run` or `wait`.")
@@ -106,7 +106,7 @@ class RunSerializer(ListedRunSerializer):
 
 class PieceSerializer(serializers.Serializer[Any]):
     layer = serializers.CharField()
-    source = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # the name of an attribute of fields, too
     text = serializers.CharField()
     tokens = serializers.IntegerField(help_text="An estimate.")
     is_cut = serializers.BooleanField(help_text="Only the beginning is kept.")
@@ -144,7 +144,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
         except (ValueError, OverflowError) as error:
             raise ValidationError(str(error)) from error
         over = search.over(request).order_by("-started_at", "pk")
-        page = self.paginate_queryset(GoingFirst(search.going(request), over))  # type: ignore[arg-type]  # any sequence
+        page = self.paginate_queryset(GoingFirst(search.going(request), over))
         return self.get_paginated_response(
             ListedRunSerializer(with_figures(page or []), many=True).data
         )
@@ -160,7 +160,9 @@ class RunViewSet(GenericViewSet[RunSummary]):
         run = going_run(request, pk)
         if run is None or not async_to_sync(stop)(HUB, run):
             raise CannotBeStopped
-        LogEntry.objects.log_actions(request.user.pk, [run], CHANGE, "Stopped.", single_object=True)
+        LogEntry.objects.log_actions(
+            request.user.pk or 0, [run], CHANGE, "Stopped.", single_object=True
+        )
         return Response(status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(responses=ModelRequestSerializer(many=True))

@@ -120,7 +120,12 @@ def test_a_secret_goes_anywhere_with_a_permission_only_and_stays_while_it_is_nam
 
     refused = client.post("/api/secrets/", body)
     api.post("/api/secrets/", body)
-    rest = {"type": "rest-api", "name": "R", "base_url": "https://a.example.com", "tools": []}
+    rest: dict[str, Any] = {
+        "type": "rest-api",
+        "name": "R",
+        "base_url": "https://a.example.com",
+        "tools": [],
+    }
     rest["headers"] = {"Authorization": {"$secret": "any"}}
     ContentItem.objects.create(kind="toolset", name="r", text=json.dumps(rest))
 
