@@ -70,7 +70,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     list_before_template = "admin/runs/search.html"
     change_form_before_template = "admin/runs/actions.html"
     change_form_outer_after_template = "admin/runs/waterfall.html"
-    readonly_fields = ("person", "versions", "cost", "helpers", "requests")
+    readonly_fields = ("state", "person", "versions", "cost", "helpers", "requests")
 
     class Media:
         css = {"all": ("console/workbench.css", "console/waterfall.css", "console/runs.css")}
@@ -169,6 +169,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     def get_fields(self, request: HttpRequest, obj: RunSummary | None = None) -> list[str]:
         own = super().get_fields(request, obj)
         names = [name for name in own if name not in self.readonly_fields]
+        names = ["state" if name == "status" else name for name in names]
         names += ["person", "versions", "cost"]
         if obj is not None and helpers_of(obj).exists():
             names.append("helpers")
