@@ -326,8 +326,14 @@ UNFOLD = {
             "950": "oklch(28.2% .091 267.935)",
         },
     },
-    "SCRIPTS": [lambda request: static("console/landmarks.js")],
-    "STYLES": [lambda request: static("console/admin.css")],
+    "SCRIPTS": [
+        lambda request: static("console/landmarks.js"),
+        lambda request: static("console/palette.js"),
+    ],
+    "STYLES": [
+        lambda request: static("console/admin.css"),
+        lambda request: static("console/palette.css"),
+    ],
     "DASHBOARD_CALLBACK": "apps.console.admin.dashboard.overview",
     "SIDEBAR": {
         "show_search": False,

@@ -1,4 +1,4 @@
-"""Groups that are there from the start: administrator, operator, auditor.
+"""Groups that are there from the start: administrator, operator, auditor, publisher, reader of runs.
 
 They are completed after each migration, when new permissions are there. A group that somebody has
 renamed stays the same role, one that somebody has made under such a name stays theirs, and what
@@ -16,7 +16,7 @@ ACTIONS = ("add", "change", "delete", "view")
 LIBRARIES = ("account", "mfa", "socialaccount", "usersessions")
 """Whose tables nobody edits by hand, although some are in the admin."""
 FOR_SUPERUSERS = ("runs.read_run_contents",)
-"""In no group from the start."""
+"""In no group from the start but the one that is for it."""
 
 
 def everything_of(app: str, *models: str) -> tuple[str, ...]:
@@ -43,8 +43,24 @@ AUDITOR = (
     *("workspace.view_deployment", "accounts.view_auditentry", "insights.view_budget"),
     *SHAPES,
 )
+PUBLISHER = (
+    *("catalog.view_application", "catalog.change_application", "catalog.publish_application"),
+    *("catalog.view_contentitem", "workspace.view_deployment"),
+    *SHAPES,
+)
+"""Beside it, somebody needs a role in the applications that they publish."""
+RUN_READER = (
+    *("catalog.see_all_applications", "catalog.view_application", "runs.read_run_contents"),
+    *SHAPES,
+)
+"""Reads what was said in all runs; each reading is in the audit."""
 ADMINISTRATOR = "administrator"
-PERMISSIONS: dict[str, tuple[str, ...]] = {"operator": OPERATOR, "auditor": AUDITOR}
+PERMISSIONS: dict[str, tuple[str, ...]] = {
+    "operator": OPERATOR,
+    "auditor": AUDITOR,
+    "publisher": PUBLISHER,
+    "reader of runs": RUN_READER,
+}
 
 
 def offered() -> Q:
@@ -74,8 +90,9 @@ def keep_groups(using: str, apps: Any = installed_apps, **told: Any) -> None:
         if role is None:
             group = groups.create(name=free_name(name, groups.values_list("name", flat=True)))
             role = roles.create(name=name, group=group)
-        wanted = PERMISSIONS.get(name, tuple(by_label))
-        new = set(wanted) & {*by_label} - {*FOR_SUPERUSERS, *role.given}
+        everything = {*by_label} - {*FOR_SUPERUSERS}
+        new = ({*PERMISSIONS[name]} if name in PERMISSIONS else everything) & {*by_label}
+        new -= {*role.given}
         if new:
             role.given = sorted({*role.given, *new})
             role.save(using=using)

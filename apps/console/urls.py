@@ -7,18 +7,29 @@ from rest_framework.routers import SimpleRouter
 
 from apps.console.api.applications import ApplicationViewSet
 from apps.console.api.budgets import BudgetViewSet
+from apps.console.api.content import ContentViewSet
 from apps.console.api.deployments import DeploymentViewSet
+from apps.console.api.keys import ApiKeyViewSet
+from apps.console.api.mcp_servers import McpServerViewSet
 from apps.console.api.reference import reference
+from apps.console.api.runs import RunViewSet
 from apps.console.api.schedules import ScheduleViewSet
+from apps.console.api.secrets import SecretViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
+from apps.console.palette import find
 from apps.console.workbench import views as workbench
 
 router = SimpleRouter()
 router.register("applications", ApplicationViewSet)
 router.register("budgets", BudgetViewSet)
 router.register("deployments", DeploymentViewSet)
+router.register("keys", ApiKeyViewSet)
+router.register("mcp-servers", McpServerViewSet)
+router.register("runs", RunViewSet)
 router.register("schedules", ScheduleViewSet)
+router.register("secrets", SecretViewSet)
+item = ContentViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})
 staff = admin.site.admin_view
 
 workbench_urls: list[URLPattern] = [
@@ -28,8 +39,11 @@ workbench_urls: list[URLPattern] = [
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("admin/find/", staff(find), name="palette"),
     path("admin/catalog/application/<int:pk>/try/", include((workbench_urls, "workbench"))),
     path("api/", include(router.urls)),
+    path("api/content/", ContentViewSet.as_view({"get": "list"}), name="api-content"),
+    path("api/content/<str:kind>/<str:name>/", item, name="api-content-item"),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs/", reference, name="api-docs"),
     path("dev/ai-latency", ai_latency, name="ai-latency"),

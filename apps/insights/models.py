@@ -97,6 +97,7 @@ class ToolUse(Call):
         indexes = (
             models.Index(fields=("started_at",), name="tool_calls_by_age"),
             models.Index(fields=("run",), name="tool_calls_by_run"),
+            models.Index(fields=("tool", "run"), name="tool_calls_by_tool"),
             models.Index(
                 fields=("started_at",),
                 condition=models.Q(has_failed=True),

@@ -47,6 +47,14 @@ class RunSummary(models.Model):
         verbose_name = "run"
         indexes = (
             models.Index(fields=("started_at",), name="run_summaries_by_age"),
+            # What operators look for; the newest come first.
+            models.Index(fields=("application", "started_at"), name="run_summaries_by_application"),
+            models.Index(fields=("bucket", "started_at"), name="run_summaries_by_caller"),
+            models.Index(
+                fields=("started_at",),
+                condition=models.Q(status__in=("failed", "refused", "stopped")),
+                name="run_summaries_not_done",
+            ),
             models.Index(
                 fields=("error_reference",),
                 condition=~models.Q(error_reference=""),

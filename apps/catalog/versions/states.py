@@ -23,7 +23,10 @@ def state_of(row: Application) -> ApplicationState:
 
 def has_draft(row: Application) -> bool:
     found = getattr(row, "drafted", None)
-    return hasattr(row, "draft") if found is None else bool(found)
+    if found is None:
+        draft = getattr(row, "draft", None)  # one that `draft_of` made is not stored
+        return draft is not None and draft.pk is not None
+    return bool(found)
 
 
 def with_drafts(rows: models.QuerySet[Application]) -> models.QuerySet[Application]:

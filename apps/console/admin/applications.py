@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
@@ -11,7 +12,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.forms import ModelForm
 from django.http import HttpRequest
-from django.urls import URLPattern
+from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
@@ -30,8 +31,10 @@ from apps.catalog.versions.drafts import (
 )
 from apps.catalog.versions.publication import archive
 from apps.catalog.versions.states import ApplicationState, in_state, state_of, with_drafts
+from apps.console.admin.application_figures import week_figures
 from apps.console.admin.application_form import ApplicationForm, stored_draft
 from apps.console.admin.attached_files import attached_files
+from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.editor_requests import check_manifest, manifest_schemas
 from apps.console.admin.grants import GrantInline
@@ -48,13 +51,19 @@ GRANTING = ("is_public", "is_shared", "owner")
 """Fields that say who may use an application."""
 
 
+OF_WEEK = ("week_people", "week_cost", "week_errors")
+"""Columns with figures."""
+
+
 class StateFilter(admin.SimpleListFilter):
-    title, parameter_name = "state", "state"
+    title = parameter_name = "state"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        return ApplicationState.choices
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(state.value, str(state.label)) for state in ApplicationState]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Application]
+    ) -> QuerySet[Application]:
         return in_state(queryset, self.value() or "")
 
 
@@ -64,11 +73,13 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
     list_display = (
         "title",
         "slug",
-        "state",
         "model_name",
+        "state",
         "is_enabled",
         "for_whom",
         "owner",
+        *OF_WEEK,
+        "updated_at",
         "chat",
     )
     list_filter = (
@@ -93,7 +104,7 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
     inlines = (GrantInline,)
 
     class Media:
-        css = {"all": ("console/workbench.css", "chat/styles/requests.css")}
+        css = {"all": ("console/workbench.css", "console/runs.css", "chat/styles/requests.css")}
         js = (forms.Script("console/prompt-preview.js", type="module"),)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Application]:
@@ -101,14 +112,10 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
         if request.resolver_match is None or request.resolver_match.url_name != LIST_URL:
             return rows
         names = (KT(f"{MODEL}deployment_id"), KT(f"{MODEL}name"))
-        return (
-            with_drafts(rows)
-            .defer("manifest")
-            .annotate(
-                model=Coalesce(*names, output_field=CharField()),
-                people=granted_to("user"),
-                groups=granted_to("group"),
-            )
+        return with_drafts(rows.defer("manifest")).annotate(
+            model=Coalesce(*names, output_field=CharField()),
+            people=granted_to("user"),
+            groups=granted_to("group"),
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Application | None = None) -> Any:
@@ -123,9 +130,47 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
         found = Application.objects.filter(pk__in=numbers).aggregate(count=kept[0], people=kept[1])
         return [conversations_kept(**found)] if found["count"] else []
 
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """Figures for those alone who may see them elsewhere."""
+        may = all(map(request.user.has_perm, ("insights.view_usagesum", "runs.view_runsummary")))
+        return [name for name in self.list_display if may or name not in OF_WEEK]
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        listed = super().get_changelist_instance(request)
+        if {*OF_WEEK} & {*listed.list_display}:
+            found = week_figures([row.slug for row in listed.result_list])  # once for all rows
+            for row in listed.result_list:
+                row.week = found[row.slug]
+        return listed
+
     @admin.display(description="state")
-    def state(self, application: Application) -> str:
-        return state_of(application).label
+    def state(self, application: Application) -> SafeString:
+        found = state_of(application)
+        badge = (
+            '<span class="workbench-block run-state">'
+            '<span class="workbench-badge workbench-{}">{}</span></span>'
+        )
+        kind = "good" if found is ApplicationState.LIVE else ""
+        short = "Live, changed" if found is ApplicationState.CHANGED else found.label
+        return format_html(badge, kind, short)
+
+    @admin.display(description="callers, 7 days")
+    def week_people(self, application: Any) -> str:
+        return f"{application.week.people:,}"
+
+    @admin.display(description="cost, 7 days")
+    def week_cost(self, application: Any) -> str:
+        return money(application.week.costs)
+
+    @admin.display(description="failed, 7 days")
+    def week_errors(self, application: Any) -> SafeString | str:
+        rate = application.week.error_rate
+        if not rate:
+            return NOTHING if rate is None else "0%"
+        page = reverse("admin:runs_runsummary_changelist")
+        query = urlencode({"application": application.slug, "status": "failed", "hours": 168})
+        link = '<a class="text-primary-700 underline dark:text-primary-400" href="{}?{}">{}</a>'
+        return format_html(link, page, query, f"{rate:.1%}")
 
     @admin.display(description="model", ordering="model")
     def model_name(self, application: Application) -> str:

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Model
 from django.http import HttpRequest
 from django.urls import reverse
 
 from apps.accounts.models import ApiKey
 from apps.catalog.content.installed import installed
 from apps.catalog.content.review import problems_by_item
+from apps.catalog.models import Application
 from apps.console.admin.home import blocks
-from apps.console.operated import seen
+from apps.console.admin.needs import Counts, RowCount, count_rows
 from apps.workspace.local.models import Deployment
 
 
@@ -22,29 +23,25 @@ def is_mcp_server_page(request: HttpRequest) -> bool:
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add `blocks` of how it goes, and `cards` for the pages that the person may see."""
+    counts = count_rows(request)
     may = request.user.has_perm
     cards = []
     if may("catalog.view_application"):
         about = "{} in all, {} enabled. What people talk to: model, prompt, tools."
-        rows = seen(request).order_by()
-        cards.append(row_card(rows, "Applications", "forum", about, is_enabled=True))
+        cards.append(row_card(counts, "applications", Application, "forum", about))
     if may("catalog.view_contentitem"):
         cards.append(content_card())
     if may("workspace.view_deployment"):
         about = "{} in all, {} enabled. The models, where they are and their keys."
-        cards.append(
-            row_card(
-                Deployment.objects.all(), "Deployments", "network_node", about, is_enabled=True
-            )
-        )
+        cards.append(row_card(counts, "deployments", Deployment, "network_node", about))
     if may("accounts.view_apikey"):
         about = "{} in all, {} not revoked. For programs that talk to applications."
-        cards.append(row_card(ApiKey.objects.all(), "API keys", "key", about, revoked=False))
+        cards.append(row_card(counts, "keys", ApiKey, "key", about))
     cards += [
         card("Chat page", "chat", "/", "Talk to the applications as your users do."),
         card("API description", "api", reverse("api-docs"), "Edit the catalog from scripts."),
     ]
-    return {**context, "blocks": blocks(request), "cards": cards}
+    return {**context, "blocks": blocks(request, counts), "cards": cards}
 
 
 def card(title: str, icon: str, url: str, text: str) -> dict[str, str]:
@@ -52,13 +49,13 @@ def card(title: str, icon: str, url: str, text: str) -> dict[str, str]:
 
 
 def row_card(
-    rows: QuerySet[Any], title: str, icon: str, about: str, **in_use: bool
+    counts: Counts, name: str, model: type[Model], icon: str, about: str
 ) -> dict[str, str]:
-    """`about` has places for the number of rows, and of those that are `in_use`."""
-    in_all, used = rows.aggregate(all=Count("pk"), used=Count("pk", filter=Q(**in_use))).values()
-    meta = rows.model._meta
+    """`about` has places for the number of rows, and of those in use."""
+    meta, count = model._meta, counts.get(name, RowCount())
     url = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
-    return card(title, icon, url, about.format(in_all, used))
+    title = "API keys" if name == "keys" else name.capitalize()
+    return card(title, icon, url, about.format(count.all, count.used))
 
 
 def content_card() -> dict[str, str]:

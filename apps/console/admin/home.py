@@ -1,15 +1,15 @@
-"""The blocks of the admin's first page: health, runs now, money today, errors, MCP servers.
+"""The blocks of the admin's first page: what needs somebody, runs now and today, money, errors, health.
 
 Each reads by itself, so that one which fails says so and the others are shown.
 """
 
 import logging
 import shutil
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
-from typing import Any, Literal
+from functools import cache, partial
+from typing import Any
 from urllib.parse import urlencode
 
 from asgiref.sync import async_to_sync
@@ -25,6 +25,8 @@ from django.utils import timezone
 from apps.capabilities.mcp.administration import sessions
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.mcp_sessions import may_administer, place_of, redacted_error
+from apps.console.admin.needs import Counts, Fact, RowCount, needs
+from apps.console.admin.today import compared, read_daily_runs
 from apps.console.operated import seen_slugs
 from apps.insights.daily_spend import read_daily_spend
 from apps.insights.periods import ends_of_sums
@@ -45,17 +47,10 @@ LEAST_FREE = 0.1
 LATEST_SUMS = timedelta(hours=3)
 """After that, sums of usage are late: they are made every hour."""
 
-State = Literal["", "good", "bad"]
+Ends = Callable[[], Mapping[str, datetime]]
+"""Until when usage is summed up, read once."""
 Slugs = frozenset[str] | None
 """Of the applications that the person sees; None: all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    name: str
-    text: str
-    state: State = ""
-    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +63,25 @@ class Block:
     has_failed: bool = False
 
 
-def blocks(request: HttpRequest) -> list[Block]:
-    """Those that the person may see."""
+def blocks(request: HttpRequest, counts: Counts) -> list[Block]:
+    """Those that the person may see; `counts` are those of `count_rows`."""
+    ends = cache(ends_of_sums)
     may, among = request.user.has_perm, seen_slugs(request)
     sees_runs, sees_usage = may("runs.view_run"), may("insights.view_usagesum")
     sees_rows = may("runs.view_runsummary")
     wanted: list[tuple[bool, str, Callable[[], Iterator[Fact]], str]] = [
-        (sees_runs, "Health", health, ""),
-        (sees_runs, "Runs now", partial(runs_now, among), ""),
+        (
+            bool(counts),
+            "Needs somebody",
+            partial(needs, request, counts),
+            "Nobody waits, and all changes are published.",
+        ),
+        (sees_runs, "Runs now", partial(runs_now, among, counts), ""),
+        (sees_rows and sees_usage, "Runs today", partial(runs_today, among, ends), ""),
         (
             sees_usage,
             "Spent today",
-            partial(spent_today, among),
+            partial(spent_today, among, ends),
             "Nothing was spent today or yesterday.",
         ),
         (
@@ -94,6 +96,7 @@ def blocks(request: HttpRequest) -> list[Block]:
             down,
             "None, as far as this process knows.",
         ),
+        (sees_runs, "Health", partial(health, ends), ""),
     ]
     return [block(title, read, empty) for is_seen, title, read, empty in wanted if is_seen]
 
@@ -106,7 +109,7 @@ def block(title: str, read: Callable[[], Iterator[Fact]], empty: str) -> Block:
         return Block(title, has_failed=True)
 
 
-def health() -> Iterator[Fact]:
+def health(ends: Ends) -> Iterator[Fact]:
     # The database itself has just answered, with the person's session.
     database = "PostgreSQL" if connection.vendor == "postgresql" else "SQLite"
     layer = "Redis" if settings.REDIS_URL else "in memory, for one process"
@@ -117,7 +120,7 @@ def health() -> Iterator[Fact]:
     share = disk.free / disk.total
     free = f"{filesizeformat(disk.free)} free, {share:.0%}"
     yield Fact("Disk of files", free, "good" if share >= LEAST_FREE else "bad")
-    until = ends_of_sums().get("hour")
+    until = ends().get("hour")
     if until is None:
         yield Fact("Sums of usage", "none yet")
     else:
@@ -131,7 +134,7 @@ def checked(name: str, check: Callable[[], Awaitable[None]], good: str) -> Fact:
     return Fact(name, found or good, "bad" if found else "good")
 
 
-def runs_now(among: Slugs) -> Iterator[Fact]:
+def runs_now(among: Slugs, counts: Counts) -> Iterator[Fact]:
     status = Run.Status
     found = Run.objects.filter(of_applications(among), status__in=Run.OPEN).aggregate(
         running=Count("pk", filter=Q(status=status.RUNNING)),
@@ -147,18 +150,26 @@ def runs_now(among: Slugs) -> Iterator[Fact]:
         ("queued", "Queued"),
     ):
         yield Fact(title, f"{found[name]:,}", link=f"{page}?status={name}")
-    summaries = RunSummary.objects.filter(of_applications(among))
-    going = summaries.filter(status=RunSummary.Status.RUNNING).count()
+    going = counts.get("gateway", RowCount()).all
     rows = reverse("admin:runs_runsummary_changelist")
-    yield Fact("Over the gateway", f"{going:,}", link=f"{rows}?status__exact=running")
+    yield Fact("Over the gateway", f"{going:,}", link=f"{rows}?status=running")
     yield Fact("Processes at work", f"{found['processes']:,}")
     lost = found["lost"]
     if lost:
         yield Fact("Without a living process", f"{lost:,}, to be taken over", "bad", page)
 
 
-def spent_today(among: Slugs) -> Iterator[Fact]:
-    spend = read_daily_spend(timezone.now(), among)
+def runs_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
+    found = read_daily_runs(timezone.now(), ends(), among)
+    page = f"{reverse('admin:runs_runsummary_changelist')}?hours=24"
+    yield Fact("Runs", compared(found["today"], found["yesterday"]), link=page)
+    failed = found["failed_today"]
+    text = compared(failed, found["failed_yesterday"])
+    yield Fact("Failed", text, "bad" if failed else "", f"{page}&status=failed")
+
+
+def spent_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
+    spend = read_daily_spend(timezone.now(), among, ends())
     page = f"{reverse('admin:insights_usagesum_changelist')}?days=1"
     for currency in sorted({*spend.today, *spend.yesterday}):
         today, yesterday = spend.today.get(currency), spend.yesterday.get(currency)
@@ -176,7 +187,7 @@ def errors(among: Slugs) -> Iterator[Fact]:
     runs = reverse("admin:runs_runsummary_changelist")
     by_application = grouped(failed, "application").order_by("-count", "-last")
     for application, count, last in by_application[:MOST_ERRORS]:
-        query = urlencode({"status__exact": "failed", "application": application})
+        query = urlencode({"status": "failed", "application": application})
         name = f"Failed runs of {application or 'no application'}"
         yield Fact(name, frequency(count, last), link=f"{runs}?{query}")
     tools = f"{reverse('admin:insights_usagesum_changelist')}?by=tool&days=1&sort=-errors"

@@ -19,9 +19,9 @@ from apps.accounts.buckets import bucket_of
 from apps.agent.ledger import InteractionKind
 from apps.console.admin.answer_forms import FORMS, AnswerForm, heading, kind_of, shown_arguments
 from apps.console.admin.callers import caller_names
-from apps.console.admin.runs import ApplicationFilter, record_reading
+from apps.console.admin.run_contents import record_reading
 from apps.console.admin.theme import ReadOnlyAdmin
-from apps.console.operated import of_seen
+from apps.console.operated import of_seen, seen
 from apps.errors import Refused
 from apps.live.hub import HUB
 from apps.live.interactions import take_answer
@@ -45,6 +45,18 @@ class RunStateFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
         return queryset if self.value() is None else queryset.filter(status=self.value())
+
+
+class ApplicationFilter(admin.SimpleListFilter):
+    """Offers the applications of the catalog that the person sees."""
+
+    title = parameter_name = "application"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return list(seen(request).order_by("title").values_list("slug", "title"))
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        return queryset if self.value() is None else queryset.filter(application=self.value())
 
 
 @admin.register(Run)

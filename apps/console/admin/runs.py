@@ -1,50 +1,39 @@
-"""The runs of all doors in the admin: to be read, filtered and found by an error's reference."""
+"""The runs of all doors in the admin: to be read, filtered, found by an error's reference, stopped."""
 
 from typing import Any
 from uuid import UUID
 
-from django.contrib import admin
+from asgiref.sync import async_to_sync
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts import audit
-from apps.accounts.addresses import address_of
-from apps.accounts.audit import AuditEvent
-from apps.accounts.buckets import bucket_of
-from apps.console.admin.cells import money
+from apps.console.admin.callers import caller_names
+from apps.console.admin.cells import NOTHING, money
+from apps.console.admin.run_contents import may_read, record_reading
+from apps.console.admin.run_links import links_of
+from apps.console.admin.run_list import RunList, kept_parameters, selects
 from apps.console.admin.theme import ReadOnlyAdmin
-from apps.console.admin.waterfall import waterfall_of
-from apps.console.operated import of_seen, seen
+from apps.console.admin.waterfall import duration, waterfall_of
+from apps.console.operated import of_seen
+from apps.console.run_search import summary_of
 from apps.insights.costs import costs_of_runs
+from apps.insights.models import ModelCall
+from apps.live.hub import HUB
 from apps.live.models import HelperRun, Run
 from apps.live.request_view import view_of
 from apps.live.run_summary import RunSummary
 from apps.live.sent_requests import requests_of
+from apps.live.stopping import stop
 
-
-def may_read(request: HttpRequest) -> bool:
-    return request.user.has_perm("runs.read_run_contents")
-
-
-def record_reading(
-    request: HttpRequest, run: RunSummary | Run, subject: str, *, is_allowed: bool
-) -> None:
-    audit.record(
-        AuditEvent(
-            "contents.read" if is_allowed else "access.denied",
-            bucket_of(request.user.pk),
-            address_of(request),
-            run.application,
-            run=run.pk,
-            subject=subject,
-        )
-    )
+STOP = "runs.change_run"
+IS_OVER = "It was over already."
 
 
 def helpers_of(run: RunSummary) -> QuerySet[HelperRun]:
@@ -62,71 +51,107 @@ def helper_line(helper: HelperRun) -> str:
     )
 
 
-class ApplicationFilter(admin.SimpleListFilter):
-    """Offers the applications of the catalog; to look for all names among the runs takes long."""
-
-    title = parameter_name = "application"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return list(seen(request).order_by("title").values_list("slug", "title"))
-
-    def queryset(
-        self, request: HttpRequest, queryset: QuerySet[RunSummary]
-    ) -> QuerySet[RunSummary]:
-        return queryset if self.value() is None else queryset.filter(application=self.value())
-
-
 @admin.register(RunSummary)
 class RunAdmin(ReadOnlyAdmin[RunSummary]):
     list_display = (
         "started_at",
         "application",
+        "person",
         "door",
-        "bucket",
-        "status",
-        "seconds",
-        "model_calls",
-        "tool_calls",
-        "prompt_tokens",
-        "completion_tokens",
+        "state",
+        "took",
+        "calls",
+        "tokens",
         "cost",
         "error_reference",
     )
-    list_filter = ("door", "status", ApplicationFilter)
-    search_fields = ("=error_reference", "=application", "=bucket")
-    search_help_text = "An error reference, or the whole name of an application or a caller."
     ordering = ("-started_at",)
-    show_full_result_count = False
+    sortable_by = ("started_at", "took")
+    list_before_template = "admin/runs/search.html"
+    change_form_before_template = "admin/runs/actions.html"
     change_form_outer_after_template = "admin/runs/waterfall.html"
+    readonly_fields = ("state", "person", "versions", "cost", "helpers", "requests")
 
     class Media:
-        css = {"all": ("console/workbench.css", "console/waterfall.css")}
+        css = {"all": ("console/workbench.css", "console/waterfall.css", "console/runs.css")}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[RunSummary]:
         rows: QuerySet[RunSummary] = super().get_queryset(request)
         return rows.filter(of_seen(request))
 
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> RunSummary | None:
+        """A run that goes on has no row yet, and is shown in the same way."""
+        row: RunSummary | None = super().get_object(request, object_id, from_field)
+        if row is not None or not request.user.has_perm("runs.view_run"):
+            return row
+        going = going_run(request, object_id)
+        return None if going is None else summary_of(going)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return RunList
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        page: HttpResponse = super().changelist_view(request, extra_context)
+        context = getattr(page, "context_data", None) or {}
+        if listed := context.get("cl"):
+            context["selects"] = selects(request, listed)
+            context["kept"] = kept_parameters(request)
+        return page
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         run = self.get_object(request, object_id)
-        seen = run is not None and self.has_view_permission(request, run)
-        context = {**(extra_context or {}), "waterfall": waterfall_of(run) if seen else None}
+        context = dict(extra_context or {})
+        if run is not None and self.has_view_permission(request, run):
+            may_stop = run._state.adding and request.user.has_perm(STOP)
+            context |= {
+                "waterfall": waterfall_of(run),
+                "links": [*links_of(request, run)],
+                "stop_url": self.url("stop", run.pk) if may_stop else "",
+            }
         answer: HttpResponse = super().change_view(request, object_id, form_url, context)
         return answer
 
-    readonly_fields = ("helpers", "requests")
+    @admin.display(description="person", ordering="bucket")
+    def person(self, run: Any) -> str:
+        known = getattr(run, "person_name", None)
+        return str(known or caller_names([run.bucket])[run.bucket])
 
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
-        listed = super().get_changelist_instance(request)
-        found = costs_of_runs([row.pk for row in listed.result_list])  # once for all rows
-        for row in listed.result_list:
-            row.costs = found[row.pk].costs if row.pk in found else {}
-        return listed
+    @admin.display(description="state", ordering="status")
+    def state(self, run: RunSummary) -> SafeString:
+        kind = {"failed": "bad", "done": "good"}.get(run.status, "")
+        badge = '<span class="workbench-block run-state"><span class="workbench-badge workbench-{}">{}</span></span>'
+        return format_html(badge, kind, run.status)
+
+    @admin.display(description="took", ordering="seconds")
+    def took(self, run: RunSummary) -> str:
+        return NOTHING if run.seconds is None else duration(run.seconds)
+
+    @admin.display(description="calls of models + tools")
+    def calls(self, run: RunSummary) -> str:
+        return f"{run.model_calls:,} + {run.tool_calls:,}"
+
+    @admin.display(description="tokens in + out")
+    def tokens(self, run: RunSummary) -> str:
+        return f"{run.prompt_tokens:,} + {run.completion_tokens:,}"
 
     @admin.display(description="cost")
     def cost(self, run: Any) -> str:
-        return money(run.costs)
+        costs = getattr(run, "costs", None)
+        if costs is None:
+            found = costs_of_runs([run.pk])
+            costs = found[run.pk].costs if run.pk in found else {}
+        return money(costs)
+
+    @admin.display(description="versions")
+    def versions(self, run: RunSummary) -> str:
+        """Of the application, as its calls name them."""
+        calls = ModelCall.objects.filter(run=run.pk, application=run.application).order_by()
+        found = sorted(set(calls.values_list("version", flat=True)))
+        return ", ".join(map(str, found)) or NOTHING
 
     @admin.display(description="helpers")
     def helpers(self, run: RunSummary) -> SafeString:
@@ -136,7 +161,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         )
         return format_html("<ul>{}</ul>", lines)
 
-    @admin.display(description="models were asked")
+    @admin.display(description="what was asked and done")
     def requests(self, run: RunSummary) -> SafeString:
         link = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
         return format_html(link, self.url("requests", run.pk), "What the models saw")
@@ -144,19 +169,24 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     def get_fields(self, request: HttpRequest, obj: RunSummary | None = None) -> list[str]:
         own = super().get_fields(request, obj)
         names = [name for name in own if name not in self.readonly_fields]
+        names = ["state" if name == "status" else name for name in names]
+        names += ["person", "versions", "cost"]
         if obj is not None and helpers_of(obj).exists():
             names.append("helpers")
         return [*names, "requests"] if may_read(request) else names
 
     def get_urls(self) -> list[URLPattern]:
-        requests = self.viewer_path(
-            "<uuid:number>/requests/", require_safe(self.requests_view), "requests"
-        )
-        return [requests, *super().get_urls()]
+        requests = require_safe(self.requests_view)
+        return [
+            self.viewer_path("<uuid:number>/requests/", requests, "requests"),
+            self.viewer_path("<uuid:number>/stop/", require_POST(self.stop_view), "stop"),
+            *super().get_urls(),
+        ]
 
     def requests_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
         """What models were asked in a run; who reads it is in the audit. Raises PermissionDenied."""
-        run = get_object_or_404(self.get_queryset(request), pk=number)
+        run = self.get_object(request, str(number))
+        run = run or get_object_or_404(self.get_queryset(request), pk=number)
         record_reading(request, run, "requests to models", is_allowed=may_read(request))
         if not may_read(request):
             raise PermissionDenied
@@ -164,3 +194,24 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         shown = [view_of(row, parts, withholds_private=True) for row, parts in found]
         context = {"run": run, "requests": shown}
         return self.page(request, "admin/runs/requests.html", "What the models saw", context)
+
+    def stop_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
+        """Raises PermissionDenied."""
+        if not request.user.has_perm(STOP):
+            raise PermissionDenied
+        run = going_run(request, str(number))
+        if run is not None and async_to_sync(stop)(HUB, run):
+            self.log_change(request, run, "Stopped.")
+            self.message_user(request, "The run was told to stop.")
+        else:
+            self.message_user(request, IS_OVER, messages.WARNING)
+        return redirect(self.url("change", number))
+
+
+def going_run(request: HttpRequest, number: str) -> Run | None:
+    """A run that is not over, of an application that the person sees."""
+    try:
+        wanted = UUID(number)
+    except ValueError:
+        return None
+    return Run.objects.filter(of_seen(request), pk=wanted, status__in=Run.OPEN).first()

@@ -58,18 +58,19 @@ class SecretForm(VersionedForm[Secret]):
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         typed = self.cleaned_data.get("new_value")
-        if not self.instance._state.adding and not typed and self.is_for_more():
+        stored = self.instance
+        servers = self.cleaned_data.get("servers", stored.servers)
+        anywhere = self.cleaned_data.get("is_for_any_server", False)
+        if not stored._state.adding and not typed and is_for_more(stored, servers, anywhere):
             self.add_error("new_value", TYPE_AGAIN)
         return cleaned
 
-    def is_for_more(self) -> bool:
-        """True if the edit lets the stored value go to servers that it could not go to before."""
-        stored = self.instance
-        if stored.is_for_any_server:
-            return False
-        wanted = self.cleaned_data.get("servers", stored.servers)
-        anywhere = self.cleaned_data.get("is_for_any_server", False)
-        return anywhere or not all(is_covered(server, stored.servers) for server in wanted)
+
+def is_for_more(stored: Secret, servers: Sequence[str], anywhere: bool) -> bool:
+    """True if the edit lets the stored value go to servers that it could not go to before."""
+    if stored.is_for_any_server:
+        return False
+    return anywhere or not all(is_covered(server, stored.servers) for server in servers)
 
 
 def is_covered(server: str, servers: Sequence[str]) -> bool:

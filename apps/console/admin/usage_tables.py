@@ -47,7 +47,12 @@ class Links:
             case "application" if self.runs and name:
                 return self.to_runs(application=name)
             case "user" | "key" if self.runs and name:
-                return self.to_runs(q=name)
+                return self.to_runs(user=name)
+            case "tool" if self.runs:
+                return self.to_runs(tool=name)
+            case "version" if self.runs and "@" in name:
+                application, _, version = name.rpartition("@")
+                return self.to_runs(application=application, version=version)
             case "deployment" if self.deployments and name:
                 page = reverse("admin:workspace_deployment_changelist")
                 return f"{page}?{urlencode({'q': name})}"

@@ -1,5 +1,6 @@
 """The reference page of the API, rendered on the server from the OpenAPI description, without scripts."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,14 @@ PURPOSES = {
     "destroy": "Deletes one.",
 }
 """By the last part of an operation's id."""
+EXAMPLES: Schema = {
+    "integer": 1,
+    "number": 1,
+    "boolean": True,
+    "string": "text",
+    "date-time": "2030-01-01T00:00:00Z",
+}
+"""By type or format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,8 @@ class DescribedField:
 
 @only("GET", "HEAD")
 def reference(request: HttpRequest) -> HttpResponse:
-    return render(request, "api/docs.html", {"described": described()})
+    tries = request.user.is_active and request.user.is_staff
+    return render(request, "api/docs.html", {"described": described(), "tries": tries})
 
 
 @cache
@@ -47,18 +57,18 @@ def described() -> dict[str, dict[str, Any]]:
     generator = SchemaGenerator()  # type: ignore[no-untyped-call]
     schema: Schema = generator.get_schema(public=True)  # type: ignore[no-untyped-call]
     groups: dict[str, list[dict[str, Any]]] = {}
+    objects = schema["components"]["schemas"]
     for path, methods in schema["paths"].items():
         for method, details in methods.items():
             for tag in details["tags"]:
-                groups.setdefault(tag, []).append(operation(path, method, details))
-    objects = schema["components"]["schemas"]
+                groups.setdefault(tag, []).append(operation(path, method, details, objects))
     enums = {name: one["enum"] for name, one in objects.items() if "enum" in one}
     named = {name: list(fields(one, enums)) for name, one in objects.items() if name not in enums}
     return {"operations": groups, "objects": named}
 
 
-def operation(path: str, method: str, details: Schema) -> dict[str, Any]:
-    """`body` and `answer` name objects, "" for none."""
+def operation(path: str, method: str, details: Schema, objects: Schema) -> dict[str, Any]:
+    """`body` and `answer` name objects, "" for none; `example` is a body as JSON."""
     name = details["operationId"]
     action = name.removeprefix(f"{details['tags'][0]}_")
     status, answer = next(iter(details["responses"].items()))
@@ -68,10 +78,37 @@ def operation(path: str, method: str, details: Schema) -> dict[str, Any]:
         "path": path,
         "purpose": details.get("summary") or PURPOSES.get(action, ""),
         "parameters": [parameter(one) for one in details.get("parameters", ())],
+        "inputs": [(one["name"], one["in"]) for one in details.get("parameters", ())],
+        "example": example_text(content(details.get("requestBody", {})), objects),
         "body": object_of(content(details.get("requestBody", {}))),
         "status": status,
         "answer": object_of(content(answer)),
     }
+
+
+def example_text(schema: Schema, objects: Schema) -> str:
+    """A body with the required fields, or with one field where none is; "" without a body."""
+    if not schema:
+        return ""
+    return json.dumps(example(schema, objects), indent=2)
+
+
+def example(schema: Schema, objects: Schema) -> Any:
+    if name := schema.get("$ref", "").removeprefix(PREFIX):
+        return example(objects[name], objects)
+    if options := schema.get("allOf") or schema.get("oneOf"):
+        return example(options[0], objects)
+    if "enum" in schema:
+        return schema["enum"][0]
+    match schema.get("type"):
+        case "object":
+            members: Schema = schema.get("properties", {})
+            wanted = schema.get("required") or [*members][:1]
+            return {name: example(members[name], objects) for name in wanted}
+        case "array":
+            return [example(schema["items"], objects)]
+        case kind:
+            return EXAMPLES.get(schema.get("format", ""), EXAMPLES.get(str(kind), {}))
 
 
 def content(details: Schema) -> Schema:

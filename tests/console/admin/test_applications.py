@@ -1,14 +1,22 @@
 from __future__ import annotations
 
 import json
+import re
+from datetime import timedelta
+from decimal import Decimal
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
-from apps.catalog.models import Application, empty_manifest
+from apps.catalog.models import Application, ApplicationDraft, empty_manifest
+from apps.console.admin import application_figures
+from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 from tests.console.pages import signed_in, staff
+from tests.insights.calls import model_call, store
 
 pytestmark = pytest.mark.django_db
 
@@ -170,6 +178,7 @@ def test_lists_and_forms_of_many_applications_take_few_queries(
     Application.objects.bulk_create(rows)
     application = Application.objects.order_by("pk").first()
     assert application is not None
+    admin_client.get("/admin/find/")  # signs in
 
     with django_assert_max_num_queries(15):
         page = admin_client.get(LIST).content.decode()
@@ -218,3 +227,31 @@ def test_people_who_may_only_look_see_the_page():
 
     assert answer.status_code == 200
     assert b"demo-model" in answer.content
+
+
+def test_the_list_tells_how_each_was_used_in_a_week_and_in_which_state_it_is(
+    client, operator, django_assert_max_num_queries
+):
+    for number in range(60):
+        make_application(f"app-{number:02}")
+    row = make_application("a-first")
+    ApplicationDraft.objects.create(application=row, title="First", manifest=row.manifest)
+    for bucket, status in (("user-1", "failed"), ("user-1", "done"), ("key-1", "done")):
+        RunSummary.objects.create(door="page", application="a-first", bucket=bucket, status=status)
+    at = timezone.now() - timedelta(hours=1)
+    store(model_call(application="a-first", started_at=at, cost=Decimal(2), currency="USD"))
+    client.get(LIST)
+    application_figures.forget()
+
+    with django_assert_max_num_queries(15):
+        page = client.get(f"{LIST}?o=2")
+    text = unescape(re.sub(r"<[^>]+>|\s+", " ", page.content.decode()))
+    line = text[text.index("a-first") :][:200].split()
+
+    assert "Live, changed" in " ".join(line)
+    assert "2 2.00 USD 33.3%" in " ".join(line)
+    states = {
+        state: client.get(f"{LIST}?state={state}").context["cl"].result_count
+        for state in ("live", "changed", "draft", "archived")
+    }
+    assert states == {"live": 60, "changed": 1, "draft": 0, "archived": 0}

@@ -65,7 +65,9 @@ def test_the_roles_are_there_from_the_start():
     assert not {"workspace.change_deployment_keys", "catalog.access_all_applications"} & operator
     assert not {one for one in auditor if ".view_" not in one} - {"catalog.see_all_applications"}
     assert operator | auditor < admins
-    assert "runs.read_run_contents" not in admins
+    assert "runs.read_run_contents" not in operator | auditor | admins
+    assert "catalog.publish_application" in labels(Group.objects.get(name="publisher"))
+    assert "runs.read_run_contents" in labels(Group.objects.get(name="reader of runs"))
     internals = ("sessions.", "contenttypes.", "account.", "admin.", "runs.add_journalentry")
     assert not [one for one in admins if one.startswith(internals)]
 
@@ -83,7 +85,7 @@ def test_what_is_renamed_taken_or_deleted_stays_so():
     keep_groups("default")
 
     names = set(Group.objects.values_list("name", flat=True))
-    assert names == {"administrator", "builders"}
+    assert names == {"administrator", "builders", "publisher", "reader of runs"}
     assert {"runs.view_run", "workspace.view_secret"} & labels(builders) == {"runs.view_run"}
 
 

@@ -14,11 +14,14 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.capabilities.mcp.administration import PooledSession
+from apps.catalog.models import ApplicationDraft
 from apps.console.admin import home
+from apps.insights.budgets.models import Budget, BudgetWindow
 from apps.insights.upkeep import sum_up_all
-from apps.live.models import Run
+from apps.live.models import Interaction, Run
 from apps.live.run_counts import count_runs
 from apps.live.run_summary import RunSummary
+from tests.catalog.rows import make_application
 from tests.insights.calls import NOON, model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
@@ -123,7 +126,7 @@ def test_errors_are_grouped_with_links_to_who_can_mend_them(client, operator):
         (
             "Failed runs of travel",
             "once",
-            "/admin/runs/runsummary/?status__exact=failed&application=travel",
+            "/admin/runs/runsummary/?status=failed&application=travel",
         ),
         ("status 401: gpt", "3 times", "/admin/workspace/deployment/?q=gpt"),
         (
@@ -185,3 +188,50 @@ def test_the_page_takes_fifteen_queries_at_most(client, operator, django_assert_
 
     with django_assert_max_num_queries(15):
         client.get("/admin/")
+
+
+def test_what_needs_somebody_is_counted_with_links(client, operator):
+    ids = {"stream": uuid4(), "request": uuid4()}
+    run = Run.objects.create(application="travel", bucket="user-1", status="waiting", **ids)
+    Interaction.objects.create(run=run, key="a", kind="approval", asked={})
+    Interaction.objects.create(run=run, key="b", kind="question", asked={})
+    row = make_application("travel")
+    ApplicationDraft.objects.create(application=row, title="Travel", manifest=row.manifest)
+    budget = Budget.objects.create(
+        subject_kind="application", application=row, unit="tokens", amount=10, window="day"
+    )
+    day = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    BudgetWindow.objects.create(
+        budget=budget, holder="travel", starts_at=day, ends_at=day + timedelta(days=1), spent=9
+    )
+
+    found = block(client, "Needs somebody").facts
+
+    assert [(fact.name, fact.text, fact.state) for fact in found] == [
+        ("Approvals wait", "1", "bad"),
+        ("Other questions wait", "1", ""),
+        (f"Budget: {budget}", "90 % used", ""),
+        ("Unpublished changes", "1 application", ""),
+    ]
+    shown = client.get(found[-1].link).context["cl"].result_list
+    assert [application.slug for application in shown] == ["travel"]
+
+
+def test_runs_of_today_are_compared_with_yesterday_at_this_time(client, operator):
+    day = timedelta(days=1)
+    for hours, status in ((1, "done"), (2, "failed"), (25, "done"), (23, "failed")):
+        RunSummary.objects.create(
+            door="page",
+            application="travel",
+            bucket="user-1",
+            status=status,
+            started_at=NOON - timedelta(hours=hours),
+        )
+    RunSummary.objects.create(
+        door="page", application="travel", bucket="user-1", started_at=NOON - 2 * day
+    )
+    with time_machine.travel(NOON):
+        client.force_login(operator)
+        found = facts(client, "Runs today")
+
+    assert found == {"Runs": "2, +100% against yesterday at this time", "Failed": "1"}

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 
 from apps.live.models import HelperRun, Run
 from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_application, make_operator
+from tests.insights.calls import model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
 
@@ -35,8 +37,8 @@ def runs() -> list[RunSummary]:
     ("query", "doors"),
     [
         ("", {"gateway", "page", "core"}),
-        ("?door__exact=core", {"core"}),
-        ("?status__exact=stopped", {"page"}),
+        ("?door=core", {"core"}),
+        ("?status=stopped", {"page"}),
         ("?application=travel", {"gateway", "page"}),
         ("?q=1a2b3c4d", {"core"}),
         ("?q=user-1", {"page"}),
@@ -86,3 +88,75 @@ def test_the_page_of_a_run_lists_its_helpers_without_their_names(client, runs):
     assert "Scout: done, 2 calls of models, 0 of tools, 0 + 0 tokens" in page
     assert "Secret plan" not in page
     assert "calls of models, " not in other
+
+
+def going(**fields: Any) -> Run:
+    ids = {"stream": uuid4(), "request": uuid4()}
+    return Run.objects.create(**{**ids, "application": "travel", "bucket": "user-1", **fields})
+
+
+def test_runs_are_found_by_what_they_called_and_who_asked(client, runs, operator):
+    gateway, page, core = runs
+    RunSummary.objects.filter(pk=page.pk).update(bucket=f"user-{operator.pk}-team-7")
+    store(
+        model_call(run=gateway.pk, application="travel", version=3, error="status 429"),
+        tool_use(run=core.pk, tool="search", has_failed=True),
+    )
+
+    def doors(**query: Any) -> set[str]:
+        return {row.door for row in client.get(PAGE, query).context["cl"].result_list}
+
+    assert doors(tool="search") == {"core"}
+    assert doors(error="status 429") == {"gateway"}
+    assert doors(error="tool failed") == {"core"}
+    assert doors(application="travel", version="3") == {"gateway"}
+    assert doors(application="travel", version="4") == set()
+    assert doors(user=operator.username) == doors(q=operator.username) == {"page"}
+    assert doors(q=str(core.pk)) == {"core"}
+    assert doors(since="2999-01-01") == set()
+    assert client.get(PAGE, {"version": "x"}).status_code == 302
+
+
+def test_runs_that_go_on_come_first_and_have_a_page_on_which_they_are_stopped(
+    client, runs, operator
+):
+    run = going(status="waiting")
+
+    listed = client.get(PAGE).context["cl"]
+    shown = client.get(f"{PAGE}{run.pk}/change/")
+    stopped = client.post(f"{PAGE}{run.pk}/stop/", follow=True)
+
+    assert (listed.result_list[0].pk, listed.result_count) == (run.pk, 4)
+    assert (shown.status_code, shown.context["stop_url"]) == (200, f"{PAGE}{run.pk}/stop/")
+    assert "The run was told to stop." in stopped.content.decode()
+    run.refresh_from_db()
+    assert run.is_stop_requested
+
+
+def test_a_run_of_an_application_of_others_is_neither_shown_nor_stopped(client, runs):
+    run = going()
+    user = User.objects.create_user("reader", is_staff=True)
+    rights = ("view_run", "view_runsummary", "change_run")
+    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    client.force_login(user)
+
+    assert client.get(PAGE).context["cl"].result_count == 0
+    assert client.get(f"{PAGE}{run.pk}/change/").status_code == 302
+    client.post(f"{PAGE}{run.pk}/stop/")
+    run.refresh_from_db()
+    assert not run.is_stop_requested
+
+
+def test_the_list_takes_fifteen_queries_at_most(client, operator, django_assert_max_num_queries):
+    rows = (
+        RunSummary(door="page", application="travel", bucket=f"user-{place}", status="failed")
+        for place in range(120)
+    )
+    RunSummary.objects.bulk_create(rows)
+    going()
+    client.get(PAGE)
+
+    with django_assert_max_num_queries(15):
+        client.get(f"{PAGE}?application=travel&status=failed&tool=search&p=1")
+    with django_assert_max_num_queries(15):
+        assert len(client.get(f"{PAGE}?p=2").context["cl"].result_list) == 50

@@ -7,6 +7,7 @@ import io
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -118,10 +119,10 @@ def test_lines_lead_to_what_they_are_about(client, operator):
 
     assert links == {
         "application": "/admin/runs/runsummary/?application=travel",
-        "version": "",
-        "user": f"/admin/runs/runsummary/?q=user-{operator.pk}",
+        "version": "/admin/runs/runsummary/?application=travel&version=1",
+        "user": f"/admin/runs/runsummary/?user=user-{operator.pk}",
         "deployment": "/admin/workspace/deployment/?q=gpt",
-        "tool": "",
+        "tool": f"/admin/runs/runsummary/?{urlencode({'tool': HOSTILE})}",
     }
 
 

@@ -1,0 +1,29 @@
+"""Who reads what was said in runs, and that the audit has it."""
+
+from django.http import HttpRequest
+
+from apps.accounts import audit
+from apps.accounts.addresses import address_of
+from apps.accounts.audit import AuditEvent
+from apps.accounts.buckets import bucket_of
+from apps.live.models import Run
+from apps.live.run_summary import RunSummary
+
+
+def may_read(request: HttpRequest) -> bool:
+    return request.user.has_perm("runs.read_run_contents")
+
+
+def record_reading(
+    request: HttpRequest, run: RunSummary | Run, subject: str, *, is_allowed: bool
+) -> None:
+    audit.record(
+        AuditEvent(
+            "contents.read" if is_allowed else "access.denied",
+            bucket_of(request.user.pk),
+            address_of(request),
+            run.application,
+            run=run.pk,
+            subject=subject,
+        )
+    )

@@ -1,0 +1,181 @@
+"""Predefined content for scripts: the items in force, and the rows that replace those of files.
+
+A row is checked by the form of the admin, so that scripts get its answers.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.forms import modelform_factory
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import MethodNotAllowed
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from apps.catalog.content.installed import installed
+from apps.catalog.content.items import Item
+from apps.catalog.content.layers import Content
+from apps.catalog.content.models import ContentItem
+from apps.catalog.content.review import problems_by_item
+from apps.catalog.masking import masked_text
+from apps.console.admin.content import reload_content
+from apps.console.admin.content_form import DOCUMENTS, ContentForm, stack_of
+from apps.console.admin.content_layers import filtered_stacks, title_of
+from apps.console.api.authentication import StaffWithPermission
+from apps.console.api.problems import RowInvalid
+from apps.console.api.rows import IF_MATCH, check_version
+from apps.manifest.problems import ROOT, Problem
+from apps.manifest.skill_files import SKILL_FILE
+
+IN_FILES = "The item is in no row: it is one of files, which is replaced with PUT."
+
+
+class ListedItemSerializer(serializers.Serializer[Any]):
+    kind = serializers.CharField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    layer = serializers.CharField(
+        read_only=True, help_text="Where it is in force from: `built in`, a directory, `database`."
+    )
+    layers = serializers.IntegerField(read_only=True, help_text="In how many layers it is.")
+    problems = serializers.ListField(
+        child=serializers.CharField(), read_only=True, help_text="Why it cannot be used."
+    )
+
+
+class ItemSerializer(ListedItemSerializer):
+    """`version` is that of the row, 0 for an item that is in files alone."""
+
+    text = serializers.CharField(
+        trim_whitespace=False,
+        allow_blank=True,
+        help_text="Markdown, or JSON for a tool and a toolset; of a skill its SKILL.md.",
+    )
+    files = serializers.DictField(
+        child=serializers.CharField(trim_whitespace=False, allow_blank=True),
+        required=False,
+        help_text="Of a skill: the texts beside SKILL.md, by their paths.",
+    )
+    version = serializers.IntegerField(read_only=True)
+
+
+class ContentPermission(StaffWithPermission):
+    """PUT adds a row or changes one; which of the two, the view finds out."""
+
+    perms_map = {**StaffWithPermission.perms_map, "PUT": ["catalog.view_contentitem"]}
+
+
+class ContentViewSet(GenericViewSet[ContentItem]):
+    queryset = ContentItem.objects.order_by("kind", "name")
+    serializer_class = ItemSerializer
+    permission_classes = (ContentPermission,)
+
+    @extend_schema(
+        responses=ListedItemSerializer(many=True),
+        parameters=[
+            OpenApiParameter("kind", OpenApiTypes.STR, enum=ContentItem.Kind.values),
+            OpenApiParameter("q", OpenApiTypes.STR, description="A part of the name."),
+            OpenApiParameter("state", OpenApiTypes.STR, enum=("broken", "replaced", "row")),
+        ],
+    )
+    def list(self, request: Request) -> Response:
+        content = installed()
+        stacks = filtered_stacks(content, request.query_params)
+        page = self.paginate_queryset(stacks) or []
+        return self.get_paginated_response([listed(content, stack) for stack in page])
+
+    def retrieve(self, request: Request, kind: str, name: str) -> Response:
+        return self.shown(kind, name)
+
+    @extend_schema(parameters=[IF_MATCH])
+    @transaction.atomic
+    def update(self, request: Request, kind: str, name: str) -> Response:
+        """Adds the row that replaces the item, or changes it."""
+        row = self.row(kind, name)
+        self.check_right("add" if row is None else "change")
+        check_version(request, row or ContentItem())
+        sent = ItemSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        save(row or ContentItem(), {"kind": kind, "name": name, **sent.validated_data}, request)
+        code = status.HTTP_201_CREATED if row is None else status.HTTP_200_OK
+        return self.shown(kind, name, code)
+
+    @extend_schema(parameters=[IF_MATCH])
+    @transaction.atomic
+    def destroy(self, request: Request, kind: str, name: str) -> Response:
+        """Deletes the row; what is in files below it is in force again."""
+        row = self.row(kind, name)
+        if row is None:
+            stack_or_404(kind, name)
+            raise MethodNotAllowed("DELETE", IN_FILES)
+        check_version(request, row)
+        row.delete()
+        reload_content()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def row(self, kind: str, name: str) -> ContentItem | None:
+        return self.get_queryset().select_for_update().filter(kind=kind, name=name).first()
+
+    def check_right(self, action: str) -> None:
+        """Raises PermissionDenied."""
+        if not self.request.user.has_perm(f"catalog.{action}_contentitem"):
+            self.permission_denied(self.request)
+
+    def shown(self, kind: str, name: str, code: int = status.HTTP_200_OK) -> Response:
+        stack = stack_or_404(kind, name)
+        versions = ContentItem.objects.filter(kind=kind, name=name).values_list("version")
+        (version,) = versions.first() or (0,)
+        found = {**listed(installed(), stack), **contents(stack[-1]), "version": version}
+        return Response(found, code, headers={"ETag": f'"{version}"'})
+
+
+def listed(content: Content, stack: Sequence[Item]) -> dict[str, Any]:
+    item = stack[-1]
+    return {
+        "kind": item.kind,
+        "name": item.name,
+        "layer": title_of(content, item),
+        "layers": len(stack),
+        "problems": [*problems_by_item(content).get((item.kind, item.name), ())],
+    }
+
+
+def contents(item: Item) -> dict[str, Any]:
+    """The text without plain credentials, and the files of a skill."""
+    is_skill = item.kind == "skill" and isinstance(item.value, dict)
+    files = (
+        {path: text for path, text in item.value.items() if path != SKILL_FILE} if is_skill else {}
+    )
+    return {"text": masked_text(item.text) if item.kind in DOCUMENTS else item.text, "files": files}
+
+
+def stack_or_404(kind: str, name: str) -> Sequence[Item]:
+    """Raises Http404."""
+    stack = stack_of(kind, name)
+    if not stack:
+        raise Http404
+    return stack
+
+
+def save(row: ContentItem, values: Mapping[str, Any], request: Request) -> None:
+    """Raises `RowInvalid`."""
+    made: Any = modelform_factory(
+        ContentItem, form=ContentForm, fields=("kind", "name", "text", "files")
+    )
+    form = type("ApiContentForm", (made,), {"saver": request.user})(
+        {"files": row.files, **values}, instance=row
+    )
+    if not form.is_valid():
+        raise RowInvalid(
+            [
+                Problem(ROOT if name == "__all__" else name, str(message))
+                for name, messages in form.errors.items()
+                for message in messages
+            ]
+        )
+    form.save()
+    reload_content()

@@ -1,0 +1,136 @@
+"""API keys of programs. A key is in the answer that makes it, and in no other."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers, viewsets
+
+from apps.accounts.models import ApiKey, Team
+from apps.catalog.models import Application
+from apps.console.admin.keys import is_member, offered_applications
+from apps.console.operated import edits_all, sees_all
+
+UNCHANGEABLE = "It cannot be changed. Revoke this key and make another one."
+ONLY_OWN = "You can make keys for yourself alone."
+IS_REVOKED = "The key is revoked for good."
+
+
+@extend_schema_field(serializers.CharField())
+class TeamField(serializers.SlugRelatedField[Team]):
+    """By the name of its group."""
+
+
+class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
+    key_told = ""
+    """The key that this request has made."""
+    user = serializers.SlugRelatedField(
+        slug_field="username",
+        queryset=User.objects.all(),
+        allow_null=True,
+        required=False,
+        help_text="Whose rights it has; null: a key of the installation.",
+    )
+    team = TeamField(
+        slug_field="group__name",
+        queryset=Team.objects.select_related("group"),
+        allow_null=True,
+        required=False,
+    )
+    applications = serializers.SlugRelatedField(
+        slug_field="slug",
+        queryset=Application.objects.all(),
+        many=True,
+        required=False,
+        help_text="The slugs of those that it may use; without any, all that its person may.",
+    )
+    key = serializers.SerializerMethodField(
+        help_text="Of a new key; null from then on: nobody is shown it again."
+    )
+
+    class Meta:
+        model = ApiKey
+        fields: Sequence[str] = (
+            *("prefix", "name", "user", "team", "applications", "is_limited", "expiry_date"),
+            *("requests_per_minute", "tokens_per_minute", "revoked", "key"),
+            *("created", "last_used_at"),
+        )
+        read_only_fields = ("prefix", "created", "last_used_at")
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_key(self, row: ApiKey) -> str | None:
+        return self.key_told or None
+
+    def validate_expiry_date(self, value: datetime | None) -> datetime | None:
+        if value is not None and value <= timezone.now():
+            raise serializers.ValidationError("This is in the past; the key could not be used.")
+        return value
+
+    def validate_applications(self, value: list[Application]) -> list[Application]:
+        numbers = [row.pk for row in value]
+        offered = offered_applications(self.context["request"]).filter(pk__in=numbers).order_by()
+        hidden = set(numbers) - set(offered.values_list("pk", flat=True))
+        if hidden:
+            slug = next(row.slug for row in value if row.pk in hidden)
+            raise serializers.ValidationError(f"Object with slug={slug} does not exist.")
+        return value
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("applications"):
+            attrs["is_limited"] = True  # also when its applications are deleted
+        if isinstance(self.instance, ApiKey):
+            refuse_changes(self.instance, attrs)
+            return attrs
+        request = self.context["request"]
+        if not edits_all(request.user):
+            attrs.setdefault("user", request.user)
+            if attrs["user"] != request.user:
+                raise serializers.ValidationError({"user": ONLY_OWN})
+        team = attrs.get("team")
+        if team is not None and not is_member(attrs.get("user"), team):
+            raise serializers.ValidationError({"team": "The person of the key is no member of it."})
+        return attrs
+
+    @transaction.atomic
+    def create(self, validated_data: dict[str, Any]) -> ApiKey:
+        applications = validated_data.pop("applications", [])
+        row = ApiKey(**validated_data)
+        self.key_told = ApiKey.objects.assign_key(row)
+        row.save()
+        row.applications.set(applications)
+        return row
+
+
+def refuse_changes(stored: ApiKey, attrs: dict[str, Any]) -> None:
+    """Raises `ValidationError`."""
+    changed = [
+        name
+        for name in ("user", "team")
+        if attrs.get(name, getattr(stored, name)) != getattr(stored, name)
+    ]
+    if changed:
+        raise serializers.ValidationError(dict.fromkeys(changed, UNCHANGEABLE))
+    if stored.revoked and not attrs.get("revoked", True):
+        raise serializers.ValidationError({"revoked": IS_REVOKED})
+
+
+class ApiKeyViewSet(viewsets.ModelViewSet[ApiKey]):
+    """Those who do not see all applications see their own keys alone."""
+
+    queryset = (
+        ApiKey.objects.select_related("user", "team__group")
+        .prefetch_related("applications")
+        .order_by("-created", "prefix")
+    )
+    serializer_class = ApiKeySerializer
+    lookup_field = "prefix"
+    lookup_value_regex = "[A-Za-z0-9]+"
+    http_method_names: Sequence[str] = ("get", "head", "options", "post", "patch", "delete")
+
+    def get_queryset(self) -> Any:
+        rows, user = super().get_queryset(), self.request.user
+        return rows if sees_all(user) else rows.filter(user=user.pk)

@@ -1,0 +1,60 @@
+"""MCP servers that are programs on this machine. Whoever may write here can execute programs."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from apps.console.admin.mcp_sessions import may_administer
+from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.workspace.local.models import McpServer
+
+
+class AdministratorOnly(BasePermission):
+    """As in the admin."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return may_administer(request)
+
+
+class McpServerSerializer(RowSerializer[McpServer]):
+    arguments = serializers.ListField(child=serializers.CharField(allow_blank=True), required=False)
+    environment = serializers.DictField(
+        child=serializers.CharField(allow_blank=True, trim_whitespace=False),
+        write_only=True,
+        required=False,
+        help_text="Variables beside the usual ones. They replace all stored ones; `{}` removes "
+        "them; left out, they stay.",
+    )
+    variables = serializers.SerializerMethodField(
+        help_text="The names of the stored variables; their values are told to nobody."
+    )
+
+    class Meta:
+        model = McpServer
+        fields = (
+            *("name", "command", "arguments", "working_directory", "environment", "variables"),
+            *("is_enabled", "version", "created_at", "updated_at"),
+        )
+
+    def validate_environment(self, value: dict[str, str]) -> str:
+        return json.dumps(value) if value else ""
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_variables(self, row: McpServer) -> Sequence[str]:
+        try:
+            return sorted(row.parsed_environment())
+        except ValueError:
+            return []
+
+
+class McpServerViewSet(RowViewSet[McpServer]):
+    queryset = McpServer.objects.order_by("name")
+    serializer_class = McpServerSerializer
+    permission_classes = (AdministratorOnly,)
+    lookup_field = "name"
+    lookup_value_regex = "[A-Za-z0-9][A-Za-z0-9._-]*"

@@ -1,0 +1,194 @@
+"""Runs of all doors for scripts: how they went, and what was said to those who may read it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from apps.console.admin.run_contents import may_read, record_reading
+from apps.console.admin.run_list import with_figures
+from apps.console.admin.runs import STOP, going_run
+from apps.console.admin.waterfall import waterfall_of
+from apps.console.api.authentication import StaffWithPermission
+from apps.console.operated import of_seen
+from apps.console.run_search import DOORS, STATES, GoingFirst, RunSearch, summary_of
+from apps.live.hub import HUB
+from apps.live.request_view import RequestView, view_of
+from apps.live.run_summary import RunSummary
+from apps.live.sent_requests import requests_of
+from apps.live.stopping import stop
+
+CANNOT_STOP = "It is over, or goes on over the gateway, where it ends with its client."
+SEARCH = [
+    OpenApiParameter(
+        "q",
+        OpenApiTypes.STR,
+        description="The reference of an error as a person was shown it, the id of a run, the slug "
+        "of an application, a caller or a username.",
+    ),
+    OpenApiParameter("application", OpenApiTypes.STR, description="A slug."),
+    OpenApiParameter("version", OpenApiTypes.INT, description="Together with an application."),
+    OpenApiParameter("user", OpenApiTypes.STR, description="A username, or a caller."),
+    OpenApiParameter("status", OpenApiTypes.STR, enum=[*STATES]),
+    OpenApiParameter("door", OpenApiTypes.STR, enum=[*DOORS]),
+    OpenApiParameter("tool", OpenApiTypes.STR, description="One that was called."),
+    OpenApiParameter("error", OpenApiTypes.STR, description="Of a call, such as `status 429`."),
+    OpenApiParameter("hours", OpenApiTypes.INT, description="Begun in the last hours."),
+    OpenApiParameter("since", OpenApiTypes.DATETIME),
+    OpenApiParameter("until", OpenApiTypes.DATETIME),
+]
+
+
+class CannotBeStopped(APIException):
+    status_code = status.HTTP_409_CONFLICT
+    default_detail = CANNOT_STOP
+
+
+class ListedRunSerializer(serializers.ModelSerializer[RunSummary]):
+    person = serializers.CharField(
+        source="person_name", read_only=True, help_text="The name of the caller, if it has one."
+    )
+    status = serializers.CharField(read_only=True)
+    costs = serializers.SerializerMethodField(help_text="Sums of money by currency.")
+
+    class Meta:
+        model = RunSummary
+        fields: tuple[str, ...] = (
+            *("id", "application", "door", "bucket", "person", "status", "started_at", "seconds"),
+            *("model_calls", "tool_calls", "prompt_tokens", "completion_tokens", "costs"),
+            "error_reference",
+        )
+        read_only_fields = fields
+
+    @extend_schema_field({"type": "object", "additionalProperties": {"type": "string"}})
+    def get_costs(self, run: Any) -> Mapping[str, str]:
+        costs: Mapping[str, Decimal] = run.costs
+        return {currency: f"{cost:f}" for currency, cost in costs.items()}
+
+
+class SpanSerializer(serializers.Serializer[Any]):
+    """A call of a model or a tool, a run inside of the run, or a wait for somebody."""
+
+    kind = serializers.CharField(help_text="`model`, `tool`, `run` or `wait`.")
+    name = serializers.CharField()
+    began = serializers.DateTimeField()
+    seconds = serializers.FloatField(allow_null=True)
+    detail = serializers.CharField()
+    has_failed = serializers.BooleanField()
+    is_inside = serializers.BooleanField(help_text="Of a run inside of the run.")
+
+
+class RunSerializer(ListedRunSerializer):
+    spans = serializers.SerializerMethodField()
+
+    class Meta(ListedRunSerializer.Meta):
+        fields = (*ListedRunSerializer.Meta.fields, "spans")
+        read_only_fields = fields
+
+    @extend_schema_field(SpanSerializer(many=True))
+    def get_spans(self, run: RunSummary) -> Any:
+        spans = [row.span for row in waterfall_of(run).rows]
+        return SpanSerializer(spans, many=True).data
+
+
+class PieceSerializer(serializers.Serializer[Any]):
+    layer = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # the name of an attribute of fields, too
+    text = serializers.CharField()
+    tokens = serializers.IntegerField(help_text="An estimate.")
+    is_cut = serializers.BooleanField(help_text="Only the beginning is kept.")
+
+
+class ModelRequestSerializer(serializers.Serializer[RequestView]):
+    """What a model was asked. Of what is remembered of the person, only the size is told."""
+
+    application = serializers.CharField()
+    model = serializers.CharField()
+    at = serializers.DateTimeField()
+    prompt = PieceSerializer(many=True)
+    messages = PieceSerializer(many=True)
+    tools = PieceSerializer(many=True)
+    parameters = serializers.CharField(help_text="JSON.")
+
+
+class RunPermission(StaffWithPermission):
+    """Whoever stops a run needs the permission for runs that go on."""
+
+    perms_map = {**StaffWithPermission.perms_map, "POST": [STOP]}
+
+
+class RunViewSet(GenericViewSet[RunSummary]):
+    queryset = RunSummary.objects.order_by("-started_at", "pk")
+    serializer_class = RunSerializer
+    permission_classes = (RunPermission,)
+    lookup_value_regex = "[0-9a-f-]{32,36}"
+
+    @extend_schema(responses=ListedRunSerializer(many=True), parameters=SEARCH)
+    def list(self, request: Request) -> Response:
+        """Lists those that go on, then the others, the newest first; 10,000 at most."""
+        try:
+            search = RunSearch.of(request.query_params)
+        except (ValueError, OverflowError) as error:
+            raise ValidationError(str(error)) from error
+        over = search.over(request).order_by("-started_at", "pk")
+        page = self.paginate_queryset(GoingFirst(search.going(request), over))
+        return self.get_paginated_response(
+            ListedRunSerializer(with_figures(page or []), many=True).data
+        )
+
+    def retrieve(self, request: Request, pk: str) -> Response:
+        return Response(RunSerializer(with_figures([self.run(pk)])[0]).data)
+
+    @extend_schema(request=None, responses={202: None})
+    @action(detail=True, methods=["post"])
+    def stop(self, request: Request, pk: str) -> Response:
+        """Stops a run of the chat page that goes on or waits, within a second."""
+        self.run(pk)
+        run = going_run(request, pk)
+        if run is None or not async_to_sync(stop)(HUB, run):
+            raise CannotBeStopped
+        LogEntry.objects.log_actions(
+            request.user.pk or 0, [run], CHANGE, "Stopped.", single_object=True
+        )
+        return Response(status=status.HTTP_202_ACCEPTED)
+
+    @extend_schema(responses=ModelRequestSerializer(many=True))
+    @action(detail=True, pagination_class=None)
+    def requests(self, request: Request, pk: str) -> Response:
+        """What models were asked; it takes the permission to read contents, and is in the audit."""
+        run = self.run(pk)
+        record_reading(request, run, "requests to models", is_allowed=may_read(request))
+        if not may_read(request):
+            self.permission_denied(request, "It takes the permission to read contents of runs.")
+        found = requests_of(run.pk)
+        return Response(
+            [asdict(view_of(row, parts, withholds_private=True)) for row, parts in found]
+        )
+
+    def run(self, number: str) -> RunSummary:
+        """Of an application that the caller sees. Raises Http404."""
+        try:
+            wanted = UUID(number)
+        except ValueError as error:
+            raise Http404 from error
+        found = self.get_queryset().filter(of_seen(self.request), pk=wanted).first()
+        if found is not None:
+            return found
+        may_see = self.request.user.has_perm("runs.view_run")
+        going = going_run(self.request, number) if may_see else None
+        if going is None:
+            raise Http404
+        return summary_of(going)

@@ -1,0 +1,84 @@
+"""Secrets for scripts. A value goes in and never comes out."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema_serializer
+from rest_framework import serializers, status
+from rest_framework.exceptions import APIException
+
+from apps.catalog.content.installed import installed
+from apps.catalog.uses import secret_uses
+from apps.console.admin.secret_form import MOST_CHARACTERS, TYPE_AGAIN, is_for_more
+from apps.console.admin.secrets import ANYWHERE
+from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.workspace.local.models import Secret
+
+FIXED = "It cannot be changed, because manifests name it. Make another secret."
+NO_ANYWHERE = "It takes the permission to let a secret be sent to any server."
+
+
+class SecretInUse(APIException):
+    status_code = status.HTTP_409_CONFLICT
+
+
+@extend_schema_serializer(component_name="StoredSecret")
+class SecretSerializer(RowSerializer[Secret]):
+    value = serializers.CharField(
+        write_only=True,
+        required=False,
+        trim_whitespace=False,
+        max_length=MOST_CHARACTERS,
+        help_text="Encrypted, and told to nobody. Required for a new one; left out, it stays.",
+    )
+    servers = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="What it may be sent to, such as `api.example.com`, `*.example.com`.",
+    )
+
+    class Meta:
+        model = Secret
+        fields = (
+            *("name", "value", "description", "servers", "is_for_any_server"),
+            *("rotated_at", "version", "created_at", "updated_at"),
+        )
+        read_only_fields = ("rotated_at",)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        stored = self.instance if isinstance(self.instance, Secret) else None
+        if stored is None and not attrs.get("value"):
+            raise serializers.ValidationError({"value": "A new secret needs one."})
+        if stored is not None and attrs.get("name", stored.name) != stored.name:
+            raise serializers.ValidationError({"name": FIXED})
+        user = self.context["request"].user
+        was = stored is not None and stored.is_for_any_server
+        if attrs.get("is_for_any_server", was) and not was and not user.has_perm(ANYWHERE):
+            raise serializers.ValidationError({"is_for_any_server": NO_ANYWHERE})
+        servers = attrs.get("servers", () if stored is None else stored.servers)
+        anywhere = attrs.get("is_for_any_server", was)
+        if stored is not None and "value" not in attrs and is_for_more(stored, servers, anywhere):
+            raise serializers.ValidationError({"value": TYPE_AGAIN})
+        return attrs
+
+    def before_save(self, row: Secret, values: dict[str, Any]) -> None:
+        user = self.context["request"].user
+        row.changed_by_id = user.pk
+        if row._state.adding:
+            row.created_by_id = user.pk
+        if "value" in values:
+            row.rotated_at = timezone.now()
+
+
+class SecretViewSet(RowViewSet[Secret]):
+    queryset = Secret.objects.order_by("name")
+    serializer_class = SecretSerializer
+    lookup_field = "name"
+    lookup_value_regex = "[A-Za-z0-9._-]+"
+
+    def perform_destroy(self, instance: Secret) -> None:
+        """Raises `SecretInUse`: manifests that name a deleted secret would stop working."""
+        if users := secret_uses(installed()).get(instance.name, []):
+            count = len({(user.kind, user.name) for user in users})
+            raise SecretInUse(f"{count} of the applications and predefined items name it.")
+        super().perform_destroy(instance)

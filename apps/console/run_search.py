@@ -1,0 +1,218 @@
+"""Runs of all doors as operators look for them: those that go on, then those that are over.
+
+The admin and the API search the same way. What is said in an address is looked for as it stands:
+nothing here searches in words of a conversation.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, overload
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from apps.accounts.buckets import of_person
+from apps.console.operated import of_seen
+from apps.insights.models import ModelCall, ToolUse
+from apps.insights.recent_errors import FAILED_TOOL
+from apps.insights.sums import FAILED
+from apps.live.models import Run
+from apps.live.run_summary import RunSummary
+
+PARAMETERS = (
+    *("q", "application", "version", "user", "status", "door", "error", "tool"),
+    *("hours", "since", "until"),
+)
+GOING_ON: Mapping[str, str] = {str(one.value): str(one.label) for one in Run.OPEN}
+OPEN_STATES = "open"
+"""In place of a state: all runs that are not over."""
+STATES: Mapping[str, str] = {
+    OPEN_STATES: "Not over",
+    **{name: label.capitalize() for name, label in GOING_ON.items()},
+    **{str(one.value): str(one.label) for one in RunSummary.Status if one != "running"},
+}
+DOORS: Mapping[str, str] = {str(one.value): str(one.label) for one in RunSummary.Door}
+HOURS: Mapping[str, str] = {"1": "1 hour", "24": "24 hours", "168": "7 days", "720": "30 days"}
+MOST_LISTED = 10_000
+"""More cannot be paged through; a time or another filter finds the rest."""
+MOST_GOING = 500
+LONGEST_WORDS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class RunSearch:
+    """What an address asks for; "" and None for what it does not limit.
+
+    `words` is one of: the reference of an error, the id of a run, the name of an application, a
+    caller's bucket or a username. `version` is looked for together with an application only.
+    """
+
+    words: str = ""
+    application: str = ""
+    version: int | None = None
+    user: str = ""
+    status: str = ""
+    door: str = ""
+    error: str = ""
+    tool: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @classmethod
+    def of(cls, asked: Mapping[str, Any]) -> "RunSearch":
+        """Raises ValueError for a version, a number of hours or a time that is none."""
+        said = {name: text_of(asked.get(name)) for name in PARAMETERS}
+        version, hours = (int(said[name]) if said[name] else None for name in ("version", "hours"))
+        since, until = (time_of(said[name]) for name in ("since", "until"))
+        if hours is not None:
+            since = timezone.now() - timedelta(hours=min(max(hours, 1), 100_000))
+        return cls(
+            said["q"],
+            said["application"],
+            version,
+            user=said["user"],
+            status=said["status"],
+            door=said["door"],
+            error=said["error"],
+            tool=said["tool"],
+            since=since,
+            until=until,
+        )
+
+    @property
+    def common(self) -> Q:
+        """What runs that go on and those that are over have in common."""
+        found = Q()
+        if self.application:
+            found &= Q(application=self.application)
+        if self.door:
+            found &= Q(door=self.door)
+        if self.since is not None:
+            found &= Q(started_at__gte=self.since)
+        if self.until is not None:
+            found &= Q(started_at__lt=self.until)
+        if self.user:
+            found &= of_caller(self.user)
+        return found & self.of_calls
+
+    @property
+    def of_calls(self) -> Q:
+        found = Q()
+        if self.tool:
+            found &= Q(pk__in=ToolUse.objects.filter(tool=self.tool).values("run"))
+        if self.application and self.version is not None:
+            calls = ModelCall.objects.filter(
+                run=OuterRef("pk"), application=self.application, version=self.version
+            )
+            found &= Q(Exists(calls))
+        if self.error == FAILED_TOOL:
+            found &= Q(pk__in=ToolUse.objects.filter(has_failed=True).values("run"))
+        elif self.error:
+            calls = ModelCall.objects.filter(FAILED, error=self.error)
+            found &= Q(pk__in=calls.values("run"))
+        return found
+
+    def over(self, request: HttpRequest) -> QuerySet[RunSummary]:
+        """The rows of runs, of those applications alone that the person sees."""
+        rows = RunSummary.objects.filter(of_seen(request), self.common)
+        if self.words:
+            rows = rows.filter(of_words(self.words) | of_reference(self.words))
+        if self.status in (OPEN_STATES, "running"):
+            return rows.filter(status=RunSummary.Status.RUNNING)
+        return rows.filter(status=self.status) if self.status else rows
+
+    def going(self, request: HttpRequest) -> QuerySet[Run]:
+        """Runs that have no row yet because they are not over, the newest first."""
+        if not request.user.has_perm("runs.view_run") or self.is_of_the_past:
+            return Run.objects.none()
+        rows = Run.objects.filter(of_seen(request), self.common, status__in=Run.OPEN)
+        if self.words:
+            rows = rows.filter(of_words(self.words))
+        if self.status in GOING_ON:
+            rows = rows.filter(status=self.status)
+        return rows.order_by("-started_at", "pk")
+
+    @property
+    def is_of_the_past(self) -> bool:
+        return self.status not in ("", OPEN_STATES, *GOING_ON)
+
+
+def text_of(value: Any) -> str:
+    """A parameter; NUL is in no name, and PostgreSQL refuses to look for it."""
+    return str(value or "").strip()[:LONGEST_WORDS].replace("\0", "")
+
+
+def time_of(text: str) -> datetime | None:
+    """Raises ValueError."""
+    if not text:
+        return None
+    found = datetime.fromisoformat(text)
+    return found if timezone.is_aware(found) else timezone.make_aware(found)
+
+
+def of_words(words: str) -> Q:
+    """Each is a look into an index."""
+    found = Q(application=words) | of_caller(words)
+    try:
+        return found | Q(pk=UUID(words))
+    except ValueError:
+        return found
+
+
+def of_reference(words: str) -> Q:
+    return Q(error_reference=words.lower()) & ~Q(error_reference="")
+
+
+def of_caller(words: str) -> Q:
+    """By the bucket, or by the username of a person, wherever they work."""
+    person = User.objects.filter(username=words).values_list("pk", flat=True).first()
+    named = Q(bucket=words)
+    return named if person is None else named | of_person(person)
+
+
+def summary_of(run: Run) -> RunSummary:
+    """A run that goes on as a row, which is not stored."""
+    return RunSummary(
+        id=run.pk,
+        door=run.door,
+        application=run.application,
+        bucket=run.bucket,
+        status=run.status,
+        started_at=run.started_at,
+        seen_at=run.beat_at,
+    )
+
+
+class GoingFirst(Sequence[RunSummary]):
+    """Runs that go on, then the rows of those that are over; counted up to `MOST_LISTED`."""
+
+    def __init__(self, going: QuerySet[Run], over: QuerySet[RunSummary]) -> None:
+        self.going = [summary_of(run) for run in going[:MOST_GOING]]
+        self.over = over
+
+    def count(self, value: Any = None) -> int:
+        return len(self)
+
+    def __len__(self) -> int:
+        return self.length
+
+    @cached_property
+    def length(self) -> int:
+        return len(self.going) + self.over.order_by()[:MOST_LISTED].count()
+
+    @overload
+    def __getitem__(self, place: int) -> RunSummary: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[RunSummary]: ...
+    def __getitem__(self, place: int | slice) -> RunSummary | list[RunSummary]:
+        if isinstance(place, int):
+            return self[place : place + 1][0]
+        start, stop = place.start or 0, place.stop or len(self)
+        before = len(self.going)
+        rest = self.over[max(start - before, 0) : max(stop - before, 0)]
+        return [*self.going[start:stop], *rest]

@@ -1,0 +1,118 @@
+// The palette of the admin: Ctrl+K or a button, then words, arrows and Enter.
+
+const PAUSE = 120;
+
+addEventListener("DOMContentLoaded", () => {
+  const dialog = document.querySelector("#palette");
+  if (!dialog) return;
+  const input = dialog.querySelector("input");
+  const list = dialog.querySelector("[role=listbox]");
+  const state = dialog.querySelector("[role=status]");
+  let timer = 0;
+  let asking = new AbortController();
+
+  for (const button of document.querySelectorAll("[data-opens-palette]")) {
+    button.addEventListener("click", open);
+  }
+  document.addEventListener("keydown", (event) => {
+    const isShortcut = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
+    if (!isShortcut || event.key.toLowerCase() !== "k" || event.defaultPrevented) return;
+    event.preventDefault();
+    if (dialog.open) dialog.close();
+    else if (!document.querySelector("dialog[open]")) open();
+  });
+  dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(find, PAUSE);
+  });
+  input.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) choose(step);
+    else if (event.key === "Enter") options().find(isChosen)?.click();
+    else return;
+    event.preventDefault();
+  });
+
+  function open() {
+    input.value = "";
+    list.replaceChildren();
+    dialog.showModal();
+    input.focus();
+    find();
+  }
+
+  async function find() {
+    asking.abort();
+    asking = new AbortController();
+    const { signal } = asking;
+    try {
+      const answer = await fetch(`${dialog.dataset.url}?${new URLSearchParams({ q: input.value })}`, {
+        signal,
+        headers: { Accept: "application/json" },
+      });
+      if (!answer.ok || answer.redirected) throw new Error(`${answer.status}`);
+      show((await answer.json()).groups);
+    } catch (error) {
+      if (signal.aborted) return;
+      show([]);
+      state.textContent = "This cannot be searched now. Reload the page and sign in again.";
+    }
+  }
+
+  function show(groups) {
+    list.replaceChildren(...groups.map(group));
+    const count = options().length;
+    input.setAttribute("aria-expanded", String(count > 0));
+    list.hidden = count === 0;
+    state.textContent = count === 0 ? "Nothing is found that you may see." : `${count} found`;
+    choose(1);
+  }
+
+  function group({ title, found }, place) {
+    const part = document.createElement("div");
+    const heading = document.createElement("p");
+    heading.id = `palette-group-${place}`;
+    heading.textContent = title;
+    part.setAttribute("role", "group");
+    part.setAttribute("aria-labelledby", heading.id);
+    part.append(heading, ...found.map((one, number) => option(one, `${place}-${number}`)));
+    return part;
+  }
+
+  function option({ title, detail, url }, id) {
+    const link = document.createElement("a");
+    const about = document.createElement("span");
+    link.id = `palette-option-${id}`;
+    link.href = url;
+    link.tabIndex = -1;
+    link.setAttribute("role", "option");
+    link.setAttribute("aria-selected", "false");
+    about.textContent = detail;
+    link.append(title, " ", about);
+    link.addEventListener("click", () => dialog.close());
+    return link;
+  }
+
+  function options() {
+    return [...list.querySelectorAll("[role=option]")];
+  }
+
+  function isChosen(option) {
+    return option.getAttribute("aria-selected") === "true";
+  }
+
+  function choose(step) {
+    const all = options();
+    const before = all.findIndex(isChosen);
+    const next = all[(before + step + all.length) % all.length];
+    all[before]?.setAttribute("aria-selected", "false");
+    next?.setAttribute("aria-selected", "true");
+    next?.scrollIntoView({ block: "nearest" });
+    if (next) input.setAttribute("aria-activedescendant", next.id);
+    else input.removeAttribute("aria-activedescendant");
+  }
+});
