@@ -17,7 +17,6 @@ from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import NOT_FOUND, find, find_open, own, record_denial, reference_of
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
-from apps.chat.marks import marked_place, shown_place
 from apps.chat.models import Conversation, Message, title_of
 from apps.chat.senders import Sender
 from apps.errors import ApplicationNotFound, Refused
@@ -99,9 +98,8 @@ def begin_new(
     holder: str,
     run_id: UUID | None = None,
     sender: Sender | None = None,
-    trigger: Mapping[str, Any] | None = None,
 ) -> Begun:
-    """`trigger` is the mark of what asks in place of a person. Raises as `begin`, and `BudgetSpent`."""
+    """Raises as `begin`, and `BudgetSpent`."""
     check_start(caller, PAGE, application.slug, ask.timezone)
     place = application.place(ask.place)
     PRICES.refresh()  # here, where the database is asked anyway, and before it is written to
@@ -126,7 +124,7 @@ def begin_new(
         unattended=None if sender is None else sender.unattended,
     )
     queue.admit(run, holder)
-    noted = noted_place(place, ask.narrative) if trigger is None else marked_place(trigger)
+    noted = noted_place(place, ask.narrative)
     begun = store_question(conversation, run, text, attachments, noted, sender, ask.replaces)
     return replace(begun, place=place)
 
@@ -234,7 +232,7 @@ def question_added(question: Message) -> QuestionAdded:
             "text": question.text,
             "attachments": question.attachments,
             "created_at": question.created_at.isoformat(),
-            **({"place": shown_place(question.place)} if question.place else {}),
+            **({"place": question.place} if question.place else {}),
             **({"sender": question.sender} if question.sender else {}),
         }
     )

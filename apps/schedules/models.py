@@ -2,7 +2,6 @@
 
 import uuid
 from datetime import datetime, timedelta
-from typing import Any
 from zoneinfo import available_timezones
 
 from django.conf import settings
@@ -292,19 +291,3 @@ class Schedule(models.Model):
     def resume(self, now: datetime) -> None:
         self.is_paused, self.pause_reason = False, ""
         self.plan(now)
-
-    def mark(self, at: datetime) -> dict[str, Any]:
-        """What its messages carry beside their text, as `apps.chat.marks` reads it."""
-        cap = {
-            "tokens": self.budget_tokens,
-            "money": None if self.budget_money is None else str(self.budget_money),
-            "currency": self.budget_currency,
-        }
-        return {
-            "kind": "alarm" if self.is_alarm else "schedule",
-            "id": str(self.pk),
-            "name": self.name,
-            "at": at.astimezone(self.timing.zone).isoformat(timespec="seconds"),
-            "cap": cap,
-            "seconds": self.seconds_to_answer,
-        }
