@@ -9,7 +9,6 @@ from apps.console.api.applications import ApplicationViewSet
 from apps.console.api.budgets import BudgetViewSet
 from apps.console.api.deployments import DeploymentViewSet
 from apps.console.api.reference import reference
-from apps.console.api.schedules import ScheduleViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
 from apps.console.workbench import views as workbench
@@ -18,7 +17,6 @@ router = SimpleRouter()
 router.register("applications", ApplicationViewSet)
 router.register("budgets", BudgetViewSet)
 router.register("deployments", DeploymentViewSet)
-router.register("schedules", ScheduleViewSet)
 staff = admin.site.admin_view
 
 workbench_urls: list[URLPattern] = [

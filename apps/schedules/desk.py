@@ -111,14 +111,19 @@ def add(row: Schedule) -> Schedule:
     check(row)
     # Locked, so that of two at the same time the second one is counted.
     get_user_model().objects.select_for_update().get(pk=row.user_id)
-    count = Schedule.objects.filter(user=row.user_id, is_alarm=False).count()
+    refuse_one_too_many(row.user_id)
+    row.plan(timezone.now())
+    row.save(force_insert=True)
+    return row
+
+
+def refuse_one_too_many(user: int) -> None:
+    """Raises `ValidationError`."""
+    count = Schedule.objects.filter(user=user, is_alarm=False).count()
     if count >= settings.SCHEDULES_PER_PERSON:
         raise ValidationError(
             f"There are {count} schedules already, and no more can be kept. Remove one first."
         )
-    row.plan(timezone.now())
-    row.save(force_insert=True)
-    return row
 
 
 def replan(row: Schedule) -> Schedule:
@@ -131,7 +136,8 @@ def replan(row: Schedule) -> Schedule:
 
 
 def resume(row: Schedule) -> bool:
-    """Let a schedule go on; False if it has no time any more."""
+    """Let a schedule go on, as it is; False if it has no time any more."""
+    row.proposal = None
     row.resume(timezone.now())
     row.save()
     return not row.is_paused
