@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apps.accounts.models import ServiceAccount
+from apps.accounts.models import ApiKey, ServiceAccount
 from apps.chat.models import Conversation, Message, QueuedMessage
 from apps.insights.budgets.models import Budget
 from apps.live.models import JournalEntry, Run
@@ -144,12 +144,23 @@ def test_an_alarm_and_what_is_deleted_after_its_end_are_gone_then():
     assert not Schedule.objects.exists()
 
 
-@pytest.mark.parametrize("lost", ["account", "application", "team", "switched off"])
+@pytest.mark.parametrize(
+    "lost", ["account", "application", "team", "switched off", "key", "right of the key"]
+)
 def test_a_schedule_is_paused_with_the_reason_once_its_owner_may_not_ask_any_more(lost):
     application, ada = application_of(), add_user()
     team = add_team(ada)
     row = add_schedule(application, ada, team, **HOURLY)
+    if "key" in lost:
+        key, _ = ApiKey.objects.create_key(name="cron", user=ada)
+        row.owner, row.caller = f"key-{key.prefix}", {**row.caller, "kind": "key", "team": None}
+        row.save()
     match lost:
+        case "key":
+            key.revoked = True
+            key.save()
+        case "right of the key":
+            key.applications.set([application_of()])
         case "account":
             ada.is_active = False
             ada.save()
@@ -168,6 +179,7 @@ def test_a_schedule_is_paused_with_the_reason_once_its_owner_may_not_ask_any_mor
     reasons = {
         "account": "The account that asked is closed.",
         "team": "The person who asked is not in the team any more.",
+        "key": "The key that asked is not valid any more.",
     }
     assert not Run.objects.exists()
     assert (row.is_paused, row.pause_reason) == (True, reasons.get(lost, LOST))
