@@ -83,6 +83,7 @@ class Schedule(models.Model):
         max_length=LONGEST_MESSAGE, help_text="What the application is asked."
     )
     is_alarm = models.BooleanField("alarm", default=False, editable=False)
+    is_heartbeat = models.BooleanField("heartbeat", default=False, editable=False)
     is_same_conversation = models.BooleanField(
         "same conversation",
         default=False,
@@ -185,6 +186,11 @@ class Schedule(models.Model):
                 fields=("conversation",),
                 condition=models.Q(is_alarm=True),
                 name="one_alarm_in_a_conversation",
+            ),
+            models.UniqueConstraint(
+                fields=("conversation",),
+                condition=models.Q(is_heartbeat=True),
+                name="one_heartbeat_in_a_conversation",
             ),
         )
 
