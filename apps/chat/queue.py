@@ -13,7 +13,7 @@ from apps.chat.access import caller_of_run, find_open, own, reference_of
 from apps.chat.folders import attached
 from apps.chat.frames import Ask, QueueChange, QueueFrame, QueueRemove, QueueSend, SentFile
 from apps.chat.models import Conversation, QueuedMessage
-from apps.chat.questions import Begun, begin_new, find_begun, read_question
+from apps.chat.questions import Begun, NewQuestion, begin_new, find_begun, read_question
 from apps.chat.senders import Sender
 from apps.errors import Refused
 from apps.live import leases
@@ -173,8 +173,8 @@ def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: st
         place=(row.place or {}).get("slug", ""),
         narrative=(row.place or {}).get("narrative", ""),
     )
-    text = read_question(ask)
-    return begin_new(caller, application, ask, text, holder, pk, Sender.read(row.sender))
+    text, sender = read_question(ask), Sender.read(row.sender)
+    return begin_new(NewQuestion(caller, application, ask, text, holder, sender, pk))
 
 
 def shown(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:

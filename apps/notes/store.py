@@ -109,7 +109,9 @@ def create_all(owner: str, new: Sequence[NewNote], author: Author, action: str) 
             with transaction.atomic():
                 Note.objects.bulk_create(rows)
         except IntegrityError as error:
-            raise NoteRefused("title", "one of the titles was taken meanwhile; try again.") from error
+            raise NoteRefused(
+                "title", "one of the titles was taken meanwhile; try again."
+            ) from error
         NoteVersion.objects.bulk_create(version_of(row, author, action, now) for row in rows)
         index(rows)
 
