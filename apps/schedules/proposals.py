@@ -65,7 +65,8 @@ def propose(row: Schedule, wished: Mapping[str, Any], by: str) -> bool:
 
 
 def text_of(name: str, value: Any) -> str:
-    return str(Schedule._meta.get_field(name).value_to_string(Schedule(**{name: value})))
+    field: Any = Schedule._meta.get_field(name)
+    return str(field.value_to_string(Schedule(**{name: value})))
 
 
 def changed(row: Schedule, values: Mapping[str, Any]) -> Schedule:

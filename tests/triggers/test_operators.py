@@ -191,7 +191,7 @@ def test_a_schedule_that_an_operator_makes_for_a_program_asks_with_its_rights(do
     boss = ServiceAccount.objects.create(user=User.objects.create_superuser("boss"))
     Grant.objects.create(application=application, user=account.user, role=Role.USER)
 
-    def send(number: int) -> Any:
+    def send(number: Any) -> Any:
         asked = {"name": "Report", "message": "What is new?", "kind": "interval"}
         times = {"interval_seconds": 3600, "start_at": "2026-05-04T12:00Z", "time_zone": "UTC"}
         if door == "api":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,18 +38,19 @@ async def test_the_predefined_toolset_reads_a_repository_and_asks_before_it_chan
     (tmp_path / "tea.md").write_text("Steep for four minutes.\n")
     await register("--repository", str(tmp_path), name="git", command=str(GIT))
     place = str(tmp_path)
+    reading: dict[str, dict[str, Any]] = {
+        "git_git_log": {},
+        "git_git_status": {},
+        "git_git_diff_unstaged": {},
+        "git_git_show": {"revision": "HEAD"},
+    }
 
     async with nothing_left_over(), opened_desk(TOOLSET) as contribution:
         told = {
-            name: (await use(named(contribution, name), **arguments)).content
-            for name, arguments in {
-                "git_git_log": {"repo_path": place},
-                "git_git_status": {"repo_path": place},
-                "git_git_diff_unstaged": {"repo_path": place},
-                "git_git_show": {"repo_path": place, "revision": "HEAD"},
-            }.items()
+            name: (await use(named(contribution, name), repo_path=place, **more)).content
+            for name, more in reading.items()
         }
-        asking = {"ledger": MemoryLedger(), "key": "t:1:0:1"}
+        asking: dict[str, Any] = {"ledger": MemoryLedger(), "key": "t:1:0:1"}
         add = Invocation("1", {"repo_path": place, "files": ["tea.md"]}, **asking)
         commit = Invocation("2", {"repo_path": place, "message": "Wait longer"}, **asking)
         asked = [
