@@ -106,4 +106,4 @@ COMPILE = $(BIN)/uv pip compile --no-config --upgrade --universal --generate-has
 lock: .venv/dev.stamp ## Pin the newest versions that pyproject.toml allows
 	$(COMPILE) pyproject.toml -o requirements.txt
 	$(COMPILE) --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
-	printf 'aidial-client>=0.18,<1\nmcp-server-time\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o requirements-peers.txt
+	printf 'aidial-client>=0.18,<1\nmcp-server-git\nmcp-server-time\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o requirements-peers.txt

@@ -11,6 +11,7 @@ from apps.catalog.content.layers import Content
 from apps.catalog.json_text import objects_in
 from apps.catalog.models import Application
 from apps.catalog.review import deployment_names
+from apps.manifest.agent_definition import AgentInvalid, read_agent
 from apps.manifest.credentials import credential_places
 from apps.manifest.validation import with_deployment
 
@@ -106,9 +107,19 @@ def uses_of(
             found.setdefault(reference, ([], []))[0].append(application)
     for kind, items in content.items.items():
         for name, item in items.items():
-            for reference in set(references_in(item.value)):
+            brought = brought_by(item) if kind == "agent" else ()
+            for reference in {*references_in(item.value), *brought}:
                 found.setdefault(reference, ([], []))[1].append(Reference(kind, name))
     return {key: Uses(tuple(a), tuple(sorted(i))) for key, (a, i) in found.items()}
+
+
+def brought_by(agent: Item) -> Iterator[Reference]:
+    """The toolsets that come with a predefined agent."""
+    try:
+        names = read_agent(agent.name, agent.text).brings
+    except AgentInvalid:
+        return
+    yield from (Reference("toolset", name) for name in names)
 
 
 def references_in(document: Any) -> Iterator[Reference]:

@@ -202,7 +202,7 @@ def start(
     recorder = AnswerRecorder(supervisor.record, transcript)
     emit: Emit = recorder.emit
     progress.meter = FiguresMeter(meter_of(hub, row, caller), recorder.count)
-    unattended = Unattended.of(begun.messages[-1].place, row.unattended)
+    unattended = Unattended.read(row.unattended)
     if unattended is not None:
         spent = usage_of_steps(past.steps)
         progress.meter = CappedMeter(progress.meter, Spending(unattended, transcript, spent))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from apps.chat.figures import figure_line
 from apps.chat.file_names import safe_name
 from apps.chat.models import Conversation, Message
+from apps.chat.senders import sender_words
 from apps.chat.todo import current_todo
 
 HEADINGS = {Message.Role.USER: "Question", Message.Role.ASSISTANT: "Answer"}
@@ -40,8 +41,7 @@ def markdown(conversation: Conversation) -> str:
 
 
 def sender_line(message: Message) -> str:
-    sender = message.sender
-    return "" if sender is None else f"From the {sender['kind']} “{sender['title']}”"
+    return "" if message.sender is None else sender_words(message.sender)
 
 
 def place_line(message: Message) -> str:

@@ -10,9 +10,8 @@ from apps.accounts.models import Team
 from apps.agent.messages import Message as Spoken
 from apps.agent.messages import Role as Speaker
 from apps.agent.messages import attachment_from_dict
-from apps.chat.marks import triggered_text
-from apps.chat.senders import introduced, taint_of
-from apps.manifest.narrative import narrated
+from apps.chat.senders import taint_of
+from apps.manifest.narrative import introduced, narrated
 
 LONGEST_TITLE = 80
 """Characters of a title that is made of a question."""
@@ -174,8 +173,6 @@ class Message(models.Model):
         attachments = tuple(attachment_from_dict(written) for written in self.attachments)
         state: dict[str, Any] = {**self.state, **taint_of(self.sender)}
         place = self.place or {}
-        text = triggered_text(self.text, place)
-        if text is None:
-            text = narrated(self.text, place.get("title", ""), place.get("narrative", ""))
+        text = narrated(self.text, place.get("title", ""), place.get("narrative", ""))
         text = introduced(text, self.sender)
         return Spoken(role, text, attachments=attachments, state=state)

@@ -17,7 +17,6 @@ from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import NOT_FOUND, find, find_open, own, record_denial, reference_of
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
-from apps.chat.marks import marked_place, shown_place
 from apps.chat.models import Conversation, Message, title_of
 from apps.chat.senders import Sender
 from apps.errors import ApplicationNotFound, Refused
@@ -52,6 +51,21 @@ class Begun:
     place: ChatPlace | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class NewQuestion:
+    """What is to be stored: `text` is that of the ask, read. `holder` is the process that answers, ""
+    for any. `sender` is what asks in place of a person.
+    """
+
+    caller: Caller
+    application: ResolvedApplication
+    ask: Ask
+    text: str
+    holder: str
+    sender: Sender | None = None
+    run_id: UUID = field(default_factory=uuid4)
+
+
 def begin(
     caller: Caller,
     application: ResolvedApplication,
@@ -70,7 +84,7 @@ def begin(
     try:
         with transaction.atomic():
             before = find_begun(caller, application.slug, ask.id)
-            return before or begin_new(caller, application, ask, text, holder, sender=sender)
+            return before or begin_new(NewQuestion(caller, application, ask, text, holder, sender))
     except Refused as error:
         # Another process may have taken the same frame in this moment.
         before = find_begun(caller, application.slug, ask.id)
@@ -92,31 +106,23 @@ def find_begun(caller: Caller, slug: str, request: UUID) -> Begun | None:
     return None if known is None else Begun(find(caller, known.stream, slug), known)
 
 
-def begin_new(
-    caller: Caller,
-    application: ResolvedApplication,
-    ask: Ask,
-    text: str,
-    holder: str,
-    run_id: UUID | None = None,
-    sender: Sender | None = None,
-    trigger: Mapping[str, Any] | None = None,
-) -> Begun:
-    """`trigger` is the mark of what asks in place of a person. Raises as `begin`, and `BudgetSpent`."""
+def begin_new(question: NewQuestion) -> Begun:
+    """Raises as `begin`."""
+    caller, application, ask = question.caller, question.application, question.ask
     check_start(caller, PAGE, application.slug, ask.timezone)
     place = application.place(ask.place)
     PRICES.refresh()  # here, where the database is asked anyway, and before it is written to
     types = application.manifest.input_attachment_types
     attachments = attached(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
-        title = title_of(text) or title_of(attachments[0]["title"])
+        title = title_of(question.text) or title_of(attachments[0]["title"])
         conversation = create(caller, application, ask, title)
     else:
         conversation = find_open(caller, ask.conversation, application.slug)
     if ask.replaces is not None:
         forget_attempt(conversation, ask.replaces)
     run = Run(
-        id=run_id or uuid4(),
+        id=question.run_id,
         stream=conversation.pk,
         request=ask.id,
         application=application.slug,
@@ -126,11 +132,11 @@ def begin_new(
         bucket=caller.bucket,
         counted_as=counted_name(caller),
         caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
-        unattended=None if sender is None else sender.unattended,
+        unattended=None if question.sender is None else question.sender.unattended,
     )
-    queue.admit(run, holder)
-    noted = noted_place(place, ask.narrative) if trigger is None else marked_place(trigger)
-    begun = store_question(conversation, run, text, attachments, noted, sender, ask.replaces)
+    queue.admit(run, question.holder)
+    noted = noted_place(place, ask.narrative)
+    begun = store_question(conversation, run, question, attachments, noted)
     return replace(begun, place=place)
 
 
@@ -201,24 +207,23 @@ def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | Non
 def store_question(
     conversation: Conversation,
     run: Run,
-    text: str,
+    asked: NewQuestion,
     attachments: list[dict[str, str]],
-    place: dict[str, Any] | None = None,
-    sender: Sender | None = None,
-    replaces: UUID | None = None,
+    place: dict[str, Any] | None,
 ) -> Begun:
     leases.claim(run)
     question = Message.objects.create(
         conversation=conversation,
         run=run,
         role=Message.Role.USER,
-        text=text,
+        text=asked.text,
         attachments=attachments,
         place=place,
-        sender=None if sender is None else sender.shown,
+        sender=None if asked.sender is None else asked.sender.shown,
     )
     conversation.updated_at = question.created_at
     conversation.save(update_fields=["updated_at"])
+    replaces = asked.ask.replaces
     replaced = () if replaces is None else (AttemptReplaced(str(replaces)),)
     events = (*replaced, question_added(question), StatusChanged(run.status))
     before = journal.add(conversation.pk, run.pk, events)
@@ -237,7 +242,7 @@ def question_added(question: Message) -> QuestionAdded:
             "text": question.text,
             "attachments": question.attachments,
             "created_at": question.created_at.isoformat(),
-            **({"place": shown_place(question.place)} if question.place else {}),
+            **({"place": question.place} if question.place else {}),
             **({"sender": question.sender} if question.sender else {}),
         }
     )

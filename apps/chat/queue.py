@@ -12,9 +12,8 @@ from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import caller_of_run, find_open, own, reference_of
 from apps.chat.folders import attached
 from apps.chat.frames import Ask, QueueChange, QueueFrame, QueueRemove, QueueSend, SentFile
-from apps.chat.marks import TRIGGER
 from apps.chat.models import Conversation, QueuedMessage
-from apps.chat.questions import Begun, begin_new, find_begun, read_question
+from apps.chat.questions import Begun, NewQuestion, begin_new, find_begun, read_question
 from apps.chat.senders import Sender
 from apps.errors import Refused
 from apps.live import leases
@@ -174,9 +173,8 @@ def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: st
         place=(row.place or {}).get("slug", ""),
         narrative=(row.place or {}).get("narrative", ""),
     )
-    sender, trigger = Sender.read(row.sender), (row.place or {}).get(TRIGGER)
-    text = read_question(ask)
-    return begin_new(caller, application, ask, text, holder, pk, sender, trigger)
+    text, sender = read_question(ask), Sender.read(row.sender)
+    return begin_new(NewQuestion(caller, application, ask, text, holder, sender, pk))
 
 
 def shown(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:

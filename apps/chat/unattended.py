@@ -13,7 +13,6 @@ from apps.agent.ledger import Interaction, InteractionKind
 from apps.agent.meter import Meter, ModelCallReport, Reservation, ToolCallReport
 from apps.agent.model import ModelRequest
 from apps.agent.sent_request import SentRequest
-from apps.chat.marks import TRIGGER
 from apps.chat.transcript import Transcript
 from apps.errors import BudgetSpent
 
@@ -31,14 +30,18 @@ class Unattended:
     currency: str = ""
 
     @classmethod
-    def of(cls, place: Mapping[str, Any] | None, kept: Mapping[str, Any] | None) -> Self | None:
-        """By the place of the question, or by `Run.unattended`; None for a question of a person."""
-        trigger = (place or {}).get(TRIGGER)
-        if trigger is None:
-            return None if kept is None else cls(kept["seconds"])
-        cap = trigger["cap"]
-        money = None if cap["money"] is None else Decimal(cap["money"])
-        return cls(trigger["seconds"], cap["tokens"], money, cap["currency"])
+    def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
+        """By `Run.unattended`; None for the run of a person's question."""
+        if kept is None:
+            return None
+        budget = kept.get("budget") or {}
+        money = budget.get("money")
+        return cls(
+            kept["seconds"],
+            budget.get("tokens"),
+            None if money is None else Decimal(money),
+            budget.get("currency", ""),
+        )
 
     def patient(self, asked: Interaction) -> Interaction:
         """What is asked, with the time that the schedule gives to answer it."""

@@ -17,10 +17,10 @@ from apps.accounts.caller import Caller
 from apps.accounts.teams import visibility_of
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import reference_of
-from apps.chat.marks import marked_place
 from apps.chat.models import Conversation, Message, QueuedMessage, title_of
 from apps.chat.questions import keep_manifest, question_added
 from apps.chat.queue import MOST
+from apps.chat.senders import Sender
 from apps.live import journal
 from apps.live.events import StatusChanged, storable
 from apps.live.models import JournalEntry, Run
@@ -30,12 +30,16 @@ from apps.live.rates import counted_name
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """A message to be asked. Without a conversation, or with one that is gone, it begins a new one."""
+    """A message to be asked. Without a conversation, or with one that is gone, it begins a new one.
+
+    `source` is what its sender is known by to whoever hands it in.
+    """
 
     caller: Caller
     application: ResolvedApplication
     text: str
-    trigger: Mapping[str, Any]
+    sender: Sender
+    source: UUID
     title: str
     conversation: UUID | None = None
     run: UUID = field(default_factory=uuid4)
@@ -136,6 +140,7 @@ def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
                 bucket=wake.caller.bucket,
                 counted_as=name,
                 caller=reference_of(wake.caller),
+                unattended=wake.sender.unattended,
                 status=Run.Status.QUEUED,
                 turn_at=turn,
             )
@@ -152,7 +157,7 @@ def store_questions(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> None:
             run_id=wake.run,
             role=Message.Role.USER,
             text=storable(wake.text),
-            place=marked_place(wake.trigger),
+            sender=wake.sender.shown,
             created_at=now,
         )
         for wake in wakes
@@ -192,7 +197,7 @@ def queue_all(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
                 position=first + number,
                 text=storable(wake.text),
                 caller=reference_of(wake.caller),
-                place=marked_place(wake.trigger),
+                sender=wake.sender.kept,
             )
             for number, wake in enumerate(taken)
         )

@@ -35,7 +35,7 @@ OPERATOR = (
     "workspace.view_secret",
     *everything_of("triggers", "webhook", "subscription"),
     "triggers.view_delivery",
-    *("schedules.change_schedule", "schedules.delete_schedule"),
+    *("schedules.add_schedule", "schedules.change_schedule", "schedules.delete_schedule"),
     *SHAPES,
 )
 AUDITOR = (

@@ -13,7 +13,6 @@ from apps.console.api.keys import ApiKeyViewSet
 from apps.console.api.mcp_servers import McpServerViewSet
 from apps.console.api.reference import reference
 from apps.console.api.runs import RunViewSet
-from apps.console.api.schedules import ScheduleViewSet
 from apps.console.api.secrets import SecretViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
@@ -27,7 +26,6 @@ router.register("deployments", DeploymentViewSet)
 router.register("keys", ApiKeyViewSet)
 router.register("mcp-servers", McpServerViewSet)
 router.register("runs", RunViewSet)
-router.register("schedules", ScheduleViewSet)
 router.register("secrets", SecretViewSet)
 item = ContentViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})
 staff = admin.site.admin_view

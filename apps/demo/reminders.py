@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 from apps.demo.calls import Call
 
 ALARM, SCHEDULE = "alarm-clock", "schedule-task"
-NAMES = frozenset({ALARM, SCHEDULE, "list-schedules", "update-schedule", "remove-schedule"})
+NAMES = frozenset(
+    {ALARM, SCHEDULE, "list-schedules", "update-schedule", "remove-schedule", "edit-heartbeat"}
+)
 """Tools that are called for the words below alone: a guess would set an alarm that nobody wants."""
 UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 _reminder = re.compile(

@@ -200,12 +200,12 @@ class Schedules(Node):
     """Tools with which the model sets an alarm, and schedules tasks for the person."""
 
     enabled: bool = False
-    """Give the model the tools `alarm-clock`, `schedule-task`, `list-schedules`, `update-schedule` and
-    `remove-schedule`. Only people who are signed in on the page, and programs with their keys, have
-    them."""
+    """Give the model the tools `alarm-clock`, `schedule-task`, `list-schedules`, `update-schedule`,
+    `remove-schedule` and `edit-heartbeat`. Only people who are signed in on the page, and programs
+    with their keys, have them."""
     approval: Approval = Field(default_factory=lambda: Approval(mode="confirm"))
-    """Whether `schedule-task` and `update-schedule` wait for the person: they do, unless it says
-    otherwise."""
+    """Whether `schedule-task`, `update-schedule` and `edit-heartbeat` wait for the person: they do,
+    unless it says otherwise."""
 
 
 class ToolAccessFilter(Node):

@@ -4,7 +4,7 @@ A change is of the version that its author saw. If there is a newer one, nothing
 `NoteChanged` is raised, so that two who write at once lose nothing. All functions raise `NoteRefused`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,6 +21,8 @@ from apps.notes.links import linked_keys, with_links_to
 from apps.notes.models import Note, NoteLink, NoteTag, NoteVersion
 
 ATTEMPTS = 5
+AT_ONCE = 500
+"""New notes of one statement."""
 Action = NoteVersion.Action
 
 
@@ -76,6 +78,46 @@ def create(
         note.save(force_insert=True)
     record(note, author, action, now)
     return note
+
+
+@dataclass(frozen=True, slots=True)
+class NewNote:
+    """A checked note that there is not yet, as old as it says."""
+
+    content: NoteContent
+    created_at: datetime
+    modified_at: datetime
+
+
+@transaction.atomic
+def create_all(owner: str, new: Sequence[NewNote], author: Author, action: str) -> None:
+    """As `create`, for many of which none has the title of another one."""
+    now = timezone.now()
+    if notes_of(owner).count() + len(new) > MOST_NOTES:
+        raise NoteRefused("", f"there is room for {MOST_NOTES:,} notes; delete some first.")
+    for batch in batched(new, AT_ONCE):
+        rows = [
+            Note(
+                owner=owner,
+                created_at=one.created_at,
+                modified_at=one.modified_at,
+                **columns(one.content, author),
+            )
+            for one in batch
+        ]
+        try:
+            with transaction.atomic():
+                Note.objects.bulk_create(rows)
+        except IntegrityError as error:
+            raise NoteRefused(
+                "title", "one of the titles was taken meanwhile; try again."
+            ) from error
+        NoteVersion.objects.bulk_create(version_of(row, author, action, now) for row in rows)
+        index(rows)
+
+
+def batched(rows: Sequence[NewNote], size: int) -> Iterator[Sequence[NewNote]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def change(
@@ -203,7 +245,16 @@ def unique(title: str) -> Iterator[None]:
 
 def record(note: Note, author: Author, action: str, now: datetime) -> None:
     """Write down the version, and what finds the note."""
-    NoteVersion.objects.create(
+    version_of(note, author, action, now).save(force_insert=True)
+    note.versions.filter(number__lte=note.number - MOST_VERSIONS).delete()
+    note.tag_rows.all().delete()
+    note.link_rows.all().delete()
+    if note.deleted_at is None:
+        index([note])
+
+
+def version_of(note: Note, author: Author, action: str, now: datetime) -> NoteVersion:
+    return NoteVersion(
         note=note,
         number=note.number,
         title=note.title,
@@ -218,12 +269,14 @@ def record(note: Note, author: Author, action: str, now: datetime) -> None:
         conversation=author.conversation,
         at=now,
     )
-    note.versions.filter(number__lte=note.number - MOST_VERSIONS).delete()
-    note.tag_rows.all().delete()
-    note.link_rows.all().delete()
-    if note.deleted_at is not None:
-        return
+
+
+def index(notes: Iterable[Note]) -> None:
+    """Write the tags and links of notes that have none yet."""
+    rows = list(notes)
     NoteTag.objects.bulk_create(
-        NoteTag(note=note, key=key_of(name), name=name) for name in note.tags
+        NoteTag(note=note, key=key_of(name), name=name) for note in rows for name in note.tags
     )
-    NoteLink.objects.bulk_create(NoteLink(note=note, key=key) for key in linked_keys(note.text))
+    NoteLink.objects.bulk_create(
+        NoteLink(note=note, key=key) for note in rows for key in linked_keys(note.text)
+    )

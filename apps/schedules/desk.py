@@ -13,7 +13,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from apps.schedules.models import Schedule
@@ -84,6 +84,28 @@ class Desk:
         row.save(force_insert=True)
         return row
 
+    def set_heartbeat(self, fields: Mapping[str, Any]) -> Schedule:
+        """Change the one of the conversation, or begin it. Raises `ValidationError`."""
+        known = self.heartbeats.first()
+        if known is not None:
+            changed = self.change(known.pk, fields)
+            if changed is not None:
+                return changed
+        always = {
+            "name": "Heartbeat",
+            "kind": Schedule.Kind.INTERVAL,
+            "time_zone": self.time_zone or "UTC",
+            "is_heartbeat": True,
+            "is_same_conversation": True,
+            "conversation": self.conversation,
+        }
+        return self.add({**always, **fields})
+
+    @property
+    def heartbeats(self) -> QuerySet[Schedule]:
+        """One at most."""
+        return self.rows.filter(conversation=self.conversation, is_heartbeat=True)
+
     def add(self, fields: Mapping[str, Any]) -> Schedule:
         """Raises `ValidationError`."""
         defaults = {"budget_tokens": settings.SCHEDULE_BUDGET_TOKENS}
@@ -111,14 +133,19 @@ def add(row: Schedule) -> Schedule:
     check(row)
     # Locked, so that of two at the same time the second one is counted.
     get_user_model().objects.select_for_update().get(pk=row.user_id)
-    count = Schedule.objects.filter(user=row.user_id, is_alarm=False).count()
+    refuse_one_too_many(row.user_id)
+    row.plan(timezone.now())
+    row.save(force_insert=True)
+    return row
+
+
+def refuse_one_too_many(user: int) -> None:
+    """Raises `ValidationError`."""
+    count = Schedule.objects.filter(user=user, is_alarm=False).count()
     if count >= settings.SCHEDULES_PER_PERSON:
         raise ValidationError(
             f"There are {count} schedules already, and no more can be kept. Remove one first."
         )
-    row.plan(timezone.now())
-    row.save(force_insert=True)
-    return row
 
 
 def replan(row: Schedule) -> Schedule:
@@ -131,7 +158,8 @@ def replan(row: Schedule) -> Schedule:
 
 
 def resume(row: Schedule) -> bool:
-    """Let a schedule go on; False if it has no time any more."""
+    """Let a schedule go on, as it is; False if it has no time any more."""
+    row.proposal = None
     row.resume(timezone.now())
     row.save()
     return not row.is_paused
@@ -143,7 +171,9 @@ def pause(row: Schedule, reason: str = "") -> None:
 
 
 def forget_conversation(conversation: UUID) -> None:
-    """Delete the alarm of a conversation that is deleted; other schedules begin a new one."""
+    """Delete the alarm and the heartbeat of a conversation that is deleted; other schedules begin a
+    new one.
+    """
     rows = Schedule.objects.filter(conversation=conversation)
-    rows.filter(is_alarm=True).delete()
+    rows.filter(Q(is_alarm=True) | Q(is_heartbeat=True)).delete()
     rows.update(conversation=None)

@@ -2,8 +2,6 @@
 
 import uuid
 from datetime import datetime, timedelta
-from typing import Any
-from zoneinfo import available_timezones
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -12,14 +10,13 @@ from django.db import models
 from django.utils import timezone
 
 from apps.accounts.models import Team
-from apps.schedules.cron import cron_problem
 from apps.schedules.occurrences import (
     LONGEST_SECONDS,
     SHORTEST_SECONDS,
     Timing,
     next_time,
 )
-from apps.schedules.recurrence import rule_problem
+from apps.schedules.schedule_problems import problems_of
 from apps.schedules.words import next_words, timing_words
 
 LONGEST_NAME = 100
@@ -86,6 +83,7 @@ class Schedule(models.Model):
         max_length=LONGEST_MESSAGE, help_text="What the application is asked."
     )
     is_alarm = models.BooleanField("alarm", default=False, editable=False)
+    is_heartbeat = models.BooleanField("heartbeat", default=False, editable=False)
     is_same_conversation = models.BooleanField(
         "same conversation",
         default=False,
@@ -168,6 +166,8 @@ class Schedule(models.Model):
     last_run = models.UUIDField(null=True, editable=False)
     last_conversation = models.UUIDField(null=True, editable=False)
     last_problem = models.CharField(max_length=LONGEST_REASON, blank=True, editable=False)
+    # What `apps.schedules.proposals` keeps.
+    proposal = models.JSONField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -186,6 +186,11 @@ class Schedule(models.Model):
                 fields=("conversation",),
                 condition=models.Q(is_alarm=True),
                 name="one_alarm_in_a_conversation",
+            ),
+            models.UniqueConstraint(
+                fields=("conversation",),
+                condition=models.Q(is_heartbeat=True),
+                name="one_heartbeat_in_a_conversation",
             ),
         )
 
@@ -227,7 +232,7 @@ class Schedule(models.Model):
 
     def clean(self) -> None:
         """Checks that its times can be told, and that there is one. Raises `ValidationError`."""
-        found = self.problems()
+        found = problems_of(self)
         if not found and next_time(self.timing, self.check_from()) is None:
             field = "expression" if self.expression else "start_at"
             found[field] = NEVER
@@ -238,41 +243,6 @@ class Schedule(models.Model):
         # A time that has passed runs at once.
         is_once = self.kind == self.Kind.AT and self.start_at is not None
         return self.start_at - timedelta(seconds=1) if is_once else timezone.now()
-
-    def problems(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        if not self.message.strip():
-            found["message"] = "Write what the application is to be asked."
-        if self.time_zone not in available_timezones():
-            found["time_zone"] = "There is no such time zone. Write one such as Europe/Berlin."
-        start: datetime | None = self.start_at  # a form may have left it empty
-        if start is None:
-            found["start_at"] = "Write a time."
-        if self.made_by == self.Maker.MODEL and not (self.budget_tokens or self.budget_money):
-            found["budget_tokens"] = "Write how many tokens one run may use."
-        return found | self.expression_problems() | self.hours_problems() | self.interval_problems()
-
-    def hours_problems(self) -> dict[str, str]:
-        if (self.active_from is None) != (self.active_until is None):
-            return {"active_until": "Write both hours, or none."}
-        if self.active_from is not None and self.active_from == self.active_until:
-            return {"active_until": "Write two different hours."}
-        return {}
-
-    def interval_problems(self) -> dict[str, str]:
-        seconds = self.interval_seconds
-        if seconds is None and self.kind == self.Kind.INTERVAL:
-            return {"interval_seconds": "Write how many seconds are between two runs, at least 60."}
-        if seconds is not None and not SHORTEST_SECONDS <= seconds <= LONGEST_SECONDS:
-            return {"interval_seconds": f"Write {SHORTEST_SECONDS} to {LONGEST_SECONDS} seconds."}
-        return {}
-
-    def expression_problems(self) -> dict[str, str]:
-        check = {self.Kind.CRON: cron_problem, self.Kind.RRULE: rule_problem}.get(
-            self.Kind(self.kind) if self.kind in self.Kind.values else self.Kind.AT
-        )
-        problem = check(self.expression) if check is not None else ""
-        return {"expression": problem} if problem else {}
 
     def plan(self, now: datetime) -> None:
         """Set the next time; without one, pause."""
@@ -292,19 +262,3 @@ class Schedule(models.Model):
     def resume(self, now: datetime) -> None:
         self.is_paused, self.pause_reason = False, ""
         self.plan(now)
-
-    def mark(self, at: datetime) -> dict[str, Any]:
-        """What its messages carry beside their text, as `apps.chat.marks` reads it."""
-        cap = {
-            "tokens": self.budget_tokens,
-            "money": None if self.budget_money is None else str(self.budget_money),
-            "currency": self.budget_currency,
-        }
-        return {
-            "kind": "alarm" if self.is_alarm else "schedule",
-            "id": str(self.pk),
-            "name": self.name,
-            "at": at.astimezone(self.timing.zone).isoformat(timespec="seconds"),
-            "cap": cap,
-            "seconds": self.seconds_to_answer,
-        }

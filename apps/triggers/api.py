@@ -21,7 +21,7 @@ from apps.triggers.webhook_secrets import new_secret, renew
 from apps.workspace.versions import Versioned
 
 Row = TypeVar("Row", bound=Versioned)
-NOT_YOURS = "Webhooks and subscriptions can be made for the applications that you edit."
+NOT_YOURS = "It can be made for the applications that you edit."
 UNCHANGEABLE = "It cannot be changed. Delete this row and make another one."
 SECRET = inline_serializer("Secret", {"secret": serializers.CharField()})
 

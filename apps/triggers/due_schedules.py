@@ -22,6 +22,7 @@ from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import caller_of_run
 from apps.chat.models import QueuedMessage
 from apps.chat.questions import PAGE
+from apps.chat.senders import Sender
 from apps.chat.wakes import Wake, Woken, ask_all
 from apps.errors import BudgetSpent, QuickAppError, Refused
 from apps.insights.budgets.models import Budget
@@ -222,6 +223,7 @@ def wakes_of(
         caller,
         application,
         row.message,
+        source=row.pk,
         title=row.name,
         conversation=row.conversation,
         has_memory=caller.is_remembered,
@@ -229,13 +231,26 @@ def wakes_of(
     # Runs of a row in one conversation begin the same one; others begin one each.
     places = [new if row.is_same_conversation else uuid4() for _ in times]
     both = zip(times, places, strict=True)
-    return [make(row.mark(at), new_conversation=place) for at, place in both][:left]
+    return [make(sender=sender_of(row, at), new_conversation=place) for at, place in both][:left]
+
+
+def sender_of(row: Schedule, at: datetime) -> Sender:
+    """Its owner wrote the message, so it is trusted as theirs."""
+    money = None if row.budget_money is None else str(row.budget_money)
+    return Sender(
+        "alarm" if row.is_alarm else "schedule",
+        row.name,
+        is_untrusted=False,
+        seconds=row.seconds_to_answer,
+        at=at.astimezone(row.timing.zone).isoformat(timespec="seconds"),
+        budget={"tokens": row.budget_tokens, "money": money, "currency": row.budget_currency},
+    )
 
 
 def note_results(rows: Iterable[Schedule], woken: Iterable[Woken]) -> None:
-    by_id = {str(row.pk): row for row in rows}
+    by_id = {row.pk: row for row in rows}
     for one in woken:
-        row = by_id[one.wake.trigger["id"]]
+        row = by_id[one.wake.source]
         row.last_problem = one.problem
         if one.problem:
             continue

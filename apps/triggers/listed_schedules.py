@@ -1,6 +1,6 @@
 """Schedules as their person sees them: with their next times, and what came of the last one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -8,6 +8,7 @@ from uuid import UUID
 from apps.chat.models import Conversation, QueuedMessage
 from apps.live.models import Run
 from apps.schedules.models import Schedule
+from apps.schedules.proposals import Difference, differences
 
 RESULTS = {
     Run.Status.QUEUED: "Waits for its turn",
@@ -24,13 +25,15 @@ TONES = {Run.Status.WAITING: "warning", Run.Status.FAILED: "warning", Run.Status
 class ListedSchedule:
     """`result` is what came of the last run, "" before the first; `tone` is a class of badges.
 
-    `conversation` is the one of the last run, None where the person cannot open it.
+    `conversation` is the one of the last run, None where the person cannot open it. `differences` is
+    what an operator wishes to change.
     """
 
     row: Schedule
     result: str
     tone: str
     conversation: UUID | None
+    differences: Sequence[Difference] = ()
 
 
 def listed(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]:
@@ -49,4 +52,4 @@ def listed(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]:
 def entry(row: Schedule, status: Any, open_now: set[UUID]) -> ListedSchedule:
     place = row.last_conversation if row.last_conversation in open_now else None
     result = RESULTS.get(status, "Answered") if row.last_run is not None else ""
-    return ListedSchedule(row, result, TONES.get(status, ""), place)
+    return ListedSchedule(row, result, TONES.get(status, ""), place, differences(row))

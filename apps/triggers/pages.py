@@ -16,7 +16,7 @@ from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.chat.access import reference_of
 from apps.chat.views import visitor
-from apps.schedules import desk
+from apps.schedules import desk, proposals
 from apps.schedules.desk import Owner
 from apps.schedules.models import Schedule
 from apps.triggers.clock import application_or_error
@@ -118,6 +118,26 @@ def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
         messages.success(request, "It goes on.")
     else:
         messages.error(request, ENDED)
+    return redirect("schedules")
+
+
+@login_required
+@require_POST
+def agree(request: HttpRequest, pk: UUID) -> HttpResponse:
+    try:
+        row = proposals.agree(find(request, pk))
+    except ValidationError as error:
+        messages.error(request, " ".join(["It cannot be changed like this.", *error.messages]))
+    else:
+        messages.success(request, f"Changed: {row.words}.")
+    return redirect("schedules")
+
+
+@login_required
+@require_POST
+def take_back(request: HttpRequest, pk: UUID) -> HttpResponse:
+    proposals.take_back(find(request, pk))
+    messages.success(request, "It stays as it was.")
     return redirect("schedules")
 
 

@@ -30,8 +30,36 @@ def split_interval(seconds: int) -> tuple[int, str]:
     return fitting[-1] if fitting else (seconds, SECONDS)
 
 
-class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Of a schedule whose owner is set. Times are on the clocks of its time zone."""
+class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Of a schedule. Times are on the clocks of its time zone."""
+
+    start_at = forms.DateTimeField(
+        label="From",
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=LOCAL),
+        help_text="The time, or when it begins. Empty: now.",
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        zone = self.instance.timing.zone
+        self.initial["start_at"] = self.instance.start_at.astimezone(zone).strftime(LOCAL)
+        if self.instance._state.adding:
+            self.initial["start_at"] = ""
+
+    def full_clean(self) -> None:
+        # Before any field is read: that of a time needs the zone.
+        name = str((self.data or {}).get("time_zone", "")).strip()
+        with timezone.override(zone_of(name) if name in available_timezones() else zone_of("UTC")):
+            super().full_clean()
+
+    def clean_start_at(self) -> datetime:
+        found: datetime | None = self.cleaned_data["start_at"]
+        return found or timezone.now()
+
+
+class ScheduleForm(ZonedForm):
+    """Of a schedule whose owner is set."""
 
     every = forms.IntegerField(
         required=False,
@@ -40,12 +68,6 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
     )
     unit = forms.ChoiceField(
         label="Unit", choices=[(one, one) for one in (SECONDS, *UNITS)], initial="hours"
-    )
-    start_at = forms.DateTimeField(
-        label="From",
-        required=False,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=LOCAL),
-        help_text="The time, or when it begins. Empty: now.",
     )
 
     class Meta:
@@ -72,10 +94,6 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
         if instance.interval_seconds:
             initial["every"], initial["unit"] = split_interval(instance.interval_seconds)
         super().__init__(data, instance=instance, initial=initial, label_suffix="")
-        zone = instance.timing.zone
-        self.initial["start_at"] = instance.start_at.astimezone(zone).strftime(LOCAL)
-        if instance._state.adding:
-            self.initial["start_at"] = ""
         self.fields["application"].queryset = choices  # type: ignore[attr-defined]
         for name in ("missed_most", "unanswered_minutes", "budget_currency"):
             self.fields[name].required = False
@@ -104,16 +122,6 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
     @property
     def has_problem_in_more(self) -> bool:
         return any(field.errors for field in self.more)
-
-    def full_clean(self) -> None:
-        # Before any field is read: that of a time needs the zone.
-        name = str((self.data or {}).get("time_zone", "")).strip()
-        with timezone.override(zone_of(name) if name in available_timezones() else zone_of("UTC")):
-            super().full_clean()
-
-    def clean_start_at(self) -> datetime:
-        found: datetime | None = self.cleaned_data["start_at"]
-        return found or timezone.now()
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or self.cleaned_data

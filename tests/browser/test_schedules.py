@@ -58,7 +58,7 @@ def test_an_alarm_is_set_in_the_chat_and_answered_while_nobody_looks(page: Page,
     page.goto(address)
 
     expect(page.locator("chat-answer").nth(1)).to_contain_text("Reminder: water the plants")
-    expect(page.locator(".question-place")).to_contain_text("Alarm")
+    expect(page.locator(".question-sender")).to_contain_text("Alarm")
     assert barriers(page) == []
     photograph(page, "alarm")
 

@@ -7,8 +7,10 @@ from tests.contract.rules import Table, Tests, rule
 browser = Tests("browser/test_schedules.py")
 capability = Tests("capabilities/schedules/test_capability.py")
 chat = Tests("triggers/test_alarms.py")
+dial = Tests("gateway/test_dial.py")
 firing = Tests("triggers/test_due_schedules.py")
 occurrences = Tests("schedules/test_occurrences.py")
+processes = Tests("triggers/test_processes.py")
 storm = Tests("triggers/test_storm.py")
 
 TABLE: Table = {
@@ -53,6 +55,11 @@ TABLE: Table = {
         rule(
             "of two processes one fires",
             storm["two_clocks_ask_each_message_once"],
+            processes["what_was_set_before_a_kill_is_asked_once_by_the_processes_that_come_after"],
+        ),
+        rule(
+            "a conversation has one heartbeat, which is changed and switched off",
+            capability["a_heartbeat_wakes_the_conversation_in_intervals_until_it_is_switched_off"],
         ),
     ),
     "R-20": (
@@ -61,6 +68,7 @@ TABLE: Table = {
             capability["tools_are_offered_only_where_somebody_can_schedule"],
             chat["visitors_and_keys_of_the_installation_have_no_schedules"],
             chat["visitors_are_offered_no_schedules"],
+            dial["r_20_alarms_and_schedules_are_not_offered_where_the_key_dies_with_the_request"],
         ),
     ),
 }

@@ -128,6 +128,21 @@ async def test_the_manifest_of_an_application_that_core_keeps_is_fetched_with_it
     }
 
 
+async def test_r_20_alarms_and_schedules_are_not_offered_where_the_key_dies_with_the_request(
+    core: Core,
+):
+    features = {"timestamp": None, "schedules": {"enabled": True}, "summary": {"enabled": True}}
+    core.add_application("planner", None, manifest(features=features), TYPE)
+    model = core.add_model("gpt", [[{"text": "I cannot."}]])
+
+    reply = await core.call_application("planner", HELLO)
+
+    assert (reply.status, said(reply)) == (200, "I cannot.")
+    [asked] = model.asked
+    names = [tool["function"]["name"] for tool in asked["tools"]]
+    assert names == ["internal_skills_read_skill", "summary"]
+
+
 async def test_a_picked_skill_is_sent_to_no_model(core: Core):
     holder = core.keys.holder(KEY)
     assert holder is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -16,11 +17,14 @@ from apps.chat.answers import desk_of
 from apps.chat.continuation import sweeper
 from apps.chat.models import Conversation, Message
 from apps.chat.questions import Begun
+from apps.live.hub import Hub
+from apps.live.interactions import answer_due
 from apps.live.models import Interaction, Run
 from apps.schedules.models import Schedule
 from apps.triggers.clock import fire_due
 from apps.triggers.due_schedules import due
 from tests.chat.scripts import MANIFEST, Scene, Visitor, counts, scene, settled
+from tests.chat.test_figures import price
 from tests.fakes import calling, saying
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
@@ -132,6 +136,47 @@ async def test_a_run_ends_when_its_own_budget_is_used():
     assert answer.run_id is not None
     run = await Run.objects.aget(pk=answer.run_id)
     assert run.status == "failed"
+
+
+async def test_a_run_ends_when_its_own_money_is_used():
+    async with scene(manifest=SCHEDULING) as on:
+        await database_sync_to_async(price)("paced", per_call=Decimal("0.01"))
+        visitor = await person(on)
+        await set_alarm(on, visitor)
+        await Schedule.objects.aupdate(budget_tokens=None, budget_money=Decimal("0.015"))
+        for number in range(2):
+            on.model.put(*calling((f"c{number}", "list-schedules", {})), counts(9, 2), None)
+
+        await fire(on)
+
+        await visitor.leave()
+    answer = await Message.objects.filter(role="assistant").alatest("pk")
+    assert (answer.finish_reason, answer.usage["costs"]) == ("error", {"USD": "0.02"})
+    assert len(on.model.asked) == 3  # the alarm, and the call that went beyond it
+
+
+async def test_another_process_that_goes_on_with_a_run_knows_what_it_has_used():
+    async with scene(manifest=SCHEDULING) as on:
+        visitor = await person(on)
+        await set_alarm(on, visitor)
+        minutes = {"unanswered": "deny", "unanswered_minutes": 5}
+        await Schedule.objects.aupdate(budget_tokens=100, **minutes)
+        on.model.put(*TASK, counts(90, 20), None)
+        await fire(on)
+        waiting = (await Interaction.objects.select_related("run").aget()).run
+        await Interaction.objects.aupdate(due_at=timezone.now())
+        await database_sync_to_async(answer_due)()
+
+        other = Hub()
+        await sweeper(other, on.visitor.open_workspace).sweep()
+        await settled(other)
+
+        await visitor.leave()
+    run = await Run.objects.aget(pk=waiting.pk)
+    answer = await Message.objects.filter(role="assistant").alatest("pk")
+    assert (waiting.status, run.status) == ("waiting", "failed")
+    assert (answer.run_id, answer.finish_reason) == (run.pk, "error")
+    assert len(on.model.asked) == 2  # neither process asked for what follows the call
 
 
 def desk(caller: Caller) -> Any:

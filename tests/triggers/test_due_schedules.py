@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apps.accounts.models import ServiceAccount
+from apps.accounts.models import ApiKey, ServiceAccount
 from apps.chat.models import Conversation, Message, QueuedMessage
 from apps.insights.budgets.models import Budget
 from apps.live.models import JournalEntry, Run
@@ -43,22 +43,20 @@ def test_a_schedule_asks_at_its_time_once_and_its_run_stands_queued():
     assert (run.status, run.holder, run.bucket) == ("queued", "", f"user-{ada.pk}")
     assert (conversation.owner, conversation.title) == (run.bucket, "Report")
     assert (question.text, question.run_id) == ("What is new?", run.pk)
-    assert question.place == {
-        "slug": "",
-        "title": "Schedule “Report”",
-        "narrative": "4 May 2026, 12:00",
-        "trigger": {
-            "kind": "schedule",
-            "id": str(row.pk),
-            "name": "Report",
-            "at": "2026-05-04T12:00:00+00:00",
-            "cap": {"tokens": 500, "money": None, "currency": "USD"},
-            "seconds": None,
-        },
+    sender = {
+        "kind": "schedule",
+        "title": "Report",
+        "untrusted": False,
+        "at": "2026-05-04T12:00:00+00:00",
+    }
+    assert (question.sender, question.place) == (sender, None)
+    assert run.unattended == {
+        "seconds": None,
+        "budget": {"tokens": 500, "money": None, "currency": "USD"},
     }
     assert question.spoken().text.startswith("[The schedule “Report” asks this at its time")
     [shown, _] = JournalEntry.objects.get(stream=conversation.pk).events
-    assert "trigger" not in str(shown)
+    assert shown["message"]["sender"] == sender
     assert (row.last_run, row.last_conversation) == (run.pk, conversation.pk)
     assert (row.run_count, row.next_at, row.is_paused) == (1, None, True)
     assert row.pause_reason == NO_TIME_LEFT
@@ -110,7 +108,7 @@ def test_a_message_waits_where_its_conversation_is_busy_and_is_not_lost():
     waiting = QueuedMessage.objects.get()
     assert second.is_waiting
     assert (waiting.pk, waiting.text) == (row.last_run, "What is new?")
-    assert (waiting.place or {})["trigger"]["id"] == str(row.pk)
+    assert (waiting.sender or {})["title"] == "Report"
 
 
 def test_missed_times_are_asked_each_and_no_more_often_than_it_may_run():
@@ -146,12 +144,23 @@ def test_an_alarm_and_what_is_deleted_after_its_end_are_gone_then():
     assert not Schedule.objects.exists()
 
 
-@pytest.mark.parametrize("lost", ["account", "application", "team", "switched off"])
+@pytest.mark.parametrize(
+    "lost", ["account", "application", "team", "switched off", "key", "right of the key"]
+)
 def test_a_schedule_is_paused_with_the_reason_once_its_owner_may_not_ask_any_more(lost):
     application, ada = application_of(), add_user()
     team = add_team(ada)
     row = add_schedule(application, ada, team, **HOURLY)
+    key: Any = ApiKey.objects.create_key(name="cron", user=ada)[0]
+    if "key" in lost:
+        row.owner, row.caller = f"key-{key.prefix}", {**row.caller, "kind": "key", "team": None}
+        row.save()
     match lost:
+        case "key":
+            key.revoked = True
+            key.save()
+        case "right of the key":
+            key.applications.set([application_of()])
         case "account":
             ada.is_active = False
             ada.save()
@@ -170,6 +179,7 @@ def test_a_schedule_is_paused_with_the_reason_once_its_owner_may_not_ask_any_mor
     reasons = {
         "account": "The account that asked is closed.",
         "team": "The person who asked is not in the team any more.",
+        "key": "The key that asked is not valid any more.",
     }
     assert not Run.objects.exists()
     assert (row.is_paused, row.pause_reason) == (True, reasons.get(lost, LOST))

@@ -56,6 +56,40 @@ result = [
     sorted(Delivery.objects.values_list("status", flat=True)),
 ]
 """
+SET = """
+from datetime import timedelta
+from django.contrib.auth.models import User
+from django.utils import timezone
+from apps.accounts.buckets import caller_in
+from apps.catalog.models import Application
+from apps.chat.access import reference_of
+from apps.schedules import desk
+from apps.schedules.desk import Owner
+from apps.workspace.local.models import Deployment
+Deployment.objects.create(deployment_id="demo-model", display_name="Demo", provider="demo")
+manifest = {
+    "orchestrator": {"deployment": {"deployment_id": "demo-model"}}, "contexts": [], "tool_sets": []
+}
+application = Application.objects.create(slug="news", title="News", manifest=manifest, is_shared=True)
+ada = User.objects.create_user("ada")
+caller = caller_in(ada.pk)
+fields = {"name": "News", "message": "Hello", "kind": "at"}
+fields["start_at"] = timezone.now() + timedelta(hours=1)
+owner = Owner(caller.bucket, ada.pk, None, reference_of(caller))
+desk.add(owner.new(application.pk, "person", fields))
+result = None
+"""
+DUE = """
+from django.utils import timezone
+from apps.schedules.models import Schedule
+result = Schedule.objects.update(start_at=timezone.now(), next_at=timezone.now())
+"""
+ASKED = """
+from apps.live.models import Run
+from apps.schedules.models import Schedule
+row = Schedule.objects.get()
+result = [row.run_count, list(Run.objects.values_list("status", flat=True))]
+"""
 CLAIMS_ARE_OVER = """
 from django.utils import timezone
 from apps.triggers.models import Delivery
@@ -87,6 +121,25 @@ def until(is_so: Callable[[], bool]) -> None:
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def test_what_was_set_before_a_kill_is_asked_once_by_the_processes_that_come_after(
+    tmp_path: Path, storage: dict[str, str]
+):
+    with serve_process(tmp_path, **storage) as (site, process):
+        site.shell(SET)
+        assert site.shell(ASKED) == [0, []]
+        process.kill()
+        process.wait(PATIENCE)
+        site.shell(DUE)
+        with (
+            serve_process(tmp_path, **storage) as (one, _),
+            serve_process(tmp_path, **storage),
+        ):
+            until(lambda: bool(one.shell(ASKED)[1] == ["done"]))
+            after = one.shell(ASKED)
+
+    assert after == [1, ["done"]]
 
 
 def test_two_processes_ask_a_message_once_and_after_a_kill_another_one_tells_of_it(

@@ -51,7 +51,7 @@ MAKE = """
 READ = """
     from apps.chat.models import Conversation, Message
     from apps.live.models import JournalEntry, Run
-    asked = [one["trigger"]["id"] for one in Message.objects.values_list("place", flat=True)]
+    asked = Message.objects.values_list("sender__title", flat=True)
     times = [one.timestamp() for one in Run.objects.values_list("started_at", flat=True)]
     result = {
         "runs": Run.objects.filter(status="queued", holder="").count(),

@@ -1,5 +1,7 @@
 """Hooks: tools that are called by themselves, before the model is asked, meanwhile, and afterwards."""
 
+import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -19,9 +21,13 @@ from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
 from apps.manifest.templates import first_problem
 
+logger = logging.getLogger(__name__)
+
 SECONDS = 15.0
 SECONDS_AT_THE_END = 30.0
 """The default time-outs; the user waits for `on_request_start` only."""
+MOST_SECONDS_AT_THE_END = 60.0
+"""For which hooks together hold the end of a request, unless one of them has a longer time-out."""
 WATCHING = frozenset({"on_user_message", "on_tool_result", "on_status"})
 CALLS = "hook_calls"
 """Key of the state: prefix of a hook's call ids → when its tool was called, ISO 8601."""
@@ -48,7 +54,7 @@ def prepare(manifest: Manifest) -> Open | None:
         run = RunHooks(manifest, opening)
         contribution = Contribution(
             history=tuple(partial(run.start, one) for one in at_start),
-            completions=tuple(partial(run.complete, one) for one in at_end),
+            completions=(partial(run.complete, at_end),) if at_end else (),
             issues=refused,
             arrange=(partial(run.find_tools, planned),),
         )
@@ -123,7 +129,17 @@ class RunHooks:
         remember_call(self.opening.saved, prefix, moment)
         return True
 
-    async def complete(self, planned: PlannedHook, completed: Completed) -> None:
+    async def complete(self, planned: Sequence[PlannedHook], completed: Completed) -> None:
+        """Call the hooks one after the other, as far as their time goes."""
+        seconds = max(MOST_SECONDS_AT_THE_END, *(one.seconds for one in planned))
+        try:
+            async with asyncio.timeout(seconds):
+                for one in planned:
+                    await self.complete_one(one, completed)
+        except TimeoutError:
+            logger.warning("Hooks after an answer took %.0f s, the rest is left out", seconds)
+
+    async def complete_one(self, planned: PlannedHook, completed: Completed) -> None:
         tool = self.tools.get(planned.place)
         if tool is not None:
             await call_hook(

@@ -90,6 +90,24 @@ ADD = (
 LIST = "Lists the person's schedules and alarms with you, with their next and last times."
 UPDATE = "Changes a schedule. What is left out stays as it is. The person has to approve it."
 REMOVE = "Removes a schedule or an alarm."
+HEARTBEAT = (
+    "Wakes you in this conversation in regular intervals, until it is switched off. What is left out "
+    "stays as it is. The person has to approve it."
+)
+BEAT = "Look whether something is to be done."
+BEAT_SECONDS = 3600
+BEAT_NAMES = ("intervalSeconds", "message", "timezone", "activeHoursStart", "activeHoursEnd")
+BEAT_PARAMETERS = parameters(
+    {
+        "enabled": SimpleParameter(
+            type="boolean", description="False: wake no more. True unless it is written."
+        ),
+        **{name: ABOUT[name] for name in BEAT_NAMES},
+        "intervalSeconds": SimpleParameter(
+            type="integer", description="At least 60 seconds; an hour unless it is written."
+        ),
+    }
+)
 UNKNOWN = "There is no such schedule. Look for its taskId with list-schedules."
 
 Work = Callable[[Desk, Mapping[str, Any]], str]
@@ -124,6 +142,11 @@ def prepare(manifest: Manifest) -> Open | None:
             ("update-schedule", UPDATE, parameters({"taskId": TASK_ID, **ABOUT}, "taskId")),
             partial(run_tool, change),
             "Change a schedule",
+        ),
+        asking(
+            ("edit-heartbeat", HEARTBEAT, BEAT_PARAMETERS),
+            partial(run_tool, heartbeat),
+            "Heartbeat",
         ),
         make(
             ("remove-schedule", REMOVE, parameters({"taskId": TASK_ID}, "taskId")),
@@ -192,6 +215,18 @@ def add(desk: Desk, given: Mapping[str, Any]) -> str:
     fields["name"] = fields.get("name") or " ".join(fields["message"].split())[:60]
     row = desk.add(fields)
     return f"Scheduled: {row.words}.\n{written(row)}"
+
+
+def heartbeat(desk: Desk, given: Mapping[str, Any]) -> str:
+    if given.get("enabled") is False:
+        desk.heartbeats.delete()
+        return "There is no heartbeat in this conversation any more."
+    fields = fields_of(given, desk.time_zone)
+    if not desk.heartbeats.exists():
+        begun = {"message": BEAT, "interval_seconds": BEAT_SECONDS, "start_at": timezone.now()}
+        fields = {**begun, **fields}
+    row = desk.set_heartbeat(fields)
+    return f"The heartbeat is set: {row.words}.\n{written(row)}"
 
 
 def list_all(desk: Desk, given: Mapping[str, Any]) -> str:

@@ -13,7 +13,6 @@ from apps.console.admin import (  # noqa: F401 - each registers its rows
     open_runs,
     prices,
     runs,
-    schedules,
     secrets,
     service_accounts,
     shared_files,

@@ -36,12 +36,15 @@ from apps.live.health import channel_layer_delivers, migrations_are_applied, tro
 from apps.live.leases import oldest_beat
 from apps.live.models import Run
 from apps.live.run_summary import RunSummary
+from apps.notes.sizes import largest_spaces, space_names
 
 logger = logging.getLogger(__name__)
 
 RECENT = timedelta(hours=24)
 MOST_ERRORS = 6
 """Of runs, and of calls."""
+MOST_SPACES = 5
+"""Workspaces of notes."""
 LEAST_FREE = 0.1
 """Of a disk; with less, somebody has to look after it."""
 LATEST_SUMS = timedelta(hours=3)
@@ -90,6 +93,7 @@ def blocks(request: HttpRequest, counts: Counts) -> list[Block]:
             partial(errors, among),
             "None in the last 24 hours.",
         ),
+        (may_administer(request), "Notes", notes, "Nobody keeps notes."),
         (
             may_administer(request),
             "MCP servers that are down",
@@ -127,6 +131,16 @@ def health(ends: Ends) -> Iterator[Fact]:
         is_late = timezone.now() - until > LATEST_SUMS
         shown = f"until {until:%Y-%m-%d %H:%M} UTC"
         yield Fact("Sums of usage", shown, "bad" if is_late else "good")
+
+
+def notes() -> Iterator[Fact]:
+    """The largest workspaces, by name: how much is in them, never what."""
+    sizes = largest_spaces(MOST_SPACES)
+    names = space_names([one.owner for one in sizes])
+    for one in sizes:
+        size = filesizeformat(one.size)
+        words = f"{one.notes:,} note{'' if one.notes == 1 else 's'}, {size} with all versions"
+        yield Fact(names.get(one.owner, one.owner), words)
 
 
 def checked(name: str, check: Callable[[], Awaitable[None]], good: str) -> Fact:

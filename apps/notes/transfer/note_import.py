@@ -7,13 +7,14 @@ from pathlib import PurePosixPath
 
 from django.core.files.base import ContentFile
 from django.db import transaction
+from django.utils import timezone
 
 from apps.errors import FileRefused, NoteRefused
 from apps.notes import store
 from apps.notes.attachments import EXPORTED, FOLDER, imported_text
-from apps.notes.content import content_of, key_of
+from apps.notes.content import checked, content_of, key_of
 from apps.notes.models import Note
-from apps.notes.store import Action, Author, notes_of
+from apps.notes.store import Action, Author, NewNote, notes_of
 from apps.notes.transfer.document import NoteDocument, read_document, refused
 from apps.notes.transfer.sources import NoteSource
 from apps.workspace.local import files
@@ -75,13 +76,13 @@ def import_documents(owner: str, documents: Mapping[str, NoteDocument], author: 
     """Raises `NoteRefused`."""
     # Texts are read when they are compared: all of them at once may be gigabytes.
     there = {note.key: note for note in notes_of(owner).defer("text")}
-    new = changed = same = 0
+    new: list[NewNote] = []
+    changed = same = 0
     for name, document in documents.items():
         note = there.get(key_of(document.content.title))
         try:
             if note is None:
-                create(owner, document, author)
-                new += 1
+                new.append(new_note(document))
             elif content_of(note) == document.content:
                 same += 1
             else:
@@ -89,18 +90,14 @@ def import_documents(owner: str, documents: Mapping[str, NoteDocument], author: 
                 changed += 1
         except NoteRefused as error:
             raise refused(name, str(error)) from error
-    return Imported(new, changed, same)
+    store.create_all(owner, new, author, Action.IMPORTED)
+    return Imported(len(new), changed, same)
 
 
-def create(owner: str, document: NoteDocument, author: Author) -> None:
-    store.create(
-        owner,
-        document.content,
-        author,
-        action=Action.IMPORTED,
-        created_at=document.created or document.modified,
-        modified_at=document.modified,
-    )
+def new_note(document: NoteDocument) -> NewNote:
+    """Raises `NoteRefused`."""
+    modified = document.modified or timezone.now()
+    return NewNote(checked(document.content), document.created or modified, modified)
 
 
 def change(note: Note, document: NoteDocument, author: Author) -> None:

@@ -1,3 +1,3 @@
 """The admin of what begins by itself, and of who is told of it."""
 
-from apps.triggers.admin import deliveries, subscriptions, webhooks  # noqa: F401 - each registers its rows
+from apps.triggers.admin import deliveries, schedules, subscriptions, webhooks  # noqa: F401 - each registers its rows

@@ -452,6 +452,30 @@ async def test_the_answer_and_its_state_are_there_before_the_hooks_that_follow_i
     assert seen == [[TextDelta, StateSaved]] * 2
 
 
+async def test_hooks_hold_the_end_of_a_request_no_longer_than_their_time_together(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    asked: list[str] = []
+
+    async def dawdle(invocation: Invocation) -> ToolResult:
+        asked.append("dawdle")
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    note = Memory("note", "noted")
+    slow = completed(tool_name="dawdle", timeout_seconds=0.2)
+    app = application(
+        slow, slow, completed(timeout_seconds=0.2), tools=(async_tool("dawdle", dawdle), note.tool)
+    )
+    monkeypatch.setattr("apps.capabilities.hooks.capability.MOST_SECONDS_AT_THE_END", 0.3)
+
+    events = await events_of(app, ScriptedModel(saying("Fine")))
+
+    assert (asked, note.asked) == (["dawdle", "dawdle"], [])
+    assert events[-1] == Finished()
+    assert "the rest is left out" in caplog.text
+
+
 async def test_a_turn_that_ends_with_calls_of_the_client_or_a_failure_is_no_completion():
     note = Memory("note")
     app = application(completed(), tools=(note.tool,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -17,7 +18,7 @@ from apps.agent.tools import Invocation, Pending, Tool, ToolResult
 from apps.capabilities.registry import NOTHING, Contribution
 from apps.capabilities.schedules.capability import schedules
 from apps.errors import InvalidParameter, ToolError
-from apps.schedules.desk import Desk, Owner
+from apps.schedules.desk import Desk, Owner, forget_conversation
 from apps.schedules.models import Schedule
 from tests.capabilities.manifests import manifest, opening_for
 from tests.fakes import MemoryLedger
@@ -56,7 +57,8 @@ def made(tool: Tool, invocation: Invocation) -> ToolResult:
 
 
 def test_tools_are_offered_only_where_somebody_can_schedule():
-    names = ["alarm-clock", "schedule-task", "list-schedules", "update-schedule", "remove-schedule"]
+    tasks = ["schedule-task", "list-schedules", "update-schedule"]
+    names = ["alarm-clock", *tasks, "edit-heartbeat", "remove-schedule"]
 
     assert list(tools_of(desk_of())) == names
     assert tools_of(None) == {}
@@ -90,6 +92,36 @@ def test_an_alarm_for_a_time_that_has_passed_is_due_at_once():
     call(desk_of(), "alarm-clock", wakeAtISO="2020-01-01T09:00:00Z")
 
     assert Schedule.objects.filter(next_at__lte=timezone.now()).exists()
+
+
+def test_a_heartbeat_wakes_the_conversation_in_intervals_until_it_is_switched_off():
+    desk, now = desk_of(), timezone.now()
+    other = replace(desk, conversation=uuid4())
+
+    begun = call(desk, "edit-heartbeat", message="News?", whatever=1)
+    call(other, "edit-heartbeat")
+    first = Schedule.objects.get(conversation=desk.conversation)
+    call(
+        desk, "edit-heartbeat", intervalSeconds=60, activeHoursStart="22:00", activeHoursEnd="06:00"
+    )
+    changed = Schedule.objects.get(conversation=desk.conversation)
+    call(desk, "edit-heartbeat", enabled=False)
+
+    assert begun.content.startswith("The heartbeat is set: Every hour (Europe/Berlin).")
+    assert first.next_at is not None
+    assert timedelta(minutes=59) < first.next_at - now <= timedelta(hours=1, seconds=30)
+    assert (first.is_same_conversation, first.made_by, first.budget_tokens) == (
+        True,
+        "model",
+        100_000,
+    )
+    assert (changed.pk, changed.message) == (first.pk, "News?")
+    assert changed.words == "Every minute between 22:00 and 06:00 (Europe/Berlin)"
+    assert Schedule.objects.get().conversation == other.conversation
+    forget_conversation(other.conversation)
+    assert not Schedule.objects.exists()
+    with pytest.raises(InvalidParameter, match="60"):
+        call(desk, "edit-heartbeat", intervalSeconds=59)
 
 
 def test_an_alarm_is_not_repeated_more_often_than_each_minute():

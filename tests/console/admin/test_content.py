@@ -135,11 +135,14 @@ def test_a_page_shows_the_layers_and_how_they_differ(admin_client, layers):
 def test_a_page_shows_who_uses_an_item_and_what_it_comes_to(admin_client):
     toolset = {"type": "predefined", "template_name": "harbour"}
     application = make_application(manifest=manifest_with(tool_sets=[toolset]))
+    pilot = "---\ntitle: Pilot\ndescription: Knows ships.\nbrings: [harbour]\n---\nBe brief.\n"
+    ContentItem.objects.create(kind="agent", name="pilot", text=pilot)
 
     answer = admin_client.get(page_of("toolset", "harbour"))
     inner = admin_client.get(page_of("tool", "ship"))
 
     assert [a.pk for a in answer.context["uses"].applications] == [application.pk]
+    assert answer.context["uses"].items == (("agent", "pilot"),)
     assert inner.context["uses"].items == (("toolset", "harbour"),)
     titles = [block.title for block in answer.context["blocks"]]
     assert titles == ["Toolset of the kind rest-api", "Tool ship"]

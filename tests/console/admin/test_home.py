@@ -9,10 +9,12 @@ from uuid import uuid4
 
 import pytest
 import time_machine
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.utils import timezone
 
+from apps.accounts.buckets import bucket_of
+from apps.accounts.models import Team
 from apps.capabilities.mcp.administration import PooledSession
 from apps.catalog.models import ApplicationDraft
 from apps.console.admin import home
@@ -21,8 +23,10 @@ from apps.insights.upkeep import sum_up_all
 from apps.live.models import Interaction, Run
 from apps.live.run_counts import count_runs
 from apps.live.run_summary import RunSummary
+from apps.notes.spaces import owner_of_team
 from tests.catalog.rows import make_application
 from tests.insights.calls import NOON, model_call, store, tool_use
+from tests.notes.written import write
 
 pytestmark = pytest.mark.django_db
 
@@ -155,6 +159,22 @@ def test_mcp_servers_that_are_down_are_named_without_their_addresses(client, ope
     }
 
 
+def test_the_largest_workspaces_of_notes_are_named_with_their_sizes(client, operator):
+    group = Group.objects.create(name="Editors")
+    team, ada = Team.objects.create(group=group), User.objects.create_user("ada")
+    for title in ("Secret one", "Secret two"):
+        write(title, "Ä" * 2048, owner=owner_of_team(team.pk))
+    write("Secret", "x", owner=bucket_of(ada.pk))
+
+    told = facts(client, "Notes")
+
+    assert told == {
+        "Editors": "2 notes, 8.0\xa0KB with all versions",
+        "ada": "1 note, 1\xa0byte with all versions",
+    }
+    assert [*told] == ["Editors", "ada"]
+
+
 def test_a_block_that_cannot_be_read_says_so_and_the_others_are_shown(
     client, operator, monkeypatch
 ):
@@ -182,11 +202,11 @@ def test_people_see_the_blocks_of_what_they_may_see(client):
     assert (nothing, titles) == ([], ["Spent today"])
 
 
-def test_the_page_takes_fifteen_queries_at_most(client, operator, django_assert_max_num_queries):
+def test_the_page_takes_sixteen_queries_at_most(client, operator, django_assert_max_num_queries):
     store(model_call(error="timeout"), tool_use(has_failed=True))
     client.get("/admin/")
 
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         client.get("/admin/")
 
 

@@ -25,7 +25,7 @@
  *
  * @typedef {{slug: string, title: string, narrative: string}} Place
  *
- * @typedef {{kind: string, title: string, untrusted: boolean}} Sender
+ * @typedef {{kind: "webhook" | "schedule" | "alarm", title: string, untrusted: boolean, at?: string}} Sender `at`: the time of a schedule or an alarm
  *
  * @typedef {object} Usage
  * @property {number} prompt_tokens

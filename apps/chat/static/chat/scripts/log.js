@@ -116,11 +116,20 @@ export class ChatLog extends LitElement {
 }
 customElements.define("chat-log", ChatLog);
 
+/** @param {import("./frames.js").Sender} sender */
+function senderLine({ kind, title, at }) {
+  const words = kind === "alarm" ? "Alarm" : `From the ${kind} “${title}”`;
+  return html`<p class="question-sender">
+    ${icon(at ? "clock" : "settings")}<span dir="auto">${words}</span>
+    ${at ? html`<time datetime=${at}>${new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}</time>` : nothing}
+  </p>`;
+}
+
 /** @param {Question} turn */
 function question({ text, attachments, place, sender, sending }) {
   return html`<div class="turn question">
     <h2 class="visually-hidden">Question</h2>
-    ${sender ? html`<p class="question-sender">${icon("settings")}<span dir="auto">From the ${sender.kind} “${sender.title}”</span></p>` : nothing}
+    ${sender ? senderLine(sender) : nothing}
     ${place
       ? html`<p class="question-place" dir="auto">
           ${[place.title, place.narrative].filter(Boolean).join(": ")}

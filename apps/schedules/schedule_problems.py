@@ -1,0 +1,55 @@
+"""Why a schedule cannot be kept as somebody has written it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from zoneinfo import available_timezones
+
+from apps.schedules.cron import cron_problem
+from apps.schedules.occurrences import LONGEST_SECONDS, SHORTEST_SECONDS
+from apps.schedules.recurrence import rule_problem
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from apps.schedules.models import Schedule
+
+EXPRESSIONS = {"cron": cron_problem, "rrule": rule_problem}
+
+
+def problems_of(row: Schedule) -> dict[str, str]:
+    """A sentence for each field with a mistake."""
+    found: dict[str, str] = {}
+    if not row.message.strip():
+        found["message"] = "Write what the application is to be asked."
+    if row.time_zone not in available_timezones():
+        found["time_zone"] = "There is no such time zone. Write one such as Europe/Berlin."
+    start: datetime | None = row.start_at  # a form may have left it empty
+    if start is None:
+        found["start_at"] = "Write a time."
+    if row.made_by == row.Maker.MODEL and not (row.budget_tokens or row.budget_money):
+        found["budget_tokens"] = "Write how many tokens one run may use."
+    return found | expression_problems(row) | hours_problems(row) | interval_problems(row)
+
+
+def expression_problems(row: Schedule) -> dict[str, str]:
+    check = EXPRESSIONS.get(row.kind)
+    problem = "" if check is None else check(row.expression)
+    return {"expression": problem} if problem else {}
+
+
+def hours_problems(row: Schedule) -> dict[str, str]:
+    if (row.active_from is None) != (row.active_until is None):
+        return {"active_until": "Write both hours, or none."}
+    if row.active_from is not None and row.active_from == row.active_until:
+        return {"active_until": "Write two different hours."}
+    return {}
+
+
+def interval_problems(row: Schedule) -> dict[str, str]:
+    seconds = row.interval_seconds
+    if seconds is None and row.kind == row.Kind.INTERVAL:
+        return {"interval_seconds": "Write how many seconds are between two runs, at least 60."}
+    if seconds is not None and not SHORTEST_SECONDS <= seconds <= LONGEST_SECONDS:
+        return {"interval_seconds": f"Write {SHORTEST_SECONDS} to {LONGEST_SECONDS} seconds."}
+    return {}

@@ -1,0 +1,173 @@
+"""Schedules for operators: those of programs as a whole; of people, when they run and how far.
+
+What a schedule of a person asks is theirs, and what somebody else changes waits for their agreement.
+"""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from apps.accounts.models import ServiceAccount
+from apps.catalog.models import Application
+from apps.console.admin.theme import TEXT_INPUT, Admin
+from apps.console.giving import may_manage
+from apps.console.operated import edited, edits_all, may_rule, of_seen
+from apps.schedules import desk
+from apps.schedules.models import Schedule
+from apps.schedules.proposals import LIMITS, TIMES, proposed
+from apps.triggers.operated_schedules import (
+    is_ruled,
+    may_change,
+    new_of_account,
+    pause,
+    save_change,
+)
+from apps.triggers.schedule_form import ZonedForm
+
+ASKED = ("name", "message", "is_same_conversation")
+STATE = (
+    *("runs", "next_times", "made_by", "run_count", "last_at", "last_problem"),
+    *("is_paused", "pause_reason"),
+)
+
+
+class OperatedScheduleForm(ZonedForm):
+    """A new one is for a program; the owner of others stays who it is."""
+
+    operator: Any = None
+
+    class Meta:
+        model = Schedule
+        fields = ()  # the admin names them
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if "start_at" in self.fields:  # as of somebody who may only view
+            self.fields["start_at"].widget.attrs["class"] = TEXT_INPUT
+
+    def clean_account(self) -> ServiceAccount:
+        account: ServiceAccount = self.cleaned_data["account"]
+        desk.refuse_one_too_many(account.user_id)
+        new = new_of_account(account, self.operator)
+        for name in ("owner", "user_id", "caller", "made_by", "created_by_id"):
+            setattr(self.instance, name, getattr(new, name))
+        return account
+
+
+class NewScheduleForm(OperatedScheduleForm):
+    account = forms.ModelChoiceField(
+        ServiceAccount.objects.none(),
+        label="Service account",
+        help_text="In whose name it asks, with the rights that the account has at that time.",
+        error_messages={"invalid_choice": "Choose an account that you may manage."},
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        rows = ServiceAccount.objects.select_related("user")
+        chosen = [row.pk for row in rows if may_manage(self.operator, row.user)]
+        account: Any = self.fields["account"]
+        account.queryset = rows.filter(pk__in=chosen)
+        account.widget.attrs["class"] = TEXT_INPUT
+
+
+@admin.register(Schedule)
+class ScheduleAdmin(Admin[Schedule]):
+    list_display = (
+        *("application", "user", "team", "runs", "next_at", "last_at", "run_count"),
+        *("made_by", "is_paused", "pause_reason"),
+    )
+    list_filter = ("is_paused", "made_by", "is_alarm")
+    list_select_related = ("application", "user", "team__group")
+    search_fields = ("=application__slug", "=user__username")
+    search_help_text = "The whole slug of an application, or the name of an account."
+    ordering = ("next_at",)
+    actions = ("pause_selected", "resume_selected")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        may: bool = super().has_change_permission(request)
+        if obj is None or not may:
+            return may
+        return may_rule(request, obj.application) and may_change(request.user, obj)
+
+    def has_pause_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("schedules.change_schedule")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Schedule]:
+        rows: QuerySet[Schedule] = super().get_queryset(request)
+        return rows.filter(of_seen(request, "application__slug"))
+
+    def get_object(self, request: HttpRequest, *args: Any, **options: Any) -> Schedule | None:
+        """Of another's, as an operator has proposed it already."""
+        found: Schedule | None = super().get_object(request, *args, **options)
+        if found is None or is_ruled(request.user, found):
+            return found
+        return proposed(found)
+
+    def get_form(self, request: Any, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        options["form"] = OperatedScheduleForm if change else NewScheduleForm
+        found = super().get_form(request, obj, change, **options)
+        found.operator = request.user
+        return found
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            about: Any = (None, {"fields": ("application", "account", *ASKED)})
+            return about, *self.rules_of()
+        asked = ASKED if is_ruled(request.user, obj) else ()
+        about = (None, {"fields": ("application", "user", "team", *asked)})
+        return about, ("State", {"fields": STATE}), *self.rules_of()
+
+    def rules_of(self) -> tuple[Any, ...]:
+        return ("Times", {"fields": TIMES}), ("Limits", {"fields": LIMITS})
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return () if obj is None else ("application", "user", "team", *STATE)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
+        if db_field.related_model is Application and not edits_all(request.user):
+            options["queryset"] = edited(request)
+        return super().formfield_for_foreignkey(db_field, request, **options)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if change:
+            obj.has_to_be_agreed = save_change(obj, request.user)
+        else:
+            desk.add(obj)
+
+    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        if not obj.has_to_be_agreed:
+            answer: HttpResponse = super().response_change(request, obj)
+            return answer
+        words = f"It is paused until {obj.user} agrees to the change, on the page Scheduled."
+        self.message_user(request, words, messages.WARNING)
+        return redirect(self.url("changelist"))
+
+    @admin.display(description="runs")
+    def runs(self, row: Schedule) -> str:
+        return row.words
+
+    @admin.display(description="next times")
+    def next_times(self, row: Schedule) -> str:
+        return "; ".join(row.next_words) or "none"
+
+    @admin.action(description="Pause until the owner lets them go on", permissions=["pause"])
+    def pause_selected(self, request: HttpRequest, rows: QuerySet[Schedule]) -> None:
+        going = [row for row in rows if not row.is_paused]
+        for row in going:
+            pause(row)
+            self.log_change(request, row, "Paused.")
+        self.message_user(request, f"Paused: {len(going)}.")
+
+    @admin.action(description="Let those of programs go on", permissions=["pause"])
+    def resume_selected(self, request: HttpRequest, rows: QuerySet[Schedule]) -> None:
+        paused = [row for row in rows if row.is_paused and is_ruled(request.user, row)]
+        for row in paused:
+            desk.resume(row)
+            self.log_change(request, row, "Let it go on.")
+        going = sum(not row.is_paused for row in paused)
+        self.message_user(request, f"They go on: {going}.")
