@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 from rest_framework_api_key.models import AbstractAPIKey
 
+from apps.catalog.application_files.models import ApplicationSkill, ApplicationSource
 from apps.catalog.content.models import ContentItem
 from apps.catalog.cycles import cycle_problems
 from apps.catalog.history.models import Change
@@ -20,6 +21,8 @@ from apps.workspace.versions import Versioned
 
 __all__ = [
     "Application",
+    "ApplicationSkill",
+    "ApplicationSource",
     "Change",
     "ContentItem",
     "Grant",
