@@ -30,6 +30,7 @@ from apps.catalog.history.kinds import kind_of
 from apps.catalog.models import Application, Change
 from apps.catalog.row_directories import read_directories
 from apps.catalog.row_files import ContentFile, ContentInvalid
+from apps.catalog.versions.recorder import Publication
 from apps.manifest.problems import ROOT
 from apps.workspace.model_capabilities import FLAGS
 
@@ -148,6 +149,10 @@ def checked(item: ContentFile, row: Any) -> Any:
 
 def save_file(item: ContentFile, row: Any) -> None:
     is_application = isinstance(row, Application)
+    if is_application and item.parts is not None:
+        row.own_skills = item.parts.skills
+        if row.pk is not None and skill_changes(row, item.parts):
+            row.publication = Publication(f"Imported {item.file}")
     stored = [row.manifest] if is_application and row.pk is not None else []
     for column, value in item.fields.items():
         setattr(row, column, value)

@@ -12,11 +12,13 @@ from apps.catalog.application_files.document import (
     by_name,
     document_text,
 )
-from apps.catalog.application_files.parts import connected_cases, skills_of, source_of
+from apps.catalog.application_files.own_skills import skills_of
+from apps.catalog.application_files.parts import connected_cases, source_of
 from apps.catalog.application_files.reader import CASES, SKILLS
 from apps.catalog.application_files.yaml_writer import write
 from apps.catalog.file_kinds import APPLICATION
 from apps.catalog.models import Application
+from apps.catalog.versions.drafts import draft_of, with_draft
 from apps.manifest.credentials import credential_places
 
 
@@ -28,11 +30,19 @@ class ExportRefused(Exception):
         super().__init__("\n".join(self.problems))
 
 
-def exported_files(application: Application, *, with_real_runs: bool = False) -> dict[str, bytes]:
+def exported_files(
+    application: Application, *, draft: bool = False, with_real_runs: bool = False
+) -> dict[str, bytes]:
     """The files of an application by their paths, `application/<slug>/…`.
 
-    Secrets stand in them by their names. Raises `ExportRefused` for a credential that is none.
+    What is live, or its draft. Secrets stand in them by their names. Raises `ExportRefused` for
+    a credential that is none, and where there is nothing but a draft.
     """
+    if draft:
+        application = with_draft(draft_of(application))
+    elif application.live_number == 0:
+        message = "has nothing but a draft, which is exported only when that is asked for."
+        raise ExportRefused([f"application/{application.slug}: {message}"])
     refuse_credentials(application)
     source = source_of(application)
     names = ("slug", "title", "description", "public", "shared", "manifest")
@@ -41,7 +51,7 @@ def exported_files(application: Application, *, with_real_runs: bool = False) ->
     texts = {DOCUMENT_FILE: document}
     if prompt is not None:
         texts[PROMPT_FILE] = prompt
-    for name, skill in skills_of(application).items():
+    for name, skill in skills_of(application.pk).items():
         texts |= {f"{SKILLS}/{name}/{path}": text for path, text in skill.items()}
     texts |= dict(case_texts(application, with_real_runs=with_real_runs))
     folder = f"{APPLICATION.name}/{application.slug}"

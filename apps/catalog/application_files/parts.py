@@ -7,14 +7,13 @@ from typing import Any
 from django.db import models
 
 from apps.catalog.application_files.models import ApplicationSkill, ApplicationSource
+from apps.catalog.application_files.own_skills import Skills, skills_of
 from apps.catalog.application_files.reader import CASES
 from apps.catalog.application_files.yaml_text import parse
 from apps.catalog.history.differences import Difference, differences
 from apps.catalog.models import Application
 from apps.catalog.row_files import ApplicationParts
 from apps.manifest.skill_files import SKILL_FILE
-
-Skills = dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +40,6 @@ def connected_cases() -> CaseFiles | None:
     return _connected[0] if _connected else None
 
 
-def skills_of(application: Application) -> Skills:
-    """The texts of each skill by their paths, as a folder has them."""
-    rows = ApplicationSkill.objects.filter(application=application)
-    return {row.name: {SKILL_FILE: row.text, **row.files} for row in rows}
-
-
 def source_of(application: Application) -> ApplicationSource | None:
     return ApplicationSource.objects.filter(application=application).first()
 
@@ -55,10 +48,10 @@ def skill_changes(row: models.Model, parts: ApplicationParts | None) -> list[Dif
     """How the skills of the files differ from those of an application."""
     if parts is None or not isinstance(row, Application):
         return []
-    return list(differences(skills_of(row), dict(parts.skills), "skills"))
+    return list(differences(skills_of(row.pk), dict(parts.skills), "skills"))
 
 
-def save_skills(application: Application, skills: Mapping[str, Mapping[str, str]]) -> None:
+def save_skills(application: Application, skills: Skills) -> None:
     ApplicationSkill.objects.filter(application=application).delete()
     ApplicationSkill.objects.bulk_create(
         ApplicationSkill(

@@ -8,7 +8,8 @@ from django.core.management import CommandError, call_command
 
 from apps.catalog.application_files import parts
 from apps.catalog.application_files.exporter import exported_files, write_files
-from apps.catalog.application_files.parts import CaseFiles, skills_of
+from apps.catalog.application_files.own_skills import skills_of
+from apps.catalog.application_files.parts import CaseFiles
 from apps.catalog.models import Application, ApplicationSource, empty_manifest
 from apps.catalog.review import review_manifest
 from apps.catalog.row_import import import_directories
@@ -101,7 +102,7 @@ def test_a_folder_of_people_comes_back_as_they_wrote_it(directory, tmp_path):
     assert exported() == tree(directory)
     row = Application.objects.get()
     assert row.manifest["orchestrator"]["system_prompt"]["content"] == "You plan journeys."
-    assert skills_of(row) == {"tone": {"SKILL.md": SKILL, "words/good.txt": "please\n"}}
+    assert skills_of(row.pk) == {"tone": {"SKILL.md": SKILL, "words/good.txt": "please\n"}}
     assert [line.split()[0] for line in printed(directory).splitlines()] == ["unchanged"]
 
 

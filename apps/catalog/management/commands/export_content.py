@@ -16,7 +16,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("directory", type=Path)
-        parser.add_argument("slugs", nargs="*", metavar="SLUG", help="default: all applications")
+        parser.add_argument("slugs", nargs="*", metavar="SLUG", help="default: all that are in use")
+        parser.add_argument(
+            "--draft", action="store_true", help="their drafts, of those that have one"
+        )
         parser.add_argument(
             "--with-real-runs",
             action="store_true",
@@ -24,14 +27,20 @@ class Command(BaseCommand):
         )
 
     def handle(
-        self, *args: Any, directory: Path, slugs: list[str], with_real_runs: bool, **options: Any
+        self,
+        *args: Any,
+        directory: Path,
+        slugs: list[str],
+        draft: bool,
+        with_real_runs: bool,
+        **options: Any,
     ) -> None:
-        applications = chosen(slugs)
+        applications = chosen(slugs, draft=draft)
         files: dict[str, bytes] = {}
         problems: list[str] = []
         for application in applications:
             try:
-                files |= exported_files(application, with_real_runs=with_real_runs)
+                files |= exported_files(application, draft=draft, with_real_runs=with_real_runs)
             except ExportRefused as error:
                 problems += error.problems
         if problems:
@@ -45,10 +54,13 @@ class Command(BaseCommand):
             self.stdout.write(f"exported  application {application.slug}")
 
 
-def chosen(slugs: list[str]) -> list[Application]:
-    """All applications if none is named. Raises `CommandError` for one that there is not."""
+def chosen(slugs: list[str], *, draft: bool) -> list[Application]:
+    """If none is named, all that are in use. Raises `CommandError` for one that there is not."""
     rows = Application.objects.order_by("slug")
-    found = list(rows.filter(slug__in=slugs) if slugs else rows)
+    used = rows.filter(archived_at=None)
+    found = list(
+        rows.filter(slug__in=slugs) if slugs else used if draft else used.exclude(live_number=0)
+    )
     if unknown := sorted({*slugs} - {row.slug for row in found}):
         raise CommandError(f"There is no application {', '.join(map(repr, unknown))}.")
     return found

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('catalog', '0010_agent_items'),
+        ('catalog', '0011_application_versions'),
     ]
 
     operations = [
