@@ -28,7 +28,7 @@ def read_directory(directory: Path) -> list[ContentFile]:
                 problems += error.problems
     for folder in application_folders(directory):
         try:
-            items.append(read_application_folder(folder, directory))
+            items.append(read_application(folder.name, read_files(folder, directory)))
         except ContentInvalid as error:
             problems += error.problems
     problems += duplicates(items)
@@ -43,15 +43,15 @@ def application_folders(directory: Path) -> list[Path]:
     return sorted(path for path in found if path.suffix != ".json" and path.is_dir())
 
 
-def read_application_folder(folder: Path, directory: Path) -> ContentFile:
-    """Raises `ContentInvalid`."""
+def read_files(folder: Path, directory: Path) -> dict[str, bytes]:
+    """The files of an application by their paths in its folder. Raises `ContentInvalid`."""
+    place = f"{APPLICATION.name}/{folder.name}"
     try:
-        return read_application(folder.name, read_folder(folder, directory))
+        return read_folder(folder, directory)
     except FilesRefused as error:
-        place = f"{APPLICATION.name}/{folder.name}"
         raise ContentInvalid((f"{place}: {error}",)) from error
     except OSError as error:
-        raise ContentInvalid((f"{APPLICATION.name}/{folder.name}: {error.strerror}.",)) from error
+        raise ContentInvalid((f"{place}: {error.strerror}.",)) from error
 
 
 def read_directories(directories: Sequence[Path]) -> list[ContentFile]:

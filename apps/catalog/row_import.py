@@ -140,7 +140,7 @@ def checked(item: ContentFile, row: Any) -> Any:
     """A valid row as the file has it, to be saved if there is none. Raises `ValidationError`."""
     offered = item.kind.model(**{item.kind.key: item.key}, **item.fields)
     if isinstance(offered, Application):
-        offered.secrets_may_be_missing = True
+        offered.secrets_may_be_missing = offered.is_from_files = True
     if row is not None:
         offered.pk, offered._state.adding = row.pk, False
     offered.full_clean()

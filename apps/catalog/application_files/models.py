@@ -43,3 +43,21 @@ class ApplicationSkill(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+def managed_directory_of(number: int | None) -> str:
+    """The managed directory of the application with this id, "" if operators edit it."""
+    rows = ApplicationSource.objects.filter(application=number) if number is not None else None
+    found = rows.values_list("directory", flat=True).first() if rows is not None else ""
+    return found or ""
+
+
+def managed_refusal(number: int | None) -> str:
+    """Why operators cannot edit the application with this id, or ""."""
+    directory = managed_directory_of(number)
+    if not directory:
+        return ""
+    return (
+        f"This application is kept in files, in {directory}. Change it there, or duplicate it and "
+        "edit the copy."
+    )

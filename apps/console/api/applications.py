@@ -4,14 +4,23 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
+from drf_spectacular.utils import (
+    OpenApiParameter,
+    extend_schema,
+    extend_schema_field,
+    extend_schema_view,
+)
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.catalog.application_files import managed
+from apps.catalog.application_files.exporter import ExportRefused, exported_files
+from apps.catalog.application_files.models import managed_refusal
 from apps.catalog.extraction import extract, refusals
 from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application, Role
@@ -26,6 +35,7 @@ from apps.console.api.grants import (
 )
 from apps.console.api.problems import RowInvalid, problems_of_row
 from apps.console.api.rows import IF_MATCH, RowSerializer, RowViewSet
+from apps.console.application_archives import zip_answer
 from apps.console.operated import has_role, may_grant, seen
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import ROOT, Problem
@@ -151,6 +161,7 @@ class ApplicationViewSet(RowViewSet[Application]):
     lookup_field = "slug"
 
     def get_queryset(self) -> Any:
+        managed.refresh()
         rows = super().get_queryset().filter(pk__in=seen(self.request).order_by().values("pk"))
         return rows.defer("manifest") if self.action == "list" else rows
 
@@ -162,6 +173,22 @@ class ApplicationViewSet(RowViewSet[Application]):
         least = Role.OWNER if request.method == "DELETE" else Role.EDITOR
         if request.method not in SAFE_METHODS and not has_role(request, obj, least):
             self.permission_denied(request, "Ask an owner of the application.")
+        if request.method not in SAFE_METHODS and (refusal := managed_refusal(obj.pk)):
+            self.permission_denied(request, refusal)
+
+    @extend_schema(
+        responses={(200, "application/zip"): OpenApiTypes.BINARY},
+        parameters=[OpenApiParameter("draft", bool, description="Its draft, not what is live.")],
+    )
+    @action(detail=True, pagination_class=None, filter_backends=[])
+    def export(self, request: Request, slug: str) -> HttpResponse:
+        """A zip file of `application.yaml` and what lies beside it, without cases of real runs."""
+        is_draft = request.query_params.get("draft", "").lower() in {"1", "true"}
+        try:
+            files = exported_files(self.get_object(), draft=is_draft)
+        except ExportRefused as error:
+            raise RowInvalid([Problem("manifest", line) for line in error.problems]) from error
+        return zip_answer(slug, files)
 
     @extend_schema(responses=GrantSerializer(many=True))
     @action(
