@@ -1,13 +1,11 @@
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
-from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import (
-    OpenApiParameter,
     extend_schema,
     extend_schema_field,
     extend_schema_view,
@@ -19,12 +17,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.catalog.application_files import managed
-from apps.catalog.application_files.exporter import ExportRefused, exported_files
 from apps.catalog.application_files.models import managed_refusal
 from apps.catalog.extraction import extract, refusals
 from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application, Role
+from apps.catalog.versions.publication import archive
+from apps.catalog.versions.states import ApplicationState, state_of, with_drafts
 from apps.console.admin.applications import GRANTING
+from apps.console.api.exports import ExportAction
 from apps.console.api.grants import (
     GRANT_QUERY,
     OWNERS_ONLY,
@@ -33,12 +33,13 @@ from apps.console.api.grants import (
     changed_grants,
     listed_grants,
 )
+from apps.console.api.paths import in_manifest
 from apps.console.api.problems import RowInvalid, problems_of_row
-from apps.console.api.rows import IF_MATCH, RowSerializer, RowViewSet
-from apps.console.application_archives import zip_answer
+from apps.console.api.rows import IF_MATCH, RowSerializer, RowViewSet, check_version
+from apps.console.api.versions import VersionActions
 from apps.console.operated import has_role, may_grant, seen
 from apps.manifest.aliases import with_own_names
-from apps.manifest.problems import ROOT, Problem
+from apps.manifest.problems import Problem
 
 LISTED = (
     "slug",
@@ -49,6 +50,8 @@ LISTED = (
     "is_shared",
     "owner",
     "version",
+    "state",
+    "live_number",
     "created_at",
     "updated_at",
 )
@@ -69,9 +72,16 @@ class ListedApplicationSerializer(RowSerializer[Application]):
         required=False,
     )
 
+    state = serializers.SerializerMethodField()
+
     class Meta:
         model = Application
         fields: tuple[str, ...] = LISTED
+        read_only_fields = ("live_number",)
+
+    @extend_schema_field(serializers.ChoiceField(choices=ApplicationState.choices))
+    def get_state(self, application: Application) -> str:
+        return state_of(application).value
 
 
 class ApplicationSerializer(ListedApplicationSerializer):
@@ -143,19 +153,8 @@ class ManifestJson(serializers.JSONField):
         return with_own_names(found.document)
 
 
-def in_manifest(problems: Iterable[Problem]) -> list[Problem]:
-    """With their paths from the row on."""
-    return [replace(found, path=at_manifest(found.path)) for found in problems]
-
-
-def at_manifest(path: str) -> str:
-    if path in {"", ROOT}:
-        return "manifest"
-    return f"manifest{path}" if path.startswith("[") else f"manifest.{path}"
-
-
 @extend_schema_view(list=extend_schema(responses=ListedApplicationSerializer(many=True)))
-class ApplicationViewSet(RowViewSet[Application]):
+class ApplicationViewSet(ExportAction, VersionActions, RowViewSet[Application]):
     queryset = Application.objects.select_related("owner").order_by("slug")
     serializer_class = ApplicationSerializer
     lookup_field = "slug"
@@ -163,6 +162,7 @@ class ApplicationViewSet(RowViewSet[Application]):
     def get_queryset(self) -> Any:
         managed.refresh()
         rows = super().get_queryset().filter(pk__in=seen(self.request).order_by().values("pk"))
+        rows = with_drafts(rows)
         return rows.defer("manifest") if self.action == "list" else rows
 
     def get_serializer_class(self) -> type[ListedApplicationSerializer]:
@@ -176,19 +176,10 @@ class ApplicationViewSet(RowViewSet[Application]):
         if request.method not in SAFE_METHODS and (refusal := managed_refusal(obj.pk)):
             self.permission_denied(request, refusal)
 
-    @extend_schema(
-        responses={(200, "application/zip"): OpenApiTypes.BINARY},
-        parameters=[OpenApiParameter("draft", bool, description="Its draft, not what is live.")],
-    )
-    @action(detail=True, pagination_class=None, filter_backends=[])
-    def export(self, request: Request, slug: str) -> HttpResponse:
-        """A zip file of `application.yaml` and what lies beside it, without cases of real runs."""
-        is_draft = request.query_params.get("draft", "").lower() in {"1", "true"}
-        try:
-            files = exported_files(self.get_object(), draft=is_draft)
-        except ExportRefused as error:
-            raise RowInvalid([Problem("manifest", line) for line in error.problems]) from error
-        return zip_answer(slug, files)
+    def perform_destroy(self, instance: Application) -> None:
+        """Archive it: conversations, files and usage stay, and so do its versions."""
+        check_version(self.request, instance)
+        archive(instance)
 
     @extend_schema(responses=GrantSerializer(many=True))
     @action(
