@@ -54,14 +54,23 @@ def read_file(kind: FileKind, path: Path) -> ContentFile:
     """Raises `ContentInvalid`."""
     file = f"{kind.name}/{path.name}"
     try:
-        document = parse(read_text(path))
-    except (JSONTextInvalid, OSError, ValueError) as error:
+        text = read_text(path)
+    except (OSError, ValueError) as error:
         reason = str(error.strerror if isinstance(error, OSError) else error)
         raise ContentInvalid((f"{file}: {reason}",)) from error
+    return read_json(kind, file, path.stem, text)
+
+
+def read_json(kind: FileKind, file: str, name: str, text: str) -> ContentFile:
+    """`name` is the key of the row if the text has none. Raises `ContentInvalid`."""
+    try:
+        document = parse(text)
+    except JSONTextInvalid as error:
+        raise ContentInvalid((f"{file}: {error}",)) from error
     if not isinstance(document, dict):
         raise ContentInvalid((f"{file}: write a JSON object, not {describe(document)}.",))
     try:
-        key, fields = read_columns(kind, document, path.stem)
+        key, fields = read_columns(kind, document, name)
     except ValidationError as error:
         lines = tuple(f"{file}: {line}" for line in shape_problems(kind, document, error))
         raise ContentInvalid(lines) from None

@@ -174,11 +174,17 @@ def save_parts(item: ContentFile, row: Any) -> None:
 
 
 def case_problems(outcome: ImportedFile, *, overwrite: bool) -> list[str]:
-    item, row = outcome.item, outcome.row
-    if item.parts is None or outcome.action == "kept" or not isinstance(row, Application):
+    """Save the cases of the files, and tell what is wrong with those that cannot be."""
+    row = outcome.row
+    if outcome.action == "kept" or not isinstance(row, Application):
         return []
+    return case_problems_of(outcome.item, row, overwrite=overwrite)
+
+
+def case_problems_of(item: ContentFile, row: Application, *, overwrite: bool) -> list[str]:
     folder = item.file.rpartition("/")[0]
-    found = save_cases(row, item.parts.cases, overwrite=overwrite)
+    cases = item.parts.cases if item.parts is not None else {}
+    found = save_cases(row, cases, overwrite=overwrite)
     return [f"{folder}/{problem}" for problem in found]
 
 

@@ -10,7 +10,7 @@ from django.db.models import CharField, Count, OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.forms import ModelForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -19,18 +19,23 @@ from django.views.decorators.http import require_http_methods
 
 from apps.accounts.addresses import address_of
 from apps.accounts.buckets import bucket_of
+from apps.catalog.application_files.managed import known_problems
+from apps.catalog.application_files.models import managed_directory_of
+from apps.catalog.application_files.starts import example_named
 from apps.catalog.grants import audit_grants, grants_of
 from apps.catalog.history.recorder import update_rows
 from apps.catalog.models import Application, Grant
 from apps.console.admin.application_form import ApplicationForm
+from apps.console.admin.application_starts import export, start_page
 from apps.console.admin.attached_files import attached_files
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.editor_requests import check_manifest, manifest_schemas
 from apps.console.admin.grants import GrantInline
+from apps.console.admin.history import is_number
 from apps.console.admin.operated_applications import OperatedApplications
 from apps.console.admin.prompt_preview import preview_request
 from apps.console.admin.recorded import HISTORY_FIELDS
-from apps.console.operated import edited, may_grant
+from apps.console.operated import edited, may_grant, sees_all
 
 LIST_URL = "catalog_application_changelist"
 MODEL = "manifest__orchestrator__deployment__"
@@ -138,6 +143,9 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
+        if example := example_named(initial.pop("example", "")):
+            shown = {name: example.fields[name] for name in ("title", "description", "manifest")}
+            return {"owner": request.user.pk, **shown, "slug": free_slug(example.key)}
         if not initial.pop("copy", ""):
             return {"owner": request.user.pk, **initial}
         original = self.copied(request)
@@ -178,13 +186,35 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
         for text in said:
             self.message_user(request, text, messages.WARNING)
 
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        page: HttpResponse = super().changelist_view(request, extra_context)
+        is_told = request.method == "GET" and sees_all(request.user)
+        for problem in known_problems()[:MOST_WARNINGS] if is_told else ():
+            self.message_user(request, f"Not loaded: {problem}", messages.ERROR)
+        return page
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> HttpResponse:
+        number = int(object_id) if object_id and is_number(object_id) else None
+        context = {**(extra_context or {}), "managed_directory": managed_directory_of(number)}
+        return super().changeform_view(request, object_id, form_url, context)
+
     def get_urls(self) -> list[URLPattern]:
         files = require_http_methods(["GET", "HEAD", "POST"])(partial(attached_files, self))
+        starts = require_http_methods(["GET", "HEAD", "POST"])(partial(start_page, self))
+        exported = require_http_methods(["GET", "HEAD"])(partial(export, self))
         return [
             self.staff_path("check/", check_manifest, "check"),
             self.staff_path("preview/", preview_request, "preview"),
             self.staff_path("schema/", manifest_schemas, "schema"),
             self.viewer_path("<int:pk>/files/", files, "files"),
+            self.viewer_path("<int:pk>/export/", exported, "export"),
+            self.staff_path("start/", starts, "start"),
             *super().get_urls(),
         ]
 
@@ -210,8 +240,12 @@ def conversations_kept(count: int, people: int) -> SafeString:
 
 
 def free_slug(slug: str) -> str:
-    """`slug-copy`, or the first `slug-copy-N` that is not taken."""
+    """The slug itself if it is free, `slug-copy`, or the first `slug-copy-N` that is not taken."""
     stem = f"{slug[:40]}-copy"
-    taken = set(Application.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    taken = set(
+        Application.objects.filter(slug__startswith=slug[:40]).values_list("slug", flat=True)
+    )
+    if slug not in taken:
+        return slug
     candidates = (stem if number == 1 else f"{stem}-{number}" for number in range(1, 10_000))
     return next(candidate for candidate in candidates if candidate not in taken)
