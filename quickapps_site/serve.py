@@ -73,7 +73,7 @@ def check_predefined_content() -> None:
 
     try:
         missing = missing_problems(installed())
-        managed.refresh()
+        managed.load_at_start()
     except DatabaseError as error:
         logger.error("Predefined content cannot be read from the database: %s", error)
         return

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
+from apps.catalog.application_files.models import managed_directory_of
 from apps.catalog.application_files.parts import (
     save_cases,
     save_skills,
@@ -190,8 +191,7 @@ def case_problems_of(item: ContentFile, row: Application, *, overwrite: bool) ->
 
 def is_of_other_directory(row: models.Model, directory: str) -> bool:
     """Whether a managed directory has the application, and not this one."""
-    source = source_of(row) if isinstance(row, Application) else None
-    return source is not None and source.directory not in ("", directory)
+    return isinstance(row, Application) and managed_directory_of(row.pk) not in ("", directory)
 
 
 def column_differences(row: Any, item: ContentFile) -> list[Difference]:

@@ -16,6 +16,8 @@ DOCUMENT_FILE = "application.yaml"
 PROMPT_FILE = "prompt.md"
 DEFAULTS: Mapping[str, Any] = {"description": "", "public": False, "shared": True}
 """What a file that leaves them out means."""
+FIRST = ("type", "name", "title", "description")
+"""Keys that tell people what an object is."""
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -67,8 +69,11 @@ def by_name(value: Any, places: Mapping[int, Mapping[str, int]]) -> Any:
     if not isinstance(value, dict):
         return value
     ranks = places.get(id(value), {})
-    keys = sorted(value, key=lambda key: (ranks.get(key, len(ranks)), key != "type", key))
-    return {key: by_name(value[key], places) for key in keys}
+
+    def place(key: str) -> tuple[int, int, str]:
+        return FIRST.index(key) if key in FIRST else len(FIRST), ranks.get(key, len(ranks)), key
+
+    return {key: by_name(value[key], places) for key in sorted(value, key=place)}
 
 
 # --- The prompt ---------------------------------------------------------------------------------

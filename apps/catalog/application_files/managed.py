@@ -53,7 +53,7 @@ def managed_directories() -> tuple[Path, ...]:
 def refresh() -> None:
     """Load what has changed. At once while that was done lately; never raises."""
     directories = managed_directories()
-    if is_recent(directories):
+    if not directories or is_recent(directories):
         return
     with _loading:
         if not is_recent(directories):
@@ -63,10 +63,16 @@ def refresh() -> None:
                 logger.exception("Managed directories could not be loaded")
 
 
+def load_at_start() -> None:
+    """Load all, and release what is left of directories that the settings no longer name."""
+    with _loading:
+        look(managed_directories())
+
+
 def is_recent(directories: tuple[Path, ...]) -> bool:
     if _last is None or _last.directories != directories:
         return False
-    return not directories or time.monotonic() - _last.at < settings.CATALOG_MAX_AGE_SECONDS
+    return time.monotonic() - _last.at < settings.CATALOG_MAX_AGE_SECONDS
 
 
 def look(directories: tuple[Path, ...]) -> None:
@@ -90,7 +96,8 @@ def look(directories: tuple[Path, ...]) -> None:
 
 def known_problems() -> tuple[str, ...]:
     """What kept files from being loaded, `path: line: place: mistake`."""
-    return _last.problems if _last is not None else ()
+    is_present = _last is not None and _last.directories == managed_directories()
+    return _last.problems if _last is not None and is_present else ()
 
 
 def forget() -> None:
@@ -138,6 +145,19 @@ def load(directories: Sequence[Path]) -> Iterator[str]:
                 yield from (f"{directory}/{problem}" for problem in error.problems)
     gone = [slug for slug, (directory, _) in known.items() if (slug, directory) not in present]
     release(gone)
+
+
+def file_problems() -> Iterator[str]:
+    """The problems of files that no application can be read from."""
+    for directory in managed_directories():
+        if not directory.is_dir():
+            yield f"{directory}: there is no such directory."
+            continue
+        for folder in application_folders(directory):
+            try:
+                read_application(folder.name, read_files(folder, directory))
+            except ContentInvalid as error:
+                yield from (f"{directory}/{problem}" for problem in error.problems)
 
 
 def load_folder(folder: Path, directory: Path, known: tuple[str, str] | None) -> None:

@@ -1,5 +1,8 @@
 """What an application keeps beside its columns: the text that it was read from, and its own skills."""
 
+from pathlib import Path
+
+from django.conf import settings
 from django.db import models
 
 
@@ -47,9 +50,12 @@ class ApplicationSkill(models.Model):
 
 def managed_directory_of(number: int | None) -> str:
     """The managed directory of the application with this id, "" if operators edit it."""
-    rows = ApplicationSource.objects.filter(application=number) if number is not None else None
-    found = rows.values_list("directory", flat=True).first() if rows is not None else ""
-    return found or ""
+    if number is None or not settings.CONTENT_PATHS:
+        return ""
+    rows = ApplicationSource.objects.filter(
+        application=number, directory__in=[str(Path(path)) for path in settings.CONTENT_PATHS]
+    )
+    return rows.values_list("directory", flat=True).first() or ""
 
 
 def managed_refusal(number: int | None) -> str:
