@@ -58,11 +58,15 @@ def readable(text: str) -> str:
     """Texts of several lines as a block, where that keeps every character."""
     lines = text.split("\n")
     is_block = len(lines) > 1 and text.strip() and all(line == line.rstrip() for line in lines)
-    return LiteralScalarString(text) if is_block and not text.startswith((" ", "\n")) else text
+    if not is_block or text.startswith((" ", "\n")):
+        return text
+    block: str = LiteralScalarString(text)
+    return block
 
 
 def quoted(text: str) -> str:
-    return DoubleQuotedScalarString(text)
+    found: str = DoubleQuotedScalarString(text)
+    return found
 
 
 def styled(value: Any, style: Callable[[str], str] = readable) -> Any:

@@ -29,7 +29,7 @@ TRICKY = (
 
 
 def test_every_text_number_and_key_is_written_as_it_is_read():
-    plain = [0, -1, 10**20, 1.5, 1e-7, 1e22, 1e300, True, False, None, [], {}]
+    plain: list[object] = [0, -1, 10**20, 1.5, 1e-7, 1e22, 1e300, True, False, None, [], {}]
     for one in (*TRICKY, *plain):
         assert reads_as(write({"value": one, "items": [one]}), {"value": one, "items": [one]})
     for key in TRICKY:

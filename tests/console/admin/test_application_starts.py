@@ -7,7 +7,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from rest_framework.test import APIClient
@@ -113,12 +113,16 @@ def test_a_file_can_start_as_a_draft():
     assert documents["application/mine/application.yaml"].startswith(b"# Ours\ntitle: Travel\n")
 
 
-def test_the_page_and_the_export_are_for_those_who_may(client):
+def test_the_page_is_for_those_who_add_and_the_export_for_those_who_see_the_application():
     row = make_application("travel")
-    staff(client, "view_application")
+    viewer, other = staff("view_application"), Client()
+    stranger = User.objects.create_user("stranger", is_staff=True)
+    stranger.user_permissions.set(Permission.objects.filter(codename="view_application"))
+    other.force_login(stranger)
+    url = f"/admin/catalog/application/{row.pk}/export/"
 
-    assert client.get(START).status_code == 403
-    assert client.get(f"/admin/catalog/application/{row.pk}/export/").status_code == 404
+    assert viewer.get(START).status_code == 403
+    assert [client.get(url).status_code for client in (viewer, other, Client())] == [200, 404, 302]
 
 
 def test_programs_export_what_they_see():
