@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -69,7 +70,7 @@ def printed(*arguments: object, command: str = "import_content") -> str:
     return output.getvalue()
 
 
-def examples(root: Path) -> list[dict]:
+def examples(root: Path) -> list[dict[str, Any]]:
     """The manifests of the documentation: parts of one stand in the smallest manifest."""
     found = []
     for page in sorted(root.glob("*.md")):
@@ -216,7 +217,7 @@ def test_the_command_writes_what_is_asked_for_and_removes_what_is_gone(directory
 
 
 def test_cases_go_into_files_and_come_back(directory, monkeypatch):
-    kept: dict[str, dict] = {}
+    kept: dict[str, dict[str, Any]] = {}
 
     def save(application, document, overwrite):
         if "name" not in document:
