@@ -33,7 +33,6 @@ from apps.console.admin.attached_files import attached_files
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.editor_requests import check_manifest, manifest_schemas
 from apps.console.admin.grants import GrantInline
-from apps.console.admin.history import is_number
 from apps.console.admin.operated_applications import OperatedApplications
 from apps.console.admin.prompt_preview import preview_request
 from apps.console.admin.recorded import HISTORY_FIELDS
@@ -224,16 +223,13 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
             self.message_user(request, f"Not loaded: {problem}", messages.ERROR)
         return page
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: Any = None,
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], **options: Any
     ) -> HttpResponse:
-        number = int(object_id) if object_id and is_number(object_id) else None
-        context = {**(extra_context or {}), "managed_directory": managed_directory_of(number)}
-        return super().changeform_view(request, object_id, form_url, context)
+        row = options.get("obj")
+        context["managed_directory"] = "" if row is None else managed_directory_of(row.pk)
+        page: HttpResponse = super().render_change_form(request, context, **options)
+        return page
 
     def get_urls(self) -> list[URLPattern]:
         files = require_http_methods(["GET", "HEAD", "POST"])(partial(attached_files, self))

@@ -156,3 +156,21 @@ def test_a_process_that_read_before_another_one_wrote_writes_nothing(directory):
 
     assert before == (1, 1)
     assert (Application.objects.get().title, versions()) == ("New", 2)
+
+
+async def test_skills_belong_to_their_application_and_to_the_version_they_came_with(directory):
+    file = directory / "application" / "travel" / "skills" / "tone" / "SKILL.md"
+    file.parent.mkdir(parents=True)
+    text = "---\nname: tone\ndescription: How we write.\n---\n\nShort.\n"
+    file.write_text(text)
+    put(directory, TRAVEL, "other")
+    first = await resolve("travel")
+    file.write_text(text.replace("Short", "Long"))
+    changed = await resolve("travel")
+    former, other = await resolve("travel@1"), await resolve("other")
+
+    found = [
+        [skill.text for skill in one.skills if skill.document.name == "tone"]
+        for one in (first, changed, former, other)
+    ]
+    assert found == [[text], [text.replace("Short", "Long")], [text], []]
