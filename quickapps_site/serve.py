@@ -60,18 +60,20 @@ def set_django_up() -> None:
 
 
 def check_predefined_content() -> None:
-    """Read the predefined content now, so that the log tells of what is broken at once.
+    """Read predefined content and managed directories now: the log tells at once what is broken.
 
     Raises `ImproperlyConfigured` when a whole layer is missing.
     """
     from django.core.exceptions import ImproperlyConfigured
     from django.db import DatabaseError, connection
 
+    from apps.catalog.application_files import managed
     from apps.catalog.content.installed import installed
     from apps.catalog.content.review import missing_problems
 
     try:
         missing = missing_problems(installed())
+        managed.load_at_start()
     except DatabaseError as error:
         logger.error("Predefined content cannot be read from the database: %s", error)
         return

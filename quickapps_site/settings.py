@@ -659,6 +659,8 @@ PLATFORM_PROMPT = env.text("PLATFORM_PROMPT", "platform")
 PREDEFINED_DIR = BASE_DIR / "predefined"
 PREDEFINED_EXTRA_PATHS = env.paths("PREDEFINED_EXTRA_PATHS", deprecated="PREDEFINED_BASE_PATH")
 """Further layers of predefined content, above the built-in one; a later one wins."""
+CONTENT_PATHS = env.paths("CONTENT_PATHS")
+"""Managed directories of applications: what lies there answers, and is read-only in the admin."""
 CONFIG_PROMPT_MAPPING = env.groups("CONFIG_PROMPT_MAPPING")
 """Which predefined prompt is meant for which deployments; it warns of others and changes no run."""
 PROMPT_VARIABLES = env.mapping("PROMPT_VARIABLES", besides=("today", "locale"))

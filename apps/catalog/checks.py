@@ -8,6 +8,7 @@ from django.db import DatabaseError
 from django.utils.module_loading import import_string
 
 from apps.capabilities.registry import Capability
+from apps.catalog.application_files.managed import file_problems
 from apps.catalog.content.installed import directories
 from apps.catalog.content.layers import Content, read_layers
 from apps.catalog.content.models import read_rows
@@ -76,6 +77,13 @@ def content_is_usable(**options: Any) -> list[CheckMessage]:
         *(Error(problem, hint=hint, id="quickapps.E002") for problem in missing_problems(content)),
         *content_warnings(content),
     ]
+
+
+@register(Tags.files)
+def managed_files_are_usable(**options: Any) -> list[CheckMessage]:
+    """A warning for each file that cannot be read; what it says is checked when it is loaded."""
+    hint = "What was loaded before goes on as it is. Mend the file."
+    return [Warning(problem, hint=hint, id="quickapps.W005") for problem in file_problems()]
 
 
 @register(Tags.files, Tags.database)

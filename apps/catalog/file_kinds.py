@@ -63,14 +63,15 @@ class FileKind:
 
 FLAG: Any = (bool | None, None)
 DEPLOYMENT = create_model("DeploymentFile", __base__=DeploymentFile, **dict.fromkeys(FLAGS, FLAG))
+APPLICATION = FileKind(
+    "application",
+    ApplicationFile,
+    Application,
+    "slug",
+    {"public": "is_public", "shared": "is_shared"},
+)
 KINDS = (
     # Deployments come first, because applications name them.
     FileKind("deployment", DEPLOYMENT, Deployment, "deployment_id", {"model": "model_name"}),
-    FileKind(
-        "application",
-        ApplicationFile,
-        Application,
-        "slug",
-        {"public": "is_public", "shared": "is_shared"},
-    ),
+    APPLICATION,
 )

@@ -1,6 +1,6 @@
 """The models that operators edit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -9,6 +9,11 @@ from django.db import models
 from django.utils import timezone
 from rest_framework_api_key.models import AbstractAPIKey
 
+from apps.catalog.application_files.models import (
+    ApplicationSkill,
+    ApplicationSource,
+    managed_refusal,
+)
 from apps.catalog.content.models import ContentItem
 from apps.catalog.cycles import cycle_problems
 from apps.catalog.history.models import Change
@@ -30,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Application",
     "ApplicationDraft",
+    "ApplicationSkill",
+    "ApplicationSource",
     "ApplicationVersion",
     "Change",
     "ContentItem",
@@ -89,10 +96,14 @@ class Application(Versioned):
 
     secrets_may_be_missing = False
     """True while a file is imported: its secrets may be added later."""
+    is_from_files = False
+    """True while files are saved, those of a managed directory among them."""
     is_unpublished = False
     """True for a new row that is to have nothing but a draft."""
     publication: "Publication | None" = None
     """What the next save publishes by intent; else it makes a version only of what it changes."""
+    own_skills: Mapping[str, Mapping[str, str]] | None = None
+    """The skills that are saved with the row; None for those that there are."""
 
     class Meta:
         ordering = ("title",)
@@ -116,6 +127,8 @@ class Application(Versioned):
         return f"/chat/{self.slug}/"
 
     def clean(self) -> None:
+        if not self.is_from_files and (refusal := managed_refusal(self.pk)):
+            raise ValidationError(refusal)
         if errors := self.manifest_problems():
             raise ValidationError({"manifest": [*map(str, errors)]})
         is_other_owner, files = added_files(self)

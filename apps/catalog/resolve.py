@@ -20,6 +20,8 @@ from django.conf import settings
 
 from apps.aged_cache import AgedCache
 from apps.capabilities.registry import Prepared, prepare
+from apps.catalog.application_files import managed
+from apps.catalog.application_files.own_skills import skills_of, with_own_skills
 from apps.catalog.content import installed as content_installed
 from apps.catalog.content.agents import installed_agents
 from apps.catalog.content.chat_places import installed_places
@@ -138,6 +140,7 @@ def forget() -> None:
     _absent.clear()
     _documents.clear()
     content_installed.forget()
+    managed.forget()
     snapshots.forget()
 
 
@@ -184,6 +187,7 @@ def newest(
     slug: str, kept: CachedApplication | None
 ) -> tuple[LiveVersion | ResolvedApplication | None, Content]:
     """The enabled row and the installed content; the cached application if both are unchanged."""
+    managed.refresh()
     content = installed()
     if "\0" in slug:  # PostgreSQL refuses to look for it
         return None, content
@@ -283,7 +287,9 @@ def resolve_draft(application: Application, document: Any) -> ResolvedApplicatio
     """
     draft = copy(application)
     draft.manifest = document
-    return prepare_application(draft, installed())
+    content = installed()
+    own = with_own_skills(content, skills_of(application.pk))
+    return prepare_application(draft, own, installed=content)
 
 
 def prepare_document(

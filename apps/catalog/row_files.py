@@ -1,11 +1,8 @@
-"""Reads `application/*.json` and `deployment/*.json` of directories, for import into rows.
-
-All mistakes of all files are reported together.
-"""
+"""Reads `application/*.json` and `deployment/*.json`, for import into rows."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -13,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from apps.catalog.content.items import read_text
-from apps.catalog.file_kinds import KINDS, FileKind
+from apps.catalog.file_kinds import FileKind
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.manifest.validation_errors import failure_problems
 
@@ -27,68 +24,67 @@ class ContentInvalid(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class ApplicationParts:
+    """`source` is the text of `application.yaml`; `skills` are the texts of each skill by their
+    paths, `cases` those of `cases/*.yaml` by the names of the files.
+    """
+
+    source: str = field(repr=False)
+    skills: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    cases: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ContentFile:
-    """`file` is its path in the directory, `key` names its row, `fields` are values by columns."""
+    """`file` is its path in the directory, `key` names its row, `fields` are values by columns.
+
+    `lines` has the line of each path in the file, if they are known. `parts` is what an application
+    in a folder of its own has beside its columns.
+    """
 
     kind: FileKind
     file: str
     key: str
     fields: Mapping[str, Any]
-
-
-def read_directory(directory: Path) -> list[ContentFile]:
-    """Deployments first. Raises `ContentInvalid`."""
-    folders = [(kind, directory / kind.name) for kind in KINDS]
-    if not any(folder.is_dir() for _, folder in folders):
-        names = " or ".join(f"{kind.name}/" for kind in KINDS)
-        raise ContentInvalid((f"{directory}: there is no {names} in this directory.",))
-    items: list[ContentFile] = []
-    problems: list[str] = []
-    for kind, folder in folders:
-        for path in sorted(folder.glob("*.json")):
-            try:
-                items.append(read_file(kind, path))
-            except ContentInvalid as error:
-                problems += error.problems
-    problems += duplicates(items)
-    if problems:
-        raise ContentInvalid(tuple(problems))
-    return items
-
-
-def read_directories(directories: Sequence[Path]) -> list[ContentFile]:
-    """The files of several layers, later ones winning, deployments first.
-
-    Only the first layer must have any. Raises `ContentInvalid`.
-    """
-    first, *further = directories
-    found = read_directory(first)
-    for directory in further:
-        if any((directory / kind.name).is_dir() for kind in KINDS):
-            found += read_directory(directory)
-    winners = {(item.kind.name, item.key): item for item in found}
-    return sorted(winners.values(), key=lambda item: KINDS.index(item.kind))
+    lines: Mapping[str, int] = field(default_factory=dict, repr=False)
+    parts: ApplicationParts | None = None
 
 
 def read_file(kind: FileKind, path: Path) -> ContentFile:
     """Raises `ContentInvalid`."""
     file = f"{kind.name}/{path.name}"
     try:
-        document = parse(read_text(path))
-    except (JSONTextInvalid, OSError, ValueError) as error:
+        text = read_text(path)
+    except (OSError, ValueError) as error:
         reason = str(error.strerror if isinstance(error, OSError) else error)
         raise ContentInvalid((f"{file}: {reason}",)) from error
+    return read_json(kind, file, path.stem, text)
+
+
+def read_json(kind: FileKind, file: str, name: str, text: str) -> ContentFile:
+    """`name` is the key of the row if the text has none. Raises `ContentInvalid`."""
+    try:
+        document = parse(text)
+    except JSONTextInvalid as error:
+        raise ContentInvalid((f"{file}: {error}",)) from error
     if not isinstance(document, dict):
         raise ContentInvalid((f"{file}: write a JSON object, not {describe(document)}.",))
     try:
-        read = kind.shape.model_validate(document).model_dump()
+        key, fields = read_columns(kind, document, name)
     except ValidationError as error:
         lines = tuple(f"{file}: {line}" for line in shape_problems(kind, document, error))
         raise ContentInvalid(lines) from None
-    key = read.pop(kind.key) or path.stem
-    return ContentFile(
-        kind, file, key, {kind.columns.get(k, k): value for k, value in read.items()}
-    )
+    return ContentFile(kind, file, key, fields)
+
+
+def read_columns(kind: FileKind, document: Any, name: str) -> tuple[str, dict[str, Any]]:
+    """The key of the row, which is `name` if the document has none, and its columns.
+
+    Raises pydantic's `ValidationError`.
+    """
+    read = kind.shape.model_validate(document).model_dump()
+    key = read.pop(kind.key) or name
+    return key, {kind.columns.get(k, k): value for k, value in read.items()}
 
 
 def shape_problems(
@@ -109,14 +105,6 @@ def unknown_key(name: str, known: list[str]) -> str:
     if near := get_close_matches(name, known, n=1, cutoff=0.5):
         return f"there is no such key; did you mean {near[0]!r}?"
     return f"there is no such key; possible are {', '.join(known)}."
-
-
-def duplicates(items: list[ContentFile]) -> Iterator[str]:
-    first: dict[tuple[str, str], str] = {}
-    for item in items:
-        other = first.setdefault((item.kind.name, item.key), item.file)
-        if other != item.file:
-            yield f"{item.file}: {item.kind.key}: {item.key!r} is already in {other}."
 
 
 def describe(value: object) -> str:

@@ -6,18 +6,32 @@ is not overwritten.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
+from apps.catalog.application_files.models import managed_directory_of
+from apps.catalog.application_files.parts import (
+    save_cases,
+    save_skills,
+    save_source,
+    skill_changes,
+    source_of,
+)
+from apps.catalog.application_files.yaml_text import nearest_line
 from apps.catalog.extraction import extract, revealed
 from apps.catalog.history.actors import Actor, acting
+from apps.catalog.history.differences import Difference, differences
+from apps.catalog.history.kinds import kind_of
 from apps.catalog.models import Application, Change
-from apps.catalog.row_files import ContentFile, ContentInvalid, read_directories
+from apps.catalog.row_directories import read_directories
+from apps.catalog.row_files import ContentFile, ContentInvalid
+from apps.catalog.versions.recorder import Publication
 from apps.manifest.problems import ROOT
 from apps.workspace.model_capabilities import FLAGS
 
@@ -27,8 +41,12 @@ Action = Literal["created", "updated", "unchanged", "kept"]
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
+    """`differences` are those of the file from the row as it was, none for a new row."""
+
     item: ContentFile
+    row: models.Model
     action: Action
+    differences: tuple[Difference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,27 +55,40 @@ class ImportReport:
     warnings: tuple[str, ...]
 
 
-def import_directories(*directories: Path, overwrite: bool = False) -> ImportReport:
+def import_directories(
+    *directories: Path, overwrite: bool = False, dry_run: bool = False
+) -> ImportReport:
     """Import every file, or none if any is invalid; of one row the last directory's.
 
-    `overwrite` also replaces rows that an operator has changed. Raises `ContentInvalid`.
+    `overwrite` also replaces rows that an operator has changed; `dry_run` saves nothing. Raises
+    `ContentInvalid`.
     """
+    items = fallbacks_first(read_directories(directories))
+    return import_items(items, overwrite=overwrite, dry_run=dry_run)
+
+
+def import_items(
+    items: Iterable[ContentFile], *, overwrite: bool = False, dry_run: bool = False
+) -> ImportReport:
+    """All or none. Raises `ContentInvalid`."""
     problems: list[str] = []
     outcomes: list[ImportedFile] = []
     warnings: list[str] = []
     with transaction.atomic():
-        for item in fallbacks_first(read_directories(directories)):
+        for item in items:
             try:
                 with acting(Actor(None, Change.Via.IMPORT, item.file)):
-                    row, action = import_item(item, overwrite=overwrite)
+                    outcome = import_item(item, overwrite=overwrite)
+                    problems += case_problems(outcome, overwrite=overwrite)
             except ValidationError as error:
                 problems += validation_problems(item, error)
             else:
-                outcomes.append(ImportedFile(item, action))
-                if action != "kept":
-                    warnings += row_warnings(item, row)
+                outcomes.append(outcome)
+                if outcome.action != "kept":
+                    warnings += row_warnings(item, outcome.row)
         if problems:
             raise ContentInvalid(tuple(problems))
+        transaction.set_rollback(dry_run)
     return ImportReport(tuple(outcomes), tuple(warnings))
 
 
@@ -78,32 +109,102 @@ def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
     return list(placed.values())
 
 
-def import_item(item: ContentFile, *, overwrite: bool) -> tuple[models.Model, Action]:
-    """Raises `ValidationError`, also for a row that would be kept."""
+def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> ImportedFile:
+    """`directory` is the managed one that the file belongs to, "" for a single import.
+
+    Raises `ValidationError`, also for a row that would be kept.
+    """
     rows = item.kind.model._default_manager
     row: Any = rows.select_for_update().filter(**{item.kind.key: item.key}).first()
+    offered = checked(item, row)
+    if row is None:
+        save_file(item, offered)
+        save_parts(item, offered)
+        return ImportedFile(item, offered, "created")
+    skills = skill_changes(row, item.parts)
+    action = action_on(row, item, overwrite=overwrite)
+    if is_of_other_directory(row, directory):
+        action = "kept"
+    elif action == "unchanged" and skills:
+        action = "updated"
+    found = (*column_differences(row, item), *skills) if action != "unchanged" else ()
+    if action == "updated":
+        save_file(item, row)
+    elif action == "unchanged" and row.imported_hash != (present := stamp(row, item)):
+        rows.filter(pk=row.pk).update(imported_hash=present)  # no new version: nothing has changed
+    if action != "kept":
+        save_parts(item, row)
+    return ImportedFile(item, row, action, found)
+
+
+def checked(item: ContentFile, row: Any) -> Any:
+    """A valid row as the file has it, to be saved if there is none. Raises `ValidationError`."""
     offered = item.kind.model(**{item.kind.key: item.key}, **item.fields)
     if isinstance(offered, Application):
-        offered.secrets_may_be_missing = True
+        offered.secrets_may_be_missing = offered.is_from_files = True
     if row is not None:
         offered.pk, offered._state.adding = row.pk, False
     offered.full_clean()
-    action: Action = "created"
-    if row is None:
-        row = offered
-    else:
-        action = action_on(row, item, overwrite=overwrite)
-    if action in ("created", "updated"):
-        stored = [row.manifest] if action == "updated" and isinstance(row, Application) else []
-        for column, value in item.fields.items():
-            setattr(row, column, value)
-        if isinstance(row, Application):
-            row.manifest = extract(row.manifest, stored).document
-        row.imported_hash = stamp(row, item)
-        row.save()
-    elif action == "unchanged" and row.imported_hash != (present := stamp(row, item)):
-        rows.filter(pk=row.pk).update(imported_hash=present)  # no new version: nothing has changed
-    return row, action
+    return offered
+
+
+def save_file(item: ContentFile, row: Any) -> None:
+    is_application = isinstance(row, Application)
+    if is_application and item.parts is not None:
+        row.own_skills = item.parts.skills
+        if row.pk is not None and skill_changes(row, item.parts):
+            row.publication = Publication(f"Imported {item.file}")
+    stored = [row.manifest] if is_application and row.pk is not None else []
+    for column, value in item.fields.items():
+        setattr(row, column, value)
+    if is_application:
+        row.manifest = extract(row.manifest, stored).document
+    row.imported_hash = stamp(row, item)
+    row.save()
+
+
+def save_parts(item: ContentFile, row: Any) -> None:
+    """Save what the files of an application have beside its columns."""
+    if item.parts is None:
+        return
+    if skill_changes(row, item.parts):
+        save_skills(row, item.parts.skills)
+    source = source_of(row)
+    if source is None or source.text != item.parts.source:
+        save_source(row, item.parts.source)
+
+
+def case_problems(outcome: ImportedFile, *, overwrite: bool) -> list[str]:
+    """Save the cases of the files, and tell what is wrong with those that cannot be."""
+    row = outcome.row
+    if outcome.action == "kept" or not isinstance(row, Application):
+        return []
+    return case_problems_of(outcome.item, row, overwrite=overwrite)
+
+
+def case_problems_of(item: ContentFile, row: Application, *, overwrite: bool) -> list[str]:
+    folder = item.file.rpartition("/")[0]
+    cases = item.parts.cases if item.parts is not None else {}
+    found = save_cases(row, cases, overwrite=overwrite)
+    return [f"{folder}/{problem}" for problem in found]
+
+
+def is_of_other_directory(row: models.Model, directory: str) -> bool:
+    """Whether a managed directory has the application, and not this one."""
+    return isinstance(row, Application) and managed_directory_of(row.pk) not in ("", directory)
+
+
+def column_differences(row: Any, item: ContentFile) -> list[Difference]:
+    """How the file would change the row. Credentials are masked."""
+    kind = kind_of(item.kind.model)
+    before = {column: kind.value(row, column) for column in item.fields}
+    offered = item.kind.model(**item.fields)
+    after = {column: kind.value(offered, column) for column in item.fields}
+    return [
+        replace(found, path=f"{item.kind.written(top)}{found.path.removeprefix(top)}")
+        for found in differences(before, after)
+        for top in [re.split(r"[.\[]", found.path)[0]]
+    ]
 
 
 def action_on(row: Any, item: ContentFile, *, overwrite: bool) -> Action:
@@ -179,4 +280,5 @@ def problem_line(item: ContentFile, name: str, message: str) -> str:
         path, _, rest = message.partition(": ")
         separator = "" if path.startswith("[") else "."
         name, message = ("manifest" if path == ROOT else f"manifest{separator}{path}"), rest
-    return ": ".join(part for part in (item.file, name, message) if part)
+    line = f"line {nearest_line(item.lines, name)}" if item.lines else ""
+    return ": ".join(part for part in (item.file, line, name, message) if part)

@@ -9,7 +9,9 @@ from typing import Any
 
 from django.db.models.signals import post_save
 
+from apps.catalog.application_files.own_skills import skills_of, with_own_skills
 from apps.catalog.content.installed import installed_anew
+from apps.catalog.content.layers import Content
 from apps.catalog.history.actors import present_actor, present_note
 from apps.catalog.models import Application
 from apps.catalog.versions.models import ApplicationVersion, ContentSnapshot
@@ -54,7 +56,7 @@ def record_version(row: Application) -> None:
         title=row.title,
         description=row.description,
         document=row.manifest,
-        snapshot=publication.snapshot or keep_snapshot(installed_anew()),
+        snapshot=publication.snapshot or keep_snapshot(content_for(row)),
         author=actor.user,
         author_name=actor.user.get_username() if actor.user is not None else "",
         via=actor.via,
@@ -63,6 +65,12 @@ def record_version(row: Application) -> None:
     )
     Application.objects.filter(pk=row.pk).update(live_number=version.number)
     row.live_number = version.number
+
+
+def content_for(row: Application) -> Content:
+    """The predefined content of now, with the skills of the application."""
+    skills = skills_of(row.pk) if row.own_skills is None else row.own_skills
+    return with_own_skills(installed_anew(), skills)
 
 
 def live_version(row: Application) -> ApplicationVersion | None:

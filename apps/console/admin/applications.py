@@ -11,7 +11,7 @@ from django.db.models import CharField, Count, OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.forms import ModelForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -20,6 +20,9 @@ from django.views.decorators.http import require_http_methods
 
 from apps.accounts.addresses import address_of
 from apps.accounts.buckets import bucket_of
+from apps.catalog.application_files.managed import known_problems
+from apps.catalog.application_files.models import managed_directory_of
+from apps.catalog.application_files.starts import example_named
 from apps.catalog.grants import audit_grants, grants_of
 from apps.catalog.history.recorder import update_rows
 from apps.catalog.models import Application, Grant
@@ -33,6 +36,7 @@ from apps.catalog.versions.publication import archive
 from apps.catalog.versions.states import ApplicationState, in_state, state_of, with_drafts
 from apps.console.admin.application_figures import week_figures
 from apps.console.admin.application_form import ApplicationForm, stored_draft
+from apps.console.admin.application_starts import export, start_page
 from apps.console.admin.attached_files import attached_files
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.document_form import DocumentAdmin
@@ -42,7 +46,7 @@ from apps.console.admin.operated_applications import OperatedApplications
 from apps.console.admin.prompt_preview import preview_request
 from apps.console.admin.recorded import HISTORY_FIELDS
 from apps.console.admin.versions import ApplicationVersions
-from apps.console.operated import edited, may_grant
+from apps.console.operated import edited, may_grant, sees_all
 
 LIST_URL = "catalog_application_changelist"
 MODEL = "manifest__orchestrator__deployment__"
@@ -220,6 +224,9 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
+        if example := example_named(initial.pop("example", "")):
+            shown = {name: example.fields[name] for name in ("title", "description", "manifest")}
+            return {"owner": request.user.pk, **shown, "slug": free_slug(example.key)}
         if not initial.pop("copy", ""):
             return {"owner": request.user.pk, **initial}
         original = self.copied(request)
@@ -273,13 +280,32 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
         for text in said:
             self.message_user(request, text, messages.WARNING)
 
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        page: HttpResponse = super().changelist_view(request, extra_context)
+        is_told = request.method == "GET" and sees_all(request.user)
+        for problem in known_problems()[:MOST_WARNINGS] if is_told else ():
+            self.message_user(request, f"Not loaded: {problem}", messages.ERROR)
+        return page
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], **options: Any
+    ) -> HttpResponse:
+        row = options.get("obj")
+        context["managed_directory"] = "" if row is None else managed_directory_of(row.pk)
+        page: HttpResponse = super().render_change_form(request, context, **options)
+        return page
+
     def get_urls(self) -> list[URLPattern]:
         files = require_http_methods(["GET", "HEAD", "POST"])(partial(attached_files, self))
+        starts = require_http_methods(["GET", "HEAD", "POST"])(partial(start_page, self))
+        exported = require_http_methods(["GET", "HEAD"])(partial(export, self))
         return [
             self.staff_path("check/", check_manifest, "check"),
             self.staff_path("preview/", preview_request, "preview"),
             self.staff_path("schema/", manifest_schemas, "schema"),
             self.viewer_path("<int:pk>/files/", files, "files"),
+            self.viewer_path("<int:pk>/export/", exported, "export"),
+            self.staff_path("start/", starts, "start"),
             *super().get_urls(),
         ]
 
@@ -317,8 +343,12 @@ def conversations_kept(count: int, people: int) -> SafeString:
 
 
 def free_slug(slug: str) -> str:
-    """`slug-copy`, or the first `slug-copy-N` that is not taken."""
+    """The slug itself if it is free, `slug-copy`, or the first `slug-copy-N` that is not taken."""
     stem = f"{slug[:40]}-copy"
-    taken = set(Application.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    taken = set(
+        Application.objects.filter(slug__startswith=slug[:40]).values_list("slug", flat=True)
+    )
+    if slug not in taken:
+        return slug
     candidates = (stem if number == 1 else f"{stem}-{number}" for number in range(1, 10_000))
     return next(candidate for candidate in candidates if candidate not in taken)

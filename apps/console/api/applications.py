@@ -5,13 +5,19 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
+from drf_spectacular.utils import (
+    extend_schema,
+    extend_schema_field,
+    extend_schema_view,
+)
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.catalog.application_files import managed
+from apps.catalog.application_files.models import managed_refusal
 from apps.catalog.extraction import extract, refusals
 from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application, Role
@@ -19,6 +25,7 @@ from apps.catalog.versions.drafts import WRITTEN
 from apps.catalog.versions.publication import archive
 from apps.catalog.versions.states import ApplicationState, state_of, with_drafts
 from apps.console.admin.applications import GRANTING
+from apps.console.api.exports import ExportAction
 from apps.console.api.grants import (
     GRANT_QUERY,
     OWNERS_ONLY,
@@ -153,12 +160,13 @@ class ManifestJson(serializers.JSONField):
 
 
 @extend_schema_view(list=extend_schema(responses=ListedApplicationSerializer(many=True)))
-class ApplicationViewSet(VersionActions, RowViewSet[Application]):
+class ApplicationViewSet(ExportAction, VersionActions, RowViewSet[Application]):
     queryset = Application.objects.select_related("owner").order_by("slug")
     serializer_class = ApplicationSerializer
     lookup_field = "slug"
 
     def get_queryset(self) -> Any:
+        managed.refresh()
         rows = super().get_queryset().filter(pk__in=seen(self.request).order_by().values("pk"))
         rows = with_drafts(rows)
         return rows.defer("manifest") if self.action == "list" else rows
@@ -171,6 +179,8 @@ class ApplicationViewSet(VersionActions, RowViewSet[Application]):
         least = Role.OWNER if request.method == "DELETE" else Role.EDITOR
         if request.method not in SAFE_METHODS and not has_role(request, obj, least):
             self.permission_denied(request, "Ask an owner of the application.")
+        if request.method not in SAFE_METHODS and (refusal := managed_refusal(obj.pk)):
+            self.permission_denied(request, refusal)
 
     def perform_destroy(self, instance: Application) -> None:
         """Archive it: conversations, files and usage stay, and so do its versions."""

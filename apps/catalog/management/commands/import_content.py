@@ -1,22 +1,30 @@
 from argparse import ArgumentParser
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import IntegrityError
+from django.utils.text import Truncator
 
 from apps.catalog.content.installed import directories
+from apps.catalog.history.differences import Difference
+from apps.catalog.history.display import rendered_differences
+from apps.catalog.history.line_differences import LineKind
 from apps.catalog.row_files import ContentInvalid
 from apps.catalog.row_import import ImportedFile, import_directories
 
 OVERWRITE = "--overwrite"
+LONGEST = 100
+"""Characters of a value on a line."""
+SIGNS: Mapping[LineKind, str] = {"added": "+", "removed": "-", "same": " ", "place": " "}
 
 
 class Command(BaseCommand):
     help = (
-        "Import application/*.json and deployment/*.json of a directory. Everything is checked "
-        "first; what an operator has changed since the last import is left as it is."
+        "Import application/*.json, application/*/application.yaml and deployment/*.json of a "
+        "directory. Everything is checked first; what an operator has changed since the last "
+        "import is left as it is."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -30,10 +38,16 @@ class Command(BaseCommand):
             OVERWRITE, action="store_true", help="replace what an operator has changed, too"
         )
 
-    def handle(self, *args: Any, directory: Path | None, overwrite: bool, **options: Any) -> None:
+        parser.add_argument(
+            "--dry-run", action="store_true", help="tell what would change, and change nothing"
+        )
+
+    def handle(
+        self, *args: Any, directory: Path | None, overwrite: bool, dry_run: bool, **options: Any
+    ) -> None:
         try:
             layers = directories() if directory is None else (directory,)
-            report = import_directories(*layers, overwrite=overwrite)
+            report = import_directories(*layers, overwrite=overwrite, dry_run=dry_run)
         except ContentInvalid as error:
             lines = "\n".join(error.problems)
             raise CommandError(f"Nothing was imported.\n{lines}") from error
@@ -43,14 +57,32 @@ class Command(BaseCommand):
             ) from error
         for warning in report.warnings:
             self.stderr.write(self.style.WARNING(f"Warning: {warning}"))
-        self.stdout.write("\n".join(lines_of(report.outcomes)))
+        self.stdout.write("\n".join(lines_of(report.outcomes, with_differences=dry_run)))
+        if dry_run:
+            self.stdout.write("Nothing was saved.")
 
 
-def lines_of(outcomes: Iterable[ImportedFile]) -> list[str]:
+def lines_of(outcomes: Iterable[ImportedFile], *, with_differences: bool = False) -> list[str]:
     lines = []
     for outcome in outcomes:
         line = f"{outcome.action:<9} {outcome.item.kind.name} {outcome.item.key}"
         if outcome.action == "kept":
             line += f" (changed since it was imported; {OVERWRITE} replaces it)"
         lines.append(line)
+        if with_differences:
+            lines += difference_lines(outcome.differences)
     return lines or ["There was nothing to import."]
+
+
+def difference_lines(found: Iterable[Difference]) -> Iterator[str]:
+    """`    manifest.orchestrator.max_iterations: 10 → 20`, longer texts line by line."""
+    for one in rendered_differences(found):
+        if not one.lines:
+            yield f"    {one.path}: {on_one_line(one.before)} → {on_one_line(one.after)}"
+            continue
+        yield f"    {one.path}:"
+        yield from (f"      {SIGNS[line.kind]} {line.text}" for line in one.lines)
+
+
+def on_one_line(text: str) -> str:
+    return Truncator(" ".join(text.split())).chars(LONGEST)

@@ -40,6 +40,6 @@ def move(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("chat", "0011_message_senders"), ("runs", "0012_unattended_runs")]
+    dependencies = [("chat", "0012_published_versions"), ("runs", "0012_unattended_runs")]
 
     operations = [migrations.RunPython(move, migrations.RunPython.noop, elidable=True)]

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runs', '0013_published_versions'),
+        ('runs', '0014_counted_runs'),
     ]
 
     operations = [

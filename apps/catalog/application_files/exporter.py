@@ -1,0 +1,107 @@
+"""An application as files, in the form that `import_content` reads."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.utils.text import slugify
+
+from apps.catalog.application_files.document import (
+    DOCUMENT_FILE,
+    PROMPT_FILE,
+    by_name,
+    document_text,
+)
+from apps.catalog.application_files.own_skills import skills_of
+from apps.catalog.application_files.parts import connected_cases, source_of
+from apps.catalog.application_files.reader import CASES, SKILLS
+from apps.catalog.application_files.yaml_writer import write
+from apps.catalog.file_kinds import APPLICATION
+from apps.catalog.models import Application
+from apps.catalog.versions.drafts import draft_of, with_draft
+from apps.manifest.credentials import credential_places
+
+
+class ExportRefused(Exception):
+    """Each problem is a line: `application/travel: place: why`."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+def exported_files(
+    application: Application, *, draft: bool = False, with_real_runs: bool = False
+) -> dict[str, bytes]:
+    """The files of an application by their paths, `application/<slug>/…`.
+
+    What is live, or its draft. Secrets stand in them by their names. Raises `ExportRefused` for
+    a credential that is none, and where there is nothing but a draft.
+    """
+    if draft:
+        application = with_draft(draft_of(application))
+    elif application.live_number == 0:
+        message = "has nothing but a draft, which is exported only when that is asked for."
+        raise ExportRefused([f"application/{application.slug}: {message}"])
+    refuse_credentials(application)
+    source = source_of(application)
+    names = ("slug", "title", "description", "public", "shared", "manifest")
+    columns = {name: getattr(application, APPLICATION.columns.get(name, name)) for name in names}
+    document, prompt = document_text(columns, source.text if source is not None else "")
+    texts = {DOCUMENT_FILE: document}
+    if prompt is not None:
+        texts[PROMPT_FILE] = prompt
+    for name, skill in skills_of(application.pk).items():
+        texts |= {f"{SKILLS}/{name}/{path}": text for path, text in skill.items()}
+    texts |= dict(case_texts(application, with_real_runs=with_real_runs))
+    folder = f"{APPLICATION.name}/{application.slug}"
+    return {f"{folder}/{path}": text.encode() for path, text in sorted(texts.items())}
+
+
+def refuse_credentials(application: Application) -> None:
+    """Raises `ExportRefused`."""
+    plain = [
+        place for place in credential_places(application.manifest) if place.kind != "reference"
+    ]
+    if plain:
+        raise ExportRefused(
+            f"application/{application.slug}: manifest.{place.path}: is a credential in plain text, "
+            "which no file may hold; make it a secret first."
+            for place in plain
+        )
+
+
+def case_texts(application: Application, *, with_real_runs: bool) -> Iterator[tuple[str, str]]:
+    room = connected_cases()
+    taken: set[str] = set()
+    for document in room.documents(application, with_real_runs) if room is not None else ():
+        name = free_name(slugify(str(document.get("name", "")))[:80] or "case", taken)
+        taken.add(name)
+        yield f"{CASES}/{name}.yaml", write({key: by_name(document[key], {}) for key in document})
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    number = 1
+    found = name
+    while found in taken:
+        number += 1
+        found = f"{name}-{number}"
+    return found
+
+
+def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files of applications, and remove what an earlier export left in their place."""
+    for path, content in files.items():
+        target = directory / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    for folder in {directory / APPLICATION.name / path.split("/")[1] for path in files}:
+        for stale in former_files(folder):
+            if stale.relative_to(directory).as_posix() not in files:
+                stale.unlink()
+
+
+def former_files(folder: Path) -> list[Path]:
+    """The files in a folder that exports write: not what people have put beside them."""
+    found: list[Any] = [folder / PROMPT_FILE, *folder.glob(f"{CASES}/*.yaml")]
+    return [path for path in (*found, *folder.glob(f"{SKILLS}/*/**/*")) if path.is_file()]

@@ -1,0 +1,220 @@
+"""Managed directories (`CONTENT_PATHS`): the applications that lie there are those that answer.
+
+Each process looks for changed files as it does for predefined content. Whichever comes first writes;
+a row has the hash of its files, so that the others find nothing to do.
+"""
+
+import hashlib
+import logging
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from apps.catalog.application_files.models import ApplicationSource
+from apps.catalog.application_files.parts import save_source
+from apps.catalog.application_files.reader import read_application
+from apps.catalog.content.folders import Mark
+from apps.catalog.file_kinds import APPLICATION
+from apps.catalog.history.actors import Actor, acting
+from apps.catalog.models import Application, Change
+from apps.catalog.row_directories import application_folders, read_files
+from apps.catalog.row_files import ContentInvalid
+from apps.catalog.row_import import case_problems, import_item, validation_problems
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedDirectories:
+    """What this process has seen of the directories; `at` is by the monotonic clock."""
+
+    directories: tuple[Path, ...]
+    marks: Mapping[str, Mark]
+    problems: tuple[str, ...]
+    at: float
+
+
+_last: LoadedDirectories | None = None
+_loading = Lock()
+
+
+def managed_directories() -> tuple[Path, ...]:
+    return tuple(map(Path, settings.CONTENT_PATHS))
+
+
+def refresh() -> None:
+    """Load what has changed. At once while that was done lately; never raises."""
+    directories = managed_directories()
+    if not directories or is_recent(directories):
+        return
+    with _loading:
+        if not is_recent(directories):
+            try:
+                look(directories)
+            except Exception:
+                logger.exception("Managed directories could not be loaded")
+
+
+def load_at_start() -> None:
+    """Load all, and release what is left of directories that the settings no longer name."""
+    with _loading:
+        look(managed_directories())
+
+
+def is_recent(directories: tuple[Path, ...]) -> bool:
+    if _last is None or _last.directories != directories:
+        return False
+    return time.monotonic() - _last.at < settings.CATALOG_MAX_AGE_SECONDS
+
+
+def look(directories: tuple[Path, ...]) -> None:
+    global _last
+    at = time.monotonic()
+    marks = marks_of(directories)  # taken first: files that change meanwhile are read next time
+    before = _last if _last is not None and _last.directories == directories else None
+    if before is not None and before.marks == marks:
+        _last = LoadedDirectories(directories, marks, before.problems, at)
+        return
+    try:
+        problems = tuple(load(directories))
+    except IntegrityError:  # another process has just made the same application
+        logger.info("Managed directories: another process loads them, too")
+        return
+    for problem in problems:
+        if before is None or problem not in before.problems:
+            logger.warning("Managed directories: %s", problem)
+    _last = LoadedDirectories(directories, marks, problems, at)
+
+
+def known_problems() -> tuple[str, ...]:
+    """What kept files from being loaded, `path: line: place: mistake`."""
+    is_present = _last is not None and _last.directories == managed_directories()
+    return _last.problems if _last is not None and is_present else ()
+
+
+def forget() -> None:
+    """Read all files again at the next look."""
+    global _last
+    _last = None
+
+
+def marks_of(directories: Sequence[Path]) -> dict[str, Mark]:
+    marks: dict[str, Mark] = {}
+    for directory in directories:
+        for parent, folders, files in os.walk(directory / APPLICATION.name):
+            for name in (*folders, *files):
+                path = f"{parent}/{name}"
+                with suppress(OSError):  # a file that disappears meanwhile
+                    found = os.stat(path)  # noqa: PTH116 it runs every second, a Path costs more
+                    marks[path] = found.st_mtime_ns, found.st_size, found.st_ino
+    return marks
+
+
+# --- Loading ------------------------------------------------------------------------------------
+
+
+def load(directories: Sequence[Path]) -> Iterator[str]:
+    """Load each application by itself, and yield the problems of those that stay as they are."""
+    known = {
+        slug: (directory, digest)
+        for slug, directory, digest in ApplicationSource.objects.exclude(directory="").values_list(
+            "application__slug", "directory", "digest"
+        )
+    }
+    present: set[tuple[str, str]] = set()
+    for directory in directories:
+        if not directory.is_dir():
+            yield f"{directory}: there is no such directory."
+            present |= {(slug, of) for slug, (of, _) in known.items() if of == str(directory)}
+            continue
+        for stray in sorted((directory / APPLICATION.name).glob("*.json")):
+            yield f"{stray}: a managed directory has folders; export_content writes them."
+        for folder in application_folders(directory):
+            present.add((folder.name, str(directory)))
+            try:
+                load_folder(folder, directory, known.get(folder.name))
+            except ContentInvalid as error:
+                yield from (f"{directory}/{problem}" for problem in error.problems)
+    gone = [slug for slug, (directory, _) in known.items() if (slug, directory) not in present]
+    release(gone)
+
+
+def file_problems() -> Iterator[str]:
+    """The problems of files that no application can be read from."""
+    for directory in managed_directories():
+        if not directory.is_dir():
+            yield f"{directory}: there is no such directory."
+            continue
+        for folder in application_folders(directory):
+            try:
+                read_application(folder.name, read_files(folder, directory))
+            except ContentInvalid as error:
+                yield from (f"{directory}/{problem}" for problem in error.problems)
+
+
+def load_folder(folder: Path, directory: Path, known: tuple[str, str] | None) -> None:
+    """Raises `ContentInvalid`, and `IntegrityError` if another process has just done the same."""
+    files = read_files(folder, directory)
+    digest = digest_of(files)
+    if known == (str(directory), digest):
+        return
+    item = read_application(folder.name, files)
+    with transaction.atomic(), acting(Actor(None, Change.Via.IMPORT, item.file)):
+        if is_loaded(item.key, str(directory), digest):
+            return
+        is_ours = known is not None and known[0] == str(directory)
+        try:
+            outcome = import_item(item, overwrite=is_ours, directory=str(directory))
+        except ValidationError as error:
+            raise ContentInvalid(tuple(validation_problems(item, error))) from error
+        if outcome.action == "kept":
+            raise ContentInvalid((f"{item.file}: {why_kept(item.key)}",))
+        if problems := case_problems(outcome, overwrite=True):
+            raise ContentInvalid(tuple(problems))
+        row, source = outcome.row, item.parts.source if item.parts is not None else ""
+        assert isinstance(row, Application)  # noqa: S101 folders hold nothing else
+        save_source(row, source, str(directory), digest)
+    logger.info("Managed directories: %s application %s", outcome.action, item.key)
+
+
+def digest_of(files: Mapping[str, bytes]) -> str:
+    found = hashlib.sha256()
+    for name, content in sorted(files.items()):
+        found.update(f"{name}\0{len(content)}\0".encode() + content)
+    return found.hexdigest()
+
+
+def is_loaded(slug: str, directory: str, digest: str) -> bool:
+    """Whether another process was faster; the row stays locked until the transaction ends."""
+    row = Application.objects.select_for_update(of=("self",)).filter(slug=slug).first()
+    sources = ApplicationSource.objects.filter(application=row, directory=directory, digest=digest)
+    return row is not None and sources.exists()
+
+
+def why_kept(slug: str) -> str:
+    source = ApplicationSource.objects.filter(application__slug=slug).first()
+    if source is not None and source.directory:
+        return f"{slug!r} is in {source.directory} already."
+    return (
+        f"there is an application {slug!r} that an operator has made or changed; delete it or "
+        "rename one of the two."
+    )
+
+
+def release(slugs: Sequence[str]) -> None:
+    """Let operators edit applications whose files are gone; they go on as they are."""
+    if not slugs:
+        return
+    rows = ApplicationSource.objects.filter(application__slug__in=slugs)
+    rows.update(directory="", digest="")
+    logger.warning(
+        "Managed directories: no longer in files, and edited in the admin now: %s", ", ".join(slugs)
+    )

@@ -1,0 +1,69 @@
+"""What an application keeps beside its columns: the text that it was read from, and its own skills."""
+
+from pathlib import Path
+
+from django.conf import settings
+from django.db import models
+
+
+class ApplicationSource(models.Model):
+    """The `application.yaml` that an application was read from, whose comments an export keeps."""
+
+    application = models.OneToOneField(
+        "catalog.Application", on_delete=models.CASCADE, related_name="source", primary_key=True
+    )
+    text = models.TextField()
+    directory = models.CharField(max_length=1000, blank=True, default="")
+    """The managed directory that the application belongs to; "" if it was imported only."""
+    digest = models.CharField(max_length=64, blank=True, default="")
+    """A hash of the files that were loaded from the managed directory."""
+
+    class Meta:
+        app_label = "catalog"
+
+    def __str__(self) -> str:
+        return f"application.yaml of {self.application_id}"
+
+
+class ApplicationSkill(models.Model):
+    """A skill of one application. `files` are the texts beside its SKILL.md, by path."""
+
+    application = models.ForeignKey(
+        "catalog.Application", on_delete=models.CASCADE, related_name="skills"
+    )
+    name = models.CharField(max_length=64)
+    text = models.TextField()
+    files = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        app_label = "catalog"
+        ordering = ("name",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=("application", "name"), name="catalog_application_skill_name"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def managed_directory_of(number: int | None) -> str:
+    """The managed directory of the application with this id, "" if operators edit it."""
+    if number is None or not settings.CONTENT_PATHS:
+        return ""
+    rows = ApplicationSource.objects.filter(
+        application=number, directory__in=[str(Path(path)) for path in settings.CONTENT_PATHS]
+    )
+    return rows.values_list("directory", flat=True).first() or ""
+
+
+def managed_refusal(number: int | None) -> str:
+    """Why operators cannot edit the application with this id, or ""."""
+    directory = managed_directory_of(number)
+    if not directory:
+        return ""
+    return (
+        f"This application is kept in files, in {directory}. Change it there, or duplicate it and "
+        "edit the copy."
+    )

@@ -1,0 +1,150 @@
+"""Reads an application from the files of its folder: `application.yaml` and what lies beside it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from apps.catalog.application_files.document import DOCUMENT_FILE, PROMPT_FILE, with_prompt
+from apps.catalog.application_files.yaml_text import YAMLDocument, YAMLTextInvalid, parse
+from apps.catalog.file_kinds import APPLICATION
+from apps.catalog.json_text import unstorable
+from apps.catalog.row_files import (
+    ApplicationParts,
+    ContentFile,
+    ContentInvalid,
+    read_columns,
+    shape_problems,
+)
+from apps.manifest.skill_document import SkillInvalid, read_skill_document
+from apps.manifest.skill_files import SKILL_FILE, bundled
+
+SKILLS, CASES = "skills", "cases"
+BESIDE = frozenset({"README.md", "LICENSE", "LICENSE.md"})
+"""Files for people, which are no part of the application."""
+LARGEST_DOCUMENT = 1024 * 1024
+"""Bytes. YAML is read at some 400,000 bytes a second."""
+
+
+def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:
+    """`files` are those of the folder, by their paths in it. Raises `ContentInvalid`."""
+    folder = f"{APPLICATION.name}/{slug}"
+    problems: list[str] = [f"{folder}/{line}" for line in stray_files(files)]
+    texts: dict[str, str] = {}
+    for path, content in files.items():
+        try:
+            texts[path] = text_of(content)
+        except ValueError as error:
+            problems.append(f"{folder}/{path}: {error}")
+    if problems:
+        raise ContentInvalid(tuple(problems))
+    file = f"{folder}/{DOCUMENT_FILE}"
+    document = parsed(file, texts[DOCUMENT_FILE])
+    key, fields = columns_of_document(file, document, slug)
+    if key != slug:
+        line = document.line("slug")
+        raise ContentInvalid((f"{file}: line {line}: slug: is {key!r}, its folder {slug!r}.",))
+    if PROMPT_FILE in texts:
+        try:
+            fields["manifest"] = with_prompt(fields["manifest"], texts[PROMPT_FILE])
+        except ValueError as error:
+            raise ContentInvalid((f"{folder}/{PROMPT_FILE}: {error}",)) from None
+    skills = skills_in(texts)
+    if problems := [f"{folder}/{line}" for line in skill_problems(skills)]:
+        raise ContentInvalid(tuple(problems))
+    cases = {
+        path.removeprefix(f"{CASES}/"): text
+        for path, text in texts.items()
+        if path.startswith(f"{CASES}/")
+    }
+    parts = ApplicationParts(texts[DOCUMENT_FILE], skills, cases)
+    return ContentFile(APPLICATION, file, slug, fields, document.lines, parts)
+
+
+def stray_files(files: Mapping[str, bytes]) -> Iterator[str]:
+    if DOCUMENT_FILE not in files:
+        yield f"{DOCUMENT_FILE}: there is no such file."
+    for path in files:
+        if path in {DOCUMENT_FILE, PROMPT_FILE} or path in BESIDE:
+            continue
+        folder, _, rest = path.partition("/")
+        is_skill = folder == SKILLS and "/" in rest
+        is_case = folder == CASES and rest.endswith(".yaml") and "/" not in rest
+        if not (is_skill or is_case):
+            yield (
+                f"{path}: is no part of an application; possible are {DOCUMENT_FILE}, "
+                f"{PROMPT_FILE}, {SKILLS}/<name>/{SKILL_FILE} with files beside it, and "
+                f"{CASES}/<name>.yaml."
+            )
+
+
+def text_of(content: bytes) -> str:
+    """Raises ValueError."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"line {line}: not UTF-8; save the file in this encoding.") from None
+    if found := next(unstorable(text), None):
+        line = text.count("\n", 0, max(text.find("\0"), 0)) + 1
+        raise ValueError(f"line {line}: {found[1]}")
+    return text
+
+
+def parsed(file: str, text: str) -> YAMLDocument:
+    """Raises `ContentInvalid`."""
+    size = len(text.encode())
+    if size > LARGEST_DOCUMENT:
+        said = f"the file has {size:,} bytes; at most {LARGEST_DOCUMENT:,} are possible."
+        raise ContentInvalid((f"{file}: {said}",))
+    try:
+        document = parse(text)
+    except YAMLTextInvalid as error:
+        raise ContentInvalid((f"{file}: {error}",)) from None
+    if not isinstance(document.value, dict):
+        raise ContentInvalid((f"{file}: line 1: write keys and values, such as 'title: Travel'.",))
+    return document
+
+
+def columns_of_document(file: str, document: YAMLDocument, slug: str) -> tuple[str, dict[str, Any]]:
+    """Raises `ContentInvalid`."""
+    try:
+        return read_columns(APPLICATION, document.value, slug)
+    except ValidationError as error:
+        found = shape_problems(APPLICATION, document.value, error)
+        lines = (f"{file}: line {line_in(document, one)}: {one}" for one in found)
+        raise ContentInvalid(tuple(lines)) from None
+
+
+def line_in(document: YAMLDocument, problem: str) -> int:
+    return document.line(problem.partition(": ")[0].strip("'"))
+
+
+def skills_in(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for path, text in texts.items():
+        folder, _, rest = path.partition("/")
+        if folder == SKILLS:
+            name, _, inner = rest.partition("/")
+            found.setdefault(name, {})[inner] = text
+    return found
+
+
+def skill_problems(skills: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """`skills/tone/SKILL.md: name: …`"""
+    for name, texts in skills.items():
+        place = f"{SKILLS}/{name}"
+        if SKILL_FILE not in texts:
+            yield f"{place}: there is no {SKILL_FILE} in the folder."
+            continue
+        try:
+            document = read_skill_document(texts[SKILL_FILE])
+        except SkillInvalid as error:
+            for problem in error.problems:
+                yield f"{place}/{SKILL_FILE}: {problem}"
+        else:
+            if document.name != name:
+                yield f"{place}/{SKILL_FILE}: name: is {document.name!r}, its folder {name!r}."
+        beside = {path: text for path, text in texts.items() if path != SKILL_FILE}
+        for problem in bundled(beside).problems:
+            yield f"{place}/{problem}"

@@ -1,0 +1,142 @@
+"""YAML that people write: read as JSON with the line of each place, written in one form.
+
+Only what JSON has can be read: no anchors, aliases, merge keys or tags, so that no short text
+becomes a large document.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from apps.catalog.json_text import DEEPEST, unstorable
+from apps.manifest.problems import ROOT, join
+
+TAG = "tag:yaml.org,2002:"
+
+
+class YAMLTextInvalid(ValueError):
+    """`line` counts from 1; 0 when the place is not known."""
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(f"line {line}: {message}" if line else message)
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class YAMLDocument:
+    """`lines` has the line of each key and list item, by path."""
+
+    value: Any
+    lines: Mapping[str, int] = field(repr=False)
+
+    def line(self, path: str) -> int:
+        """The line of the path, or of its nearest ancestor that is there."""
+        return nearest_line(self.lines, path)
+
+
+def nearest_line(lines: Mapping[str, int], path: str) -> int:
+    above = (one for one in lines if path == one or path.startswith((f"{one}.", f"{one}[")))
+    return lines.get(max(above, key=len, default=""), 1)
+
+
+def parse(text: str) -> YAMLDocument:
+    """Raises `YAMLTextInvalid`."""
+    lines: dict[str, int] = {}
+    try:
+        node = composer().compose(text)
+        value = None if node is None else value_of(node, "", lines)
+    except MarkedYAMLError as error:
+        raise YAMLTextInvalid(sentence_of(error), line_of(error)) from None
+    except YAMLError as error:
+        raise YAMLTextInvalid(f"not valid YAML: {str(error).splitlines()[0]}.") from None
+    except RecursionError:
+        raise YAMLTextInvalid(f"nested deeper than {DEEPEST} levels.") from None
+    for path, message in unstorable(value):
+        place = "" if path == ROOT else path
+        raise YAMLTextInvalid(f"{path}: {message}", nearest_line(lines, place))
+    return YAMLDocument(value, lines)
+
+
+def composer() -> YAML:
+    """One for each text: it keeps the state of what it reads."""
+    found = YAML(typ="rt", pure=True)
+    found.preserve_quotes = True
+    found.width = 1_000_000  # lines stay as they were written
+    found.representer.ignore_aliases = lambda data: True
+    return found
+
+
+def sentence_of(error: MarkedYAMLError) -> str:
+    said = " ".join(str(part).strip() for part in (error.context, error.problem) if part)
+    return f"not valid YAML: {said.splitlines()[0] if said else 'it cannot be read'}."
+
+
+def line_of(error: MarkedYAMLError) -> int:
+    mark = error.problem_mark or error.context_mark
+    return 0 if mark is None else mark.line + 1
+
+
+def value_of(node: Node, path: str, lines: dict[str, int]) -> Any:
+    """Raises `YAMLTextInvalid`."""
+    line = node.start_mark.line + 1
+    lines.setdefault(path, line)
+    if node.anchor is not None:
+        raise YAMLTextInvalid(
+            "anchors (&) and aliases (*) are not read; write the value out.", line
+        )
+    if isinstance(node, MappingNode) and is_plain(node, "map"):
+        return mapping_of(node, path, lines)
+    if isinstance(node, SequenceNode) and is_plain(node, "seq"):
+        return [value_of(one, join(path, index), lines) for index, one in enumerate(node.value)]
+    if isinstance(node, ScalarNode) and str(node.tag) in SCALARS:
+        try:
+            return SCALARS[str(node.tag)](node.value)
+        except ValueError:
+            raise YAMLTextInvalid(f"{node.value[:40]!r} is no JSON value.", line) from None
+    raise YAMLTextInvalid(f"the tag {node.tag!s} is not read; leave it out.", line)
+
+
+def is_plain(node: Node, kind: str) -> bool:
+    return str(node.tag) == f"{TAG}{kind}"
+
+
+def mapping_of(node: MappingNode, path: str, lines: dict[str, int]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, member in node.value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, ScalarNode) or str(key.tag) not in SCALARS or key.anchor is not None:
+            raise YAMLTextInvalid("a key has to be a text.", line)
+        if key.value in found:
+            raise YAMLTextInvalid(f"the key {key.value!r} stands twice; remove one.", line)
+        place = join(path, key.value)
+        lines[place] = line
+        found[key.value] = value_of(member, place, lines)
+    return found
+
+
+def integer(text: str) -> int:
+    sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
+    return sign * int(digits, 0 if re.match("0[xo]", digits) else 10)
+
+
+def number(text: str) -> float:
+    found = float(text)
+    if not isfinite(found):
+        raise ValueError(text)
+    return found
+
+
+SCALARS: Mapping[str, Callable[[str], Any]] = {
+    f"{TAG}str": str,
+    f"{TAG}int": integer,
+    f"{TAG}float": number,
+    f"{TAG}bool": lambda text: text.lower() == "true",
+    f"{TAG}null": lambda text: None,
+    f"{TAG}timestamp": str,  # JSON has no dates
+}

@@ -1,0 +1,66 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from apps.catalog.application_files.exporter import ExportRefused, exported_files, write_files
+from apps.catalog.models import Application
+
+
+class Command(BaseCommand):
+    help = (
+        "Write applications as files, which import_content reads: application.yaml, prompt.md, "
+        "skills and cases. Secrets stand in them by their names."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("directory", type=Path)
+        parser.add_argument("slugs", nargs="*", metavar="SLUG", help="default: all that are in use")
+        parser.add_argument(
+            "--draft", action="store_true", help="their drafts, of those that have one"
+        )
+        parser.add_argument(
+            "--with-real-runs",
+            action="store_true",
+            help="also write the cases that were made of somebody's run",
+        )
+
+    def handle(
+        self,
+        *args: Any,
+        directory: Path,
+        slugs: list[str],
+        draft: bool,
+        with_real_runs: bool,
+        **options: Any,
+    ) -> None:
+        applications = chosen(slugs, draft=draft)
+        files: dict[str, bytes] = {}
+        problems: list[str] = []
+        for application in applications:
+            try:
+                files |= exported_files(application, draft=draft, with_real_runs=with_real_runs)
+            except ExportRefused as error:
+                problems += error.problems
+        if problems:
+            lines = "\n".join(problems)
+            raise CommandError(f"Nothing was exported.\n{lines}")
+        try:
+            write_files(directory, files)
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}") from error
+        for application in applications:
+            self.stdout.write(f"exported  application {application.slug}")
+
+
+def chosen(slugs: list[str], *, draft: bool) -> list[Application]:
+    """If none is named, all that are in use. Raises `CommandError` for one that there is not."""
+    rows = Application.objects.order_by("slug")
+    used = rows.filter(archived_at=None)
+    found = list(
+        rows.filter(slug__in=slugs) if slugs else used if draft else used.exclude(live_number=0)
+    )
+    if unknown := sorted({*slugs} - {row.slug for row in found}):
+        raise CommandError(f"There is no application {', '.join(map(repr, unknown))}.")
+    return found

@@ -1,0 +1,34 @@
+"""`/api/applications/{slug}/export/`: an application as a zip file."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.decorators import action
+from rest_framework.request import Request
+
+from apps.catalog.application_files.exporter import ExportRefused, exported_files
+from apps.console.api.problems import RowInvalid
+from apps.console.application_archives import zip_answer
+from apps.manifest.problems import ROOT, Problem
+
+DRAFT = OpenApiParameter("draft", bool, description="Its draft instead of what is live.")
+
+
+class ExportAction:
+    """An action of a view set of applications."""
+
+    get_object: Any
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY}, parameters=[DRAFT])
+    @action(detail=True, pagination_class=None, filter_backends=[])
+    def export(self, request: Request, slug: str) -> HttpResponse:
+        """A zip file of `application.yaml` and what lies beside it, without cases of real runs."""
+        application = self.get_object()
+        is_draft = request.query_params.get("draft", "").lower() in {"1", "true"}
+        try:
+            files = exported_files(application, draft=is_draft)
+        except ExportRefused as error:
+            raise RowInvalid([Problem(ROOT, line) for line in error.problems]) from error
+        return zip_answer(application.slug, files)

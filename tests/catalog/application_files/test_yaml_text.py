@@ -1,0 +1,90 @@
+import pytest
+
+from apps.catalog.application_files.yaml_text import YAMLTextInvalid, parse
+from apps.catalog.application_files.yaml_writer import reads_as, write, written_into
+
+SOURCE = """\
+# The travel desk
+title: "Travel"   # shown on top
+manifest:
+  orchestrator:
+    deployment: {deployment_id: gpt}  # the cheap one
+    max_iterations: 3 # few
+  # what it can do
+  tool_sets:
+  - type: predefined
+    # the weather
+    template_name: weather
+  - {type: predefined, template_name: git}   # code
+
+  contexts: []
+"""
+
+TRICKY = (
+    "", " a", "a ", "a\n", "\na", "a\n\nb\n\n", "no", "true", "null", "~", "1", "1e3", "0x1", "0o7",
+    "1_000", "2024-01-01", "- a", "a: b", "#x", "a #b", "'", '"', "\\", "\x85", "\u2028", "\ufeff",
+    "\x07", "a\tb", "\ta", "😀", "a\r\nb", "a\rb", "%x", "@x", "`x", "|", "> a", "&a", "*a", "!a",
+    "{a", "[a", "? a", "<<", "=", "a\n b\nc", "line\n\ttab\n", "---", "a\n---\nb", "\x7f", "1:30",
+)  # fmt: skip
+
+
+def test_every_text_number_and_key_is_written_as_it_is_read():
+    plain: list[object] = [0, -1, 10**20, 1.5, 1e-7, 1e22, 1e300, True, False, None, [], {}]
+    for one in (*TRICKY, *plain):
+        assert reads_as(write({"value": one, "items": [one]}), {"value": one, "items": [one]})
+    for key in TRICKY:
+        assert reads_as(write({key: 1}), {key: 1})
+
+
+def test_equal_parts_of_a_document_are_written_out():
+    part = {"name": "a"}
+
+    assert write({"one": part, "other": part}) == "one:\n  name: a\nother:\n  name: a\n"
+
+
+def test_one_value_changes_one_line_and_keeps_every_comment():
+    document = parse(SOURCE).value
+    document["manifest"]["orchestrator"]["max_iterations"] = 5
+
+    changed = written_into(SOURCE, document)
+
+    assert changed == SOURCE.replace("max_iterations: 3", "max_iterations: 5")
+
+
+def test_items_come_and_go_and_no_other_line_changes():
+    document = parse(SOURCE).value
+    document["manifest"]["tool_sets"][0] = {"type": "predefined", "template_name": "pictures"}
+    fewer = parse(SOURCE).value
+    del fewer["manifest"]["tool_sets"][0]
+    weather = "  - type: predefined\n    # the weather\n    template_name: weather\n"
+
+    assert written_into(SOURCE, document) == SOURCE.replace(": weather", ": pictures")
+    assert written_into(SOURCE, fewer) == SOURCE.replace(weather, "")
+
+
+def test_a_text_that_says_the_same_is_left_as_it_is():
+    assert written_into(SOURCE, parse(SOURCE).value) == SOURCE
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: &x 1\nb: *x", "line 1: anchors (&) and aliases (*) are not read; write the value out."),
+        ("a: 1\na: 2", "line 2: the key 'a' stands twice; remove one."),
+        ("a: !run x", "line 1: the tag !run is not read; leave it out."),
+        ("<<: {a: 1}", "line 1: a key has to be a text."),
+        ("a: .inf", "line 1: '.inf' is no JSON value."),
+        ("a: 1\nb:\n  ? [1]\n  : 2", "line 3: a key has to be a text."),
+        ("a: [1\nb: 2", "line 2: not valid YAML: while parsing a flow sequence expected ',' or ']', "
+         "but got ':'."),
+        ("a: 1\n---\nb: 1", "line 2: not valid YAML: expected a single document in the stream but "
+         "found another document."),
+        ("[" * 5_000, "nested deeper than 100 levels."),
+        ("a:" + " [" * 150 + "]" * 150, "nested deeper than 100 levels."),
+    ],
+)  # fmt: skip
+def test_what_json_cannot_say_is_refused_with_its_line(text, message):
+    with pytest.raises(YAMLTextInvalid) as caught:
+        parse(text)
+
+    assert message in str(caught.value)

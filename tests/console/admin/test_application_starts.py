@@ -1,0 +1,170 @@
+"""New applications of examples, clones and files; exports; applications that are kept in files."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from rest_framework.test import APIClient
+
+from apps.catalog.application_files import managed
+from apps.catalog.application_files.archives import archive, unpacked
+from apps.catalog.application_files.exporter import exported_files
+from apps.catalog.application_files.own_skills import skills_of
+from apps.catalog.application_files.starts import (
+    application_from_files,
+    example_named,
+    examples,
+    new_from_file,
+)
+from apps.catalog.models import Application, ApplicationDraft
+from tests.catalog.rows import make_application, make_deployment, make_operator
+from tests.console.pages import staff
+
+pytestmark = pytest.mark.django_db
+
+START = "/admin/catalog/application/start/"
+ADD = "/admin/catalog/application/add/"
+FILES = {
+    "application/travel/application.yaml": b"""\
+# Ours
+title: Travel
+public: true
+manifest:
+  orchestrator:
+    deployment: {deployment_id: demo-model}
+  contexts: []
+  tool_sets: []
+""",
+    "application/travel/skills/tone/SKILL.md": b"---\nname: tone\ndescription: How.\n---\n\nShort.\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def deployment() -> None:
+    make_deployment("demo-model")
+
+
+def send(client: Client, content: bytes, name: str = "travel.zip", slug: str = ""):
+    upload = SimpleUploadedFile(name, content)
+    return client.post(START, {"file": upload, "slug": slug})
+
+
+def test_the_page_offers_examples_that_can_all_be_saved(admin_client):
+    page = admin_client.get(START).content.decode()
+
+    for example in examples():
+        assert (f"{ADD}?example={example.slug}" in page, example.title in page) == (True, True)
+        assert "\n" not in example.description
+        found = example_named(example.slug)
+        assert found is not None
+        row = Application(slug=f"new-{example.slug}", title="x", manifest=found.fields["manifest"])
+        row.full_clean()
+    form = admin_client.get(f"{ADD}?example=mcp-server").content.decode()
+    assert 'value="An MCP server"' in form
+    assert START in admin_client.get(ADD).content.decode()
+
+
+def test_an_exported_file_makes_an_application_with_all_that_lies_beside_it(admin_client):
+    answer = send(admin_client, archive(FILES))
+    row = Application.objects.get()
+    exported = admin_client.get(f"/admin/catalog/application/{row.pk}/export/")
+
+    assert answer.url == f"/admin/catalog/application/{row.pk}/change/"
+    assert (row.slug, str(row.owner), row.is_public, row.live_number) == (
+        "travel",
+        "operator",
+        True,
+        1,
+    )
+    assert set(skills_of(row.pk)) == {"tone"}
+    assert unpacked(exported.content) == FILES
+    assert exported["Content-Disposition"] == 'attachment; filename="travel.zip"'
+
+
+def test_a_file_with_mistakes_saves_nothing_and_tells_each(admin_client):
+    broken = {**FILES, "application/travel/run.sh": b""}
+    wrong = FILES["application/travel/application.yaml"].replace(b"tool_sets: []", b"tool_sets: 3")
+    taken = make_application("taken")
+
+    stray = send(admin_client, archive(broken)).content.decode()
+    invalid = send(admin_client, wrong, "travel.yaml").content.decode()
+    twice = send(admin_client, archive(FILES), slug="taken").content.decode()
+    bomb = send(admin_client, b"PK\x03\x04").content.decode()
+
+    assert "application/travel/run.sh: is no part of an application" in stray
+    assert "line 8: manifest.tool_sets: expected a list, found the integer 3" in invalid
+    assert "Application with this Slug already exists." in twice
+    assert "this is no zip file that can be read" in bomb
+    assert list(Application.objects.all()) == [taken]
+
+
+def test_a_file_can_start_as_a_draft():
+    row = new_from_file(application_from_files(FILES), make_operator(), slug="mine", as_draft=True)
+
+    draft = ApplicationDraft.objects.get()
+    assert (row.slug, draft.application, row.live_number) == ("mine", row, 0)
+    assert draft.manifest["orchestrator"] == {"deployment": {"deployment_id": "demo-model"}}
+    documents = exported_files(row, draft=True)
+    assert documents["application/mine/application.yaml"].startswith(b"# Ours\ntitle: Travel\n")
+
+
+def test_the_page_is_for_those_who_add_and_the_export_for_those_who_see_the_application():
+    row = make_application("travel")
+    viewer, other = staff("view_application"), Client()
+    stranger = User.objects.create_user("stranger", is_staff=True)
+    stranger.user_permissions.set(Permission.objects.filter(codename="view_application"))
+    other.force_login(stranger)
+    url = f"/admin/catalog/application/{row.pk}/export/"
+
+    assert viewer.get(START).status_code == 403
+    assert [client.get(url).status_code for client in (viewer, other, Client())] == [200, 404, 302]
+
+
+def test_programs_export_what_they_see():
+    make_application("travel", title="Travel")
+    api = APIClient()
+    api.force_login(make_operator())
+    answer = api.get("/api/applications/travel/export/")
+    draft = api.put("/api/applications/travel/draft/", {"title": "Journeys"})
+    drafted = api.get("/api/applications/travel/export/?draft=true")
+
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/zip")
+    assert ZipFile(BytesIO(answer.content)).namelist() == ["application/travel/application.yaml"]
+    assert draft.status_code == 200
+    assert b"title: Journeys" in unpacked(drafted.content)["application/travel/application.yaml"]
+    assert APIClient().get("/api/applications/travel/export/").status_code in (401, 403)
+
+
+def test_an_application_of_a_managed_directory_is_read_and_duplicated(
+    admin_client, settings, tmp_path: Path
+):
+    settings.CONTENT_PATHS = [str(tmp_path)]
+    managed.forget()
+    for name, content in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    broken = tmp_path / "application/broken/application.yaml"
+    broken.parent.mkdir()
+    broken.write_text("title: [")
+    api = APIClient()
+    api.force_login(User.objects.get())
+
+    listed = admin_client.get("/admin/catalog/application/").content.decode()
+    row = Application.objects.get(slug="travel")
+    page = admin_client.get(f"/admin/catalog/application/{row.pk}/change/").content.decode()
+    saved = admin_client.post(f"/admin/catalog/application/{row.pk}/change/", {"title": "Mine"})
+    patched = api.patch("/api/applications/travel/", {"title": "Mine"})
+
+    assert f"Not loaded: {broken}: line 1: not valid YAML" in listed
+    assert "is kept in files" in page
+    assert f"{ADD}?copy={row.pk}" in page
+    assert 'name="_save"' not in page
+    assert (saved.status_code, patched.status_code) == (403, 403)
+    assert "duplicate it" in patched.data["detail"]
+    assert Application.objects.get(slug="travel").title == "Travel"
