@@ -98,6 +98,7 @@ INSTALLED_APPS = [
     "apps.catalog",
     "apps.insights",
     "apps.live",
+    "apps.cases",
     "apps.chat",
     "apps.console",
     "apps.triggers",
