@@ -7,6 +7,9 @@ class CasesConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.cases.models import CASE_KIND
+        from apps.cases.publication import publication_problems
         from apps.catalog.history import recorder
+        from apps.catalog.versions import publication
 
         recorder.connect(CASE_KIND)
+        publication.checks.append(lambda row: publication_problems(row, row.manifest))

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from copy import copy
 from typing import Any
 
 import msgspec
 
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication, prepare_application
+from apps.catalog.resolve import (
+    LONGEST_NUMBER,
+    ResolvedApplication,
+    prepared_version,
+    resolve_draft,
+    version_of,
+)
+from apps.catalog.versions.drafts import draft_of
 from apps.errors import QuickAppError
 
 LIVE = "live"
+DRAFT = "draft"
 
 
 class TargetUnknown(QuickAppError):
@@ -22,13 +31,27 @@ class TargetUnknown(QuickAppError):
 
 
 def resolve_target(application: Application, target: str) -> ResolvedApplication:
-    """That state, enabled or not, with the content that is installed now.
+    """That state, whether or not the application is enabled.
 
-    Synchronous. Raises `TargetUnknown`, `ApplicationBroken`.
+    Queries the database. Raises `TargetUnknown`, `ApplicationBroken`.
     """
-    if target != LIVE:
-        raise TargetUnknown(f"{application.slug} has no version {target!r}.")
-    return prepare_application(application, installed())
+    if target == DRAFT:
+        return resolve_draft(application, draft_of(application).manifest)
+    if target == LIVE and not application.live_number:
+        raise TargetUnknown(f"{application.slug} was never published; run its cases on the draft.")
+    found = version_of(copy(application), number_of(application, target), installed())
+    if found is None:
+        raise TargetUnknown(f"{application.slug} has no version {target}, or it was withdrawn.")
+    return prepared_version(found)
+
+
+def number_of(application: Application, target: str) -> int | None:
+    """The number of a version, None for the live one. Raises `TargetUnknown`."""
+    if target == LIVE:
+        return None
+    if not (target.isascii() and target.isdecimal() and len(target) <= LONGEST_NUMBER):
+        raise TargetUnknown(f"Name live, draft or the number of a version, not {target[:50]!r}.")
+    return int(target)
 
 
 def digest_of_document(document: Any) -> str:
