@@ -353,6 +353,12 @@ UNFOLD = {
                         ),
                     },
                     {
+                        "title": "Cases",
+                        "icon": "rule",
+                        "link": reverse_lazy("admin:cases_case_changelist"),
+                        "permission": lambda request: request.user.has_perm("cases.view_case"),
+                    },
+                    {
                         "title": "Deployments",
                         "icon": "network_node",
                         "link": reverse_lazy("admin:workspace_deployment_changelist"),
