@@ -80,14 +80,14 @@ async def try_case(
     asked = replace(application, prepared=played(application.prepared, player))
     progress = Progress(meter=meter)
     started = time.monotonic()
-    error = ""
+    error, is_cut = "", False
     try:
         async with asyncio.timeout(ATTEMPT_SECONDS):
             await run(
                 asked, RunRequest(tuple(messages)), workspace, caller, silent, progress=progress
             )
     except NotRecorded:
-        pass  # the player tells it
+        is_cut = True
     except TimeoutError:
         error = f"It had not ended after {ATTEMPT_SECONDS:g} seconds."
     except QuickAppError as raised:
@@ -103,6 +103,7 @@ async def try_case(
         sum(one.input + one.output for one in progress.usage),
         costs_of(progress.usage),
         tuple(player.missed),
+        is_cut,
     )
 
     async def judge(one: Judged, text: str) -> Verdict:

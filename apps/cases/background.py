@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection
+from contextvars import Context
 
 from asgiref.sync import async_to_sync
 
@@ -17,4 +19,8 @@ def carry_out_later(run: CaseRun, cases: Collection[int] | None = None) -> None:
 
 
 async def hold(run: CaseRun, cases: Collection[int] | None) -> None:
-    HUB.hold(carry_out(HUB, run, cases))
+    def begin() -> None:
+        HUB.hold(carry_out(HUB, run, cases))
+
+    # In a context of its own: that of the request names a thread that ends with it.
+    asyncio.get_running_loop().call_soon(begin, context=Context())

@@ -44,7 +44,9 @@ class CalledTool:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of the messages of a case. `problems` are calls that could not be repeated."""
+    """What came of the messages of a case. `problems` are calls that could not be repeated; if one
+    of them ended the attempt, it `is_cut`.
+    """
 
     text: str
     error: str = ""
@@ -53,6 +55,7 @@ class Attempt:
     tokens: int = 0
     costs: Mapping[str, Decimal] = field(default_factory=dict)
     problems: Sequence[str] = ()
+    is_cut: bool = False
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -79,6 +82,8 @@ Judge = Callable[[Judged, str], Awaitable[Verdict]]
 async def failures_of(expectations: Sequence[Any], attempt: Attempt, judge: Judge) -> list[Failure]:
     """Each unmet expectation in its order, after what made the attempt worthless."""
     found = [Failure("recording", problem) for problem in attempt.problems]
+    if attempt.is_cut:
+        return found  # nothing can be said of the rest
     if attempt.error and not any(isinstance(one, Fails) for one in expectations):
         found.append(Failure("error", f"The run ended with an error: {attempt.error}"))
     for one in expectations:

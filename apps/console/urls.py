@@ -7,6 +7,7 @@ from rest_framework.routers import SimpleRouter
 
 from apps.console.api.applications import ApplicationViewSet
 from apps.console.api.budgets import BudgetViewSet
+from apps.console.api.cases import CaseRunViewSet, CaseViewSet
 from apps.console.api.deployments import DeploymentViewSet
 from apps.console.api.reference import reference
 from apps.console.api.schedules import ScheduleViewSet
@@ -17,6 +18,8 @@ from apps.console.workbench import views as workbench
 router = SimpleRouter()
 router.register("applications", ApplicationViewSet)
 router.register("budgets", BudgetViewSet)
+router.register("case-runs", CaseRunViewSet)
+router.register("cases", CaseViewSet)
 router.register("deployments", DeploymentViewSet)
 router.register("schedules", ScheduleViewSet)
 staff = admin.site.admin_view

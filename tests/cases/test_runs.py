@@ -21,7 +21,7 @@ from apps.cases.documents import (
     exported_cases,
 )
 from apps.cases.from_runs import RunNotReadable, case_from_run
-from apps.cases.models import Case, CaseRun, CaseSettings
+from apps.cases.models import CaseRun, CaseSettings
 from apps.cases.publication import publication_problems
 from apps.cases.runner import CaseRunRequest, begin, carry_out
 from apps.cases.standings import standings_of
@@ -33,19 +33,15 @@ from apps.live.models import Run, RunStep
 from apps.live.run_summary import RunSummary
 from tests.capabilities.manifests import parameter, tool, tool_set
 from tests.capabilities.service import json_reply, serving
+from tests.cases.rows import ASKED, make_case
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
-ASKED = [{"role": "user", "text": "Say hello."}]
 
-
-def make_case(application: Application, name: str, *expectations: Any, **fields: Any) -> Case:
-    fields = {"messages": ASKED, **fields}
-    case = Case(application=application, name=name, expectations=list(expectations), **fields)
-    case.full_clean()
-    case.save()
-    return case
+@pytest.fixture(autouse=True)
+def quick_demo(settings: Any) -> None:
+    settings.DEMO_MODEL_DELAY_SECONDS = 0
 
 
 def carried_out(application: Application, user: User | None = None, **wanted: Any) -> CaseRun:

@@ -1,5 +1,6 @@
 """The form of a case: messages and expectations as rows, over the JSON text that is sent."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,7 +50,7 @@ class RowsField(forms.JSONField):
     def prepare_value(self, value: Any) -> Any:
         if isinstance(value, InvalidJSONInput):
             return value
-        return forms.JSONField(indent=2).prepare_value(value)
+        return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 class CaseForm(VersionedForm[Case]):

@@ -42,6 +42,7 @@ STATES = {
 class ShownFailure:
     text: str
     lines: Sequence[Line] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,9 @@ def shown_result(row: CaseResult) -> ShownResult:
             line_difference(one["expected"].splitlines(), one["actual"].splitlines())
             if one.get("kind") == "equals"
             else (),
+            f"Expected and answered: {row.name}, result {row.pk}, {number}",
         )
-        for one in row.failures
+        for number, one in enumerate(row.failures, start=1)
     ]
     costs = {name: Decimal(cost) for name, cost in row.costs.items()}
     return ShownResult(row, failures, money(costs) if costs else "")

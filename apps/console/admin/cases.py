@@ -50,7 +50,7 @@ class OfApplication(admin.SimpleListFilter):
 @admin.register(Case)
 class CaseAdmin(RecordedAdmin[Case]):
     form = CaseForm
-    list_display = ("name", "application", "standing", "last_run", "is_from_real_run")
+    list_display = ("name", "application", "standing", "last_run")
     list_filter = (OfApplication, "is_from_real_run")
     list_select_related = ("application",)
     search_fields = ("name", "application__slug", "application__title")
