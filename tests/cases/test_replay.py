@@ -39,7 +39,7 @@ def application(*tools: Tool, prompt: str = "Be brief.", remote: bool = False):
         "tool_sets": [],
     }
     return ResolvedApplication(
-        *(1, "travel", "Travel", "", True, 1, 1), read(document), Prepared((opener,), ())
+        1, "travel", "Travel", "", True, 1, read(document), Prepared((opener,), ())
     )
 
 
