@@ -217,6 +217,7 @@ def test_a_case_is_made_of_a_run_by_whoever_may_read_it():
         ],
         "from_real_run": True,
     }
-    assert (case.pk, case.application, case.source_run) == (None, application, run.pk)
+    assert case._state.adding
+    assert (case.application, case.source_run) == (application, run.pk)
     with pytest.raises(PermissionDenied):
         case_from_run(summary, User.objects.create_user("somebody"))
