@@ -98,6 +98,7 @@ INSTALLED_APPS = [
     "apps.catalog",
     "apps.insights",
     "apps.live",
+    "apps.cases",
     "apps.chat",
     "apps.console",
     "apps.triggers",
@@ -356,6 +357,12 @@ UNFOLD = {
                         "permission": lambda request: request.user.has_perm(
                             "catalog.view_contentitem"
                         ),
+                    },
+                    {
+                        "title": "Cases",
+                        "icon": "rule",
+                        "link": reverse_lazy("admin:cases_case_changelist"),
+                        "permission": lambda request: request.user.has_perm("cases.view_case"),
                     },
                     {
                         "title": "Deployments",

@@ -129,6 +129,7 @@ class Tool:
     """`toolset` is its place in the manifest, "" for none. `constants` are arguments of every call
     that the model does not see. `is_repeatable`: two calls have the effect of one. `is_private`:
     arguments and results are for the person alone; logs and operators see how long they are.
+    `is_read_only`: a call changes nothing anywhere.
     """
 
     spec: ToolSpec
@@ -139,6 +140,7 @@ class Tool:
     constants: Mapping[str, Any] = field(default_factory=dict)
     is_repeatable: bool = False
     is_private: bool = False
+    is_read_only: bool = False
 
 
 @dataclass(slots=True)

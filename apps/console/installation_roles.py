@@ -35,6 +35,8 @@ OPERATOR = (
     "workspace.view_secret",
     *everything_of("triggers", "webhook", "subscription"),
     "triggers.view_delivery",
+    *everything_of("cases", "case"),
+    *("cases.add_caserun", "cases.view_caserun"),
     *("schedules.add_schedule", "schedules.change_schedule", "schedules.delete_schedule"),
     *SHAPES,
 )

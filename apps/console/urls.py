@@ -7,6 +7,7 @@ from rest_framework.routers import SimpleRouter
 
 from apps.console.api.applications import ApplicationViewSet
 from apps.console.api.budgets import BudgetViewSet
+from apps.console.api.cases import CaseRunViewSet, CaseViewSet
 from apps.console.api.content import ContentViewSet
 from apps.console.api.deployments import DeploymentViewSet
 from apps.console.api.keys import ApiKeyViewSet
@@ -22,6 +23,8 @@ from apps.console.workbench import views as workbench
 router = SimpleRouter()
 router.register("applications", ApplicationViewSet)
 router.register("budgets", BudgetViewSet)
+router.register("case-runs", CaseRunViewSet)
+router.register("cases", CaseViewSet)
 router.register("deployments", DeploymentViewSet)
 router.register("keys", ApiKeyViewSet)
 router.register("mcp-servers", McpServerViewSet)

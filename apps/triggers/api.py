@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.models import ServiceAccount
-from apps.catalog.models import Application
+from apps.console.api.application_field import ApplicationField
 from apps.console.api.rows import RowSerializer, RowViewSet
 from apps.console.giving import may_manage
 from apps.console.operated import may_rule, of_seen, sees_all
@@ -24,19 +24,6 @@ Row = TypeVar("Row", bound=Versioned)
 NOT_YOURS = "It can be made for the applications that you edit."
 UNCHANGEABLE = "It cannot be changed. Delete this row and make another one."
 SECRET = inline_serializer("Secret", {"secret": serializers.CharField()})
-
-
-class ApplicationField(serializers.SlugRelatedField[Application]):
-    """The slug of an application that the caller edits."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(slug_field="slug", queryset=Application.objects.all(), **options)
-
-    def to_internal_value(self, data: Any) -> Application:
-        found: Application = super().to_internal_value(data)
-        if not may_rule(self.context["request"], found):
-            raise serializers.ValidationError(NOT_YOURS)
-        return found
 
 
 @extend_schema_field(serializers.CharField())

@@ -61,5 +61,10 @@ def wrapped(tool: PreparedTool, wishes: Wishes) -> PreparedTool:
     tool = with_stage(tool, wishes.display)
     if wishes.is_untrusted:
         tool = with_untrusted_results(tool)
-    tool = replace(tool, is_repeatable=wishes.is_repeatable, is_private=wishes.is_private)
+    tool = replace(
+        tool,
+        is_repeatable=wishes.is_repeatable,
+        is_private=wishes.is_private,
+        is_read_only=wishes.risk == "read-only",
+    )
     return with_approval(tool, wishes.approval, wishes.arguments, wishes.display, wishes.risk)

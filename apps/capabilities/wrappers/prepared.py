@@ -26,7 +26,7 @@ class PreparedTool:
     `streams` names an argument that is shown while the model writes it, "" for none. `announce`
     gives, for a locale, the opening of the stage before the arguments are complete. `constants` are
     arguments of every call that the model is not told. `is_repeatable`: two calls have the effect
-    of one; `is_private`: as of `Tool`.
+    of one; `is_private`, `is_read_only`: as of `Tool`.
     """
 
     spec: ToolSpec
@@ -37,6 +37,7 @@ class PreparedTool:
     constants: Mapping[str, Any] = field(default_factory=dict)
     is_repeatable: bool = False
     is_private: bool = False
+    is_read_only: bool = False
 
     def bind(self, opening: Opening) -> Tool:
         announcement = self.announce(opening.caller.locale)
@@ -49,4 +50,5 @@ class PreparedTool:
             self.constants,
             self.is_repeatable,
             self.is_private,
+            self.is_read_only,
         )

@@ -4,6 +4,8 @@ from apps.console.admin import (  # noqa: F401 - each registers its rows
     applications,
     audit,
     budgets,
+    case_runs,
+    cases,
     claims,
     content,
     deployments,

@@ -1,0 +1,73 @@
+"""Cases as documents: the YAML of `cases/*.yaml`, and the same as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from apps.cases.case_messages import message_problems
+from apps.cases.expectations import expectation_problems
+from apps.cases.models import Case
+from apps.catalog.models import Application
+
+FIELDS = frozenset({"name", "messages", "expect", "from_real_run"})
+
+
+class CaseDocumentInvalid(Exception):
+    """`problems` are sentences with their places."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+def case_as_document(case: Case) -> dict[str, Any]:
+    """The case in a stable order, without what is empty."""
+    document: dict[str, Any] = {"name": case.name, "messages": case.messages}
+    if case.expectations:
+        document["expect"] = case.expectations
+    if case.is_from_real_run:
+        document["from_real_run"] = True
+    return document
+
+
+def case_from_document(application: Application, document: Mapping[str, Any]) -> Case:
+    """The case of that name with what the document says, not saved; a new one where there is none.
+
+    Raises `CaseDocumentInvalid`.
+    """
+    if not isinstance(document, Mapping):
+        raise CaseDocumentInvalid(("A case is an object with name, messages and expect.",))
+    if unknown := sorted(map(str, document.keys() - FIELDS)):
+        known = ", ".join(sorted(FIELDS))
+        raise CaseDocumentInvalid(tuple(f"{one}: is unknown; write {known}" for one in unknown))
+    name = document.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise CaseDocumentInvalid(("name: is missing; write a text",))
+    name = name.strip()
+    case = Case.objects.filter(application=application, name=name).first()
+    case = case or Case(application=application, name=name)
+    case.messages = document.get("messages")
+    case.expectations = document.get("expect") or []
+    case.is_from_real_run = bool(document.get("from_real_run", False))
+    if problems := tuple(case_problems(case)):
+        raise CaseDocumentInvalid(problems)
+    return case
+
+
+def case_problems(case: Case) -> Iterator[str]:
+    if len(case.name) > 200:
+        yield "name: has more than 200 characters"
+    yield from message_problems(case.messages)
+    for problem in expectation_problems(case.expectations):
+        yield problem.replace("expectations", "expect", 1)
+
+
+def exported_cases(
+    application: Application, *, with_real_runs: bool = False
+) -> Iterable[dict[str, Any]]:
+    """The documents of an application's cases by name; those of real runs only on demand."""
+    rows = Case.objects.filter(application=application).order_by("name")
+    if not with_real_runs:
+        rows = rows.filter(is_from_real_run=False)
+    return [case_as_document(case) for case in rows]

@@ -1,0 +1,174 @@
+"""What a case expects of an answer, as it is written: a list of objects, each with its `kind`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import regex
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+
+MOST_EXPECTATIONS = 50
+LONGEST_PATTERN = 2_000
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Most = Annotated[float, Field(gt=0)]
+
+
+class Written(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Contains(Written):
+    """The answer has this text, in capital letters or not."""
+
+    kind: Literal["contains"] = "contains"
+    text: str = Field(min_length=1)
+
+
+class Matches(Written):
+    """A regular expression is found in the answer."""
+
+    kind: Literal["matches"] = "matches"
+    pattern: str = Field(min_length=1, max_length=LONGEST_PATTERN)
+
+    @field_validator("pattern")
+    @classmethod
+    def is_a_pattern(cls, pattern: str) -> str:
+        try:
+            regex.compile(pattern)
+        except regex.error as error:
+            raise ValueError(f"is no regular expression: {error}") from error
+        return pattern
+
+
+class Equals(Written):
+    """The answer is this text, but for space at its ends."""
+
+    kind: Literal["equals"] = "equals"
+    text: str
+
+
+class FitsSchema(Written):
+    """The answer is JSON that a JSON Schema accepts."""
+
+    kind: Literal["schema"] = "schema"
+    json_schema: dict[str, Any] = Field(alias="schema")
+
+    @field_validator("json_schema")
+    @classmethod
+    def is_a_schema(cls, schema: dict[str, Any]) -> dict[str, Any]:
+        try:
+            Draft202012Validator.check_schema(schema)
+        except SchemaError as error:
+            raise ValueError(f"is no JSON Schema: {error.message}") from error
+        return schema
+
+
+class Judged(Written):
+    """A deployment says whether a sentence is true of the answer."""
+
+    kind: Literal["judged"] = "judged"
+    sentence: str = Field(min_length=1, max_length=2_000)
+    deployment: Name
+
+
+class Called(Written):
+    """A tool was called, with at least these arguments; `times`: so often, else once or more."""
+
+    kind: Literal["called"] = "called"
+    tool: Name
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    times: int | None = Field(default=None, ge=1)
+
+
+class NotCalled(Written):
+    """A tool was not called; `*`: none was."""
+
+    kind: Literal["not_called"] = "not_called"
+    tool: Name
+
+
+class InOrder(Written):
+    """Tools were called one after the other; others may come between."""
+
+    kind: Literal["in_order"] = "in_order"
+    tools: list[Name] = Field(min_length=2)
+
+
+class Fails(Written):
+    """The run ends with an error, which has this text. Without it an error fails the case."""
+
+    kind: Literal["fails"] = "fails"
+    text: str = ""
+
+
+class SecondsAtMost(Written):
+    kind: Literal["seconds"] = "seconds"
+    most: Most
+
+
+class TokensAtMost(Written):
+    """Input and output together."""
+
+    kind: Literal["tokens"] = "tokens"
+    most: Most
+
+
+class CostAtMost(Written):
+    kind: Literal["cost"] = "cost"
+    most: Most
+    currency: str = Field(default="USD", pattern=r"^[A-Z]{3}$")
+
+
+Expectation = Annotated[
+    Contains
+    | Matches
+    | Equals
+    | FitsSchema
+    | Judged
+    | Called
+    | NotCalled
+    | InOrder
+    | Fails
+    | SecondsAtMost
+    | TokensAtMost
+    | CostAtMost,
+    Field(discriminator="kind"),
+]
+
+_expectations: TypeAdapter[list[Any]] = TypeAdapter(
+    Annotated[list[Expectation], Field(max_length=MOST_EXPECTATIONS)]
+)
+
+
+def read_expectations(written: object) -> Sequence[Any]:
+    """Raises `ValidationError` of pydantic."""
+    return _expectations.validate_python(written)
+
+
+def expectation_problems(written: object) -> list[str]:
+    """What is wrong with written expectations, each with its place; [] for nothing."""
+    try:
+        read_expectations(written)
+    except ValidationError as error:
+        return [problem_text("expectations", one) for one in error.errors()]
+    return []
+
+
+def problem_text(root: str, error: Any) -> str:
+    """`expectations[0].pattern: …`"""
+    # The second step of a place within a choice is the name of the chosen kind.
+    steps = [step for step in error["loc"] if step not in KINDS]
+    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    return f"{root}{place}: {error['msg'].removeprefix('Value error, ')}"
+
+
+KINDS = frozenset(
+    {
+        *("contains", "matches", "equals", "schema", "judged", "called", "not_called"),
+        *("in_order", "fails", "seconds", "tokens", "cost"),
+    }
+)

@@ -1,0 +1,156 @@
+"""A case made of a run: what was said in it, to be edited before it is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+
+from apps.agent.messages import Attachment, Message
+from apps.agent.step_results import read_opening, read_reply
+from apps.cases.case_messages import LONGEST_FILE, LONGEST_TURN, MOST_TURNS
+from apps.cases.models import Case
+from apps.catalog.models import Application
+from apps.errors import QuickAppError
+from apps.live.models import RunStep
+from apps.live.run_summary import RunSummary
+from apps.live.sent_requests import requests_of
+
+READ = "runs.read_run_contents"
+NAME_CHARACTERS = 80
+OUTSIDE = ("https://", "http://")
+
+
+class RunNotReadable(QuickAppError):
+    """Nothing of what was said in a run is kept any more."""
+
+    code = "run_not_readable"
+    text = (
+        "Nothing of what was said in this run is kept any more, so no case can be made of it. Make "
+        "one by hand."
+    )
+
+
+def case_from_run(run: RunSummary, user: User) -> Case:
+    """A case that is not saved, with the messages of the run and the tools that it called.
+
+    Who may call it has to be recorded by the caller, as reading of contents. Raises
+    `PermissionDenied`, `RunNotReadable`, and `Application.DoesNotExist`.
+    """
+    if not user.has_perm(READ):
+        raise PermissionDenied
+    application = Application.objects.get(slug=run.application.partition("@")[0])
+    turns = turns_of(kept_messages(run.pk))
+    if not turns:
+        raise RunNotReadable
+    called = dict.fromkeys(called_tools(run.pk))
+    return Case(
+        application=application,
+        name=free_name(application, turns[-1]["text"]),
+        messages=turns,
+        expectations=[{"kind": "called", "tool": name} for name in called],
+        source_run=run.pk,
+        is_from_real_run=True,
+    )
+
+
+def kept_messages(run: UUID) -> Sequence[Message]:
+    """The conversation that a run began with: of its steps, else of what its model was sent."""
+    step = RunStep.objects.filter(run=run, key="open").first()
+    if step is not None:
+        try:
+            return read_opening(step.result).messages
+        except msgspec.ValidationError:
+            pass
+    return sent_messages(run)
+
+
+def sent_messages(run: UUID) -> Sequence[Message]:
+    found = requests_of(run)
+    if not found:
+        return ()
+    row, parts = found[0]
+    written: list[Any] = []
+    for key, form, value in row.members:
+        if form == "parts" and key in ("messages", "input"):
+            texts = (parts[digest].text for digest in value if digest in parts)
+            written += filter(None, map(readable, texts))
+    return [
+        Message(one["role"], content_text(one.get("content")))
+        for one in written
+        if one.get("role") in ("user", "assistant")
+    ]
+
+
+def readable(text: str) -> Any:
+    """None for a part of which only the beginning is kept."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def content_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = (one.get("text") for one in parts if isinstance(one, Mapping))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def turns_of(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """The turns up to the last question; calls of tools and their results are left out."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role not in ("user", "assistant"):
+            continue
+        files = [file_of(one) for one in message.attachments if is_portable(one)]
+        turn = {"role": message.role, "text": message.text.strip()[:LONGEST_TURN]}
+        if turn["text"] or files:
+            turns.append({**turn, "files": files} if files else turn)
+    while turns and turns[-1]["role"] != "user":
+        turns.pop()
+    return turns[-MOST_TURNS:]
+
+
+def is_portable(attachment: Attachment) -> bool:
+    """Whether it can be read without being the person whose run it was."""
+    if attachment.data is not None:
+        return len(attachment.data) <= LONGEST_FILE
+    return attachment.url is not None and attachment.url.startswith(OUTSIDE)
+
+
+def file_of(attachment: Attachment) -> dict[str, str]:
+    content = (
+        {"data": attachment.data} if attachment.data is not None else {"url": attachment.url or ""}
+    )
+    return {"title": attachment.title, "type": attachment.type, **content}
+
+
+def called_tools(run: UUID) -> Iterator[str]:
+    """The names of the tools that the model called, in their order."""
+    steps = RunStep.objects.filter(run=run, kind="model", status="done").order_by("pk")
+    for step in steps:
+        if "/" in step.key:  # of a run inside of it
+            continue
+        try:
+            reply = read_reply(step.result).reply
+        except msgspec.ValidationError:
+            continue
+        yield from (call.name for call in reply.message.tool_calls)
+
+
+def free_name(application: Application, question: str) -> str:
+    """The beginning of the question, with a number if a case has that name."""
+    words = " ".join(question.split()) or "A question with a file"
+    stem = words if len(words) <= NAME_CHARACTERS else f"{words[:NAME_CHARACTERS]}…"
+    rows = Case.objects.filter(application=application, name__startswith=stem)
+    taken = set(rows.values_list("name", flat=True))
+    candidates = (stem if number == 1 else f"{stem} ({number})" for number in range(1, 10_000))
+    return next(name for name in candidates if name not in taken)

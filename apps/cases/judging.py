@@ -1,0 +1,265 @@
+"""Whether an attempt at a case is what the case expects, and in words what it is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import regex
+from jsonschema import ValidationError
+
+from apps.capabilities.wrappers.approval_rules import ArgumentsValidator
+from apps.cases.expectations import (
+    Called,
+    Contains,
+    CostAtMost,
+    Equals,
+    Fails,
+    FitsSchema,
+    InOrder,
+    Judged,
+    Matches,
+    NotCalled,
+    SecondsAtMost,
+    TokensAtMost,
+)
+
+PATTERN_SECONDS = 0.5
+MOST_SEARCHED = 1_000_000
+"""Characters of an answer that a pattern is searched in."""
+SHOWN = 300
+
+
+@dataclass(frozen=True, slots=True)
+class CalledTool:
+    """A call that the model made, with its arguments; {} if they were no JSON object."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of the messages of a case. `problems` are calls that could not be repeated; if one
+    of them ended the attempt, it `is_cut`.
+    """
+
+    text: str
+    error: str = ""
+    tools: Sequence[CalledTool] = ()
+    seconds: float = 0
+    tokens: int = 0
+    costs: Mapping[str, Decimal] = field(default_factory=dict)
+    problems: Sequence[str] = ()
+    is_cut: bool = False
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """An expectation that was not met: which one, a sentence, and where they help both sides."""
+
+    kind: str
+    text: str
+    expected: str = ""
+    actual: str = ""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What a judge says; `problem` is why it could not be asked."""
+
+    passes: bool
+    reason: str = ""
+    problem: str = ""
+
+
+Judge = Callable[[Judged, str], Awaitable[Verdict]]
+"""Asks a deployment whether the sentence is true of the text."""
+
+
+async def failures_of(expectations: Sequence[Any], attempt: Attempt, judge: Judge) -> list[Failure]:
+    """Each unmet expectation in its order, after what made the attempt worthless."""
+    found = [Failure("recording", problem) for problem in attempt.problems]
+    if attempt.is_cut:
+        return found  # nothing can be said of the rest
+    if attempt.error and not any(isinstance(one, Fails) for one in expectations):
+        found.append(Failure("error", f"The run ended with an error: {attempt.error}"))
+    for one in expectations:
+        if isinstance(one, Judged):
+            failure = judged(one, await judge(one, attempt.text)) if attempt.text else no_text(one)
+        else:
+            failure = check(one, attempt)
+        if failure is not None:
+            found.append(failure)
+    return found
+
+
+def no_text(one: Judged) -> Failure:
+    return Failure(one.kind, f"There is no answer of which “{one.sentence}” could be true.")
+
+
+def judged(one: Judged, verdict: Verdict) -> Failure | None:
+    if verdict.problem:
+        return Failure(one.kind, f"{one.deployment} could not judge: {verdict.problem}")
+    if verdict.passes:
+        return None
+    return Failure(one.kind, f"“{one.sentence}” is not true: {verdict.reason}")
+
+
+def check(one: Any, attempt: Attempt) -> Failure | None:
+    match one:
+        case Contains() | Matches() | Equals() | FitsSchema():
+            return check_text(one, attempt.text)
+        case Called() | NotCalled() | InOrder():
+            text = check_tools(one, attempt.tools)
+        case Fails():
+            text = check_error(one, attempt.error)
+        case SecondsAtMost(most=most):
+            text = over("seconds", attempt.seconds, most)
+        case TokensAtMost(most=most):
+            text = over("tokens", attempt.tokens, most)
+        case CostAtMost(most=most, currency=currency):
+            spent = float(attempt.costs.get(currency, 0))
+            text = over(currency, spent, most)
+        case _:
+            raise AssertionError(one)
+    return Failure(one.kind, text) if text else None
+
+
+# --- The text -------------------------------------------------------------------------------------
+
+
+def check_text(one: Contains | Matches | Equals | FitsSchema, text: str) -> Failure | None:
+    match one:
+        case Contains(text=wanted):
+            if wanted.casefold() in text.casefold():
+                return None
+            return Failure(one.kind, f"The answer does not have “{cut(wanted)}”.", actual=text)
+        case Equals(text=wanted):
+            if plain(wanted) == plain(text):
+                return None
+            return Failure(one.kind, "The answer is another text.", plain(wanted), plain(text))
+        case Matches(pattern=pattern):
+            return check_pattern(pattern, text)
+        case FitsSchema():
+            return check_schema(one, text)
+
+
+def plain(text: str) -> str:
+    return text.replace("\r\n", "\n").strip()
+
+
+def check_pattern(pattern: str, text: str) -> Failure | None:
+    try:
+        found = regex.search(pattern, text[:MOST_SEARCHED], timeout=PATTERN_SECONDS)
+    except TimeoutError:
+        text = f"The pattern {cut(pattern)} takes longer than {PATTERN_SECONDS:g} seconds."
+        return Failure("matches", f"{text} Write a simpler one.")
+    if found:
+        return None
+    return Failure("matches", f"Nothing in the answer matches {cut(pattern)}.", actual=text)
+
+
+def check_schema(one: FitsSchema, text: str) -> Failure | None:
+    try:
+        value = json.loads(unfenced(text))
+    except (ValueError, RecursionError) as error:
+        return Failure(one.kind, f"The answer is no JSON: {error}", actual=text)
+    try:
+        wrong = next(iter(ArgumentsValidator(one.json_schema).iter_errors(value)), None)
+    except TimeoutError:
+        return Failure(one.kind, "A pattern of the schema takes too long. Write a simpler one.")
+    if wrong is None:
+        return None
+    return Failure(one.kind, f"The JSON does not fit the schema: {schema_text(wrong)}", actual=text)
+
+
+def schema_text(error: ValidationError) -> str:
+    place = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in error.absolute_path)
+    where = f"{place.lstrip('.')}: " if place else ""
+    return cut(f"{where}{error.message}")
+
+
+def unfenced(text: str) -> str:
+    """The text in a code block, if the answer is one."""
+    found = regex.fullmatch(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", text, regex.DOTALL)
+    return found[1] if found else text
+
+
+# --- The tools ------------------------------------------------------------------------------------
+
+
+def check_tools(one: Called | NotCalled | InOrder, calls: Sequence[CalledTool]) -> str:
+    names = [call.name for call in calls]
+    said = f"Called were: {', '.join(names)}." if names else "No tool was called."
+    match one:
+        case NotCalled(tool="*"):
+            return "" if not names else f"Tools were called: {', '.join(names)}."
+        case NotCalled(tool=tool):
+            return f"{tool} was called." if tool in names else ""
+        case InOrder(tools=tools):
+            rest = iter(names)
+            missing = next((name for name in tools if name not in rest), None)
+            if missing is None:
+                return ""
+            return f"{missing} was not called in the order {', '.join(tools)}. {said}"
+        case Called():
+            return check_called(one, calls, said)
+
+
+def check_called(one: Called, calls: Sequence[CalledTool], said: str) -> str:
+    made = [call for call in calls if call.name == one.tool]
+    if not made:
+        return f"{one.tool} was not called. {said}"
+    fitting = [call for call in made if includes(call.arguments, one.arguments)]
+    if not fitting:
+        wanted, was = compact(one.arguments), "; ".join(compact(call.arguments) for call in made)
+        return f"{one.tool} was not called with {wanted}, but with {was}."
+    if one.times is not None and len(fitting) != one.times:
+        return f"{one.tool} was called {times(len(fitting))} and not {times(one.times)}."
+    return ""
+
+
+def includes(whole: Any, part: Any) -> bool:
+    """Whether a JSON value has all of another: members of objects, and items at their places."""
+    if isinstance(part, Mapping):
+        return isinstance(whole, Mapping) and all(
+            key in whole and includes(whole[key], value) for key, value in part.items()
+        )
+    if isinstance(part, list) and isinstance(whole, list):
+        return len(part) == len(whole) and all(map(includes, whole, part))
+    return bool(whole == part)
+
+
+def times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+# --- The rest -------------------------------------------------------------------------------------
+
+
+def check_error(one: Fails, error: str) -> str:
+    if not error:
+        return "The run ended without an error."
+    if one.text.casefold() in error.casefold():
+        return ""
+    return f"The error does not have “{cut(one.text)}”: {error}"
+
+
+def over(unit: str, was: float, most: float) -> str:
+    return f"It took {was:,.4g} {unit}, and may take {most:,.4g}." if was > most else ""
+
+
+def compact(value: Any) -> str:
+    return cut(json.dumps(value, ensure_ascii=False))
+
+
+def cut(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def share_passed(results: Iterable[bool]) -> float:
+    found = list(results)
+    return sum(found) / len(found) if found else 0.0

@@ -1,0 +1,179 @@
+"""Cases, which say what an application has to answer, their recordings, and how runs of them went."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils import timezone
+
+from apps.cases.case_messages import message_problems
+from apps.cases.expectations import expectation_problems
+from apps.catalog.history.kinds import RowKind
+from apps.catalog.models import Application
+from apps.workspace.versions import Versioned
+
+
+def first_messages() -> list[dict[str, Any]]:
+    return [{"role": "user", "text": ""}]
+
+
+class Case(Versioned):
+    """Messages for an application, and what is expected of its answer."""
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="cases")
+    name = models.CharField(max_length=200, help_text="What it is about, for people.")
+    messages = models.JSONField(
+        default=first_messages,
+        help_text="What is said before, and the question that is answered. The last one is of the "
+        "user.",
+    )
+    expectations = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="What has to be true of the answer. Without any, the case passes if the run ends "
+        "without an error.",
+    )
+    source_run = models.UUIDField(
+        null=True, blank=True, editable=False, help_text="The run that it was made of."
+    )
+    is_from_real_run = models.BooleanField(
+        "from a real run",
+        default=False,
+        editable=False,
+        help_text="It has what somebody said; it is exported only on demand.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("application", "name")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("application", "name"),
+                name="a_case_has_its_name_alone",
+                violation_error_message="The application has a case of that name.",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        found = {
+            "messages": message_problems(self.messages),
+            "expectations": expectation_problems(self.expectations),
+        }
+        if problems := {name: texts for name, texts in found.items() if texts}:
+            raise ValidationError(problems)
+
+
+CASE_KIND = RowKind(Case, ("name", "messages", "expectations", "is_from_real_run"))
+
+
+class CaseSettings(models.Model):
+    """What an application wants of its cases."""
+
+    application = models.OneToOneField(
+        Application, on_delete=models.CASCADE, related_name="case_settings"
+    )
+    requires_cases = models.BooleanField(
+        "cases have to pass before publishing",
+        default=False,
+        help_text="A draft is published only after all cases have passed on it.",
+    )
+
+    class Meta:
+        verbose_name_plural = "case settings"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.application_id}: {'required' if self.requires_cases else 'not required'}"
+
+
+class Cassette(models.Model):
+    """The traffic of one live run of a case, without secrets: its model's and its tools'."""
+
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="cassettes")
+    tape = models.JSONField()
+    made_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("-pk",)
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.case_id} {self.made_at:%Y-%m-%d %H:%M}"
+
+
+class CaseRun(models.Model):
+    """Cases of an application, run one after the other on one state of it."""
+
+    class Mode(models.TextChoices):
+        REPLAY = "replay", "Replay"
+        MODELS = "models", "Models live, tools from the recording"
+        LIVE = "live", "Live"
+
+    class State(models.TextChoices):
+        RUNNING = "running"
+        PASSED = "passed"
+        FAILED = "failed"
+        STOPPED = "stopped"
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="case_runs")
+    target = models.CharField(
+        max_length=20, default="live", help_text="live, draft, or the number of a version."
+    )
+    document_digest = models.CharField(max_length=64, blank=True, editable=False)
+    mode = models.CharField(max_length=10, choices=Mode, default=Mode.REPLAY)
+    times = models.PositiveSmallIntegerField(default=1)
+    is_recording = models.BooleanField("recording", default=False)
+    is_approved = models.BooleanField("approved", default=False)
+    state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
+    problem = models.CharField(max_length=1000, blank=True)
+    total = models.PositiveIntegerField(default=0, help_text="Attempts in all.")
+    is_whole = models.BooleanField(default=True, help_text="Of all cases of the application.")
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    started_at = models.DateTimeField(default=timezone.now)
+    seen_at = models.DateTimeField(default=timezone.now, help_text="The process was alive.")
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-pk",)
+        indexes = (
+            models.Index(fields=("application", "-started_at"), name="case_runs_of_application"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.application} ({self.target}), {self.started_at:%Y-%m-%d %H:%M}"
+
+
+class CaseResult(models.Model):
+    """One attempt at a case: what was answered and done, and which expectations it failed."""
+
+    run = models.ForeignKey(CaseRun, on_delete=models.CASCADE, related_name="results")
+    case = models.ForeignKey(Case, on_delete=models.SET_NULL, null=True, related_name="results")
+    name = models.CharField(max_length=200)
+    attempt = models.PositiveSmallIntegerField(default=1)
+    passed = models.BooleanField()
+    failures = models.JSONField(default=list)
+    text = models.TextField(blank=True)
+    error = models.TextField(blank=True)
+    tools = models.JSONField(default=list)
+    seconds = models.FloatField(default=0)
+    tokens = models.PositiveBigIntegerField(default=0)
+    costs = models.JSONField(default=dict)
+    cassette = models.ForeignKey(
+        Cassette, on_delete=models.SET_NULL, null=True, related_name="+", editable=False
+    )
+
+    class Meta:
+        ordering = ("pk",)
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}: {'passed' if self.passed else 'failed'}"

@@ -1,0 +1,233 @@
+"""Where the models and tools of a case are asked: the services themselves, or a recording of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import msgspec
+
+from apps.agent.assembly import Assembly, Reply
+from apps.agent.events import AnnotationAdded, AttachmentAdded, StateSaved, TextDelta, Usage
+from apps.agent.model import (
+    Delta,
+    Finish,
+    Model,
+    ModelRequest,
+    NestedRun,
+    ThoughtPart,
+    ToolCallDelta,
+)
+from apps.agent.stages import silent
+from apps.agent.step_results import RecordedReply, read_reply, write
+from apps.agent.tools import Invocation, Pending, Tool, ToolResult
+from apps.capabilities.wrappers.approval import APPROVED
+from apps.cases.request_forms import Mask, difference, digest_of, model_form, tool_form
+from apps.cases.tape import Reader, Tape, ToolEntry
+from apps.errors import (
+    InvalidParameter,
+    ModelFailed,
+    NotApproved,
+    QuickAppError,
+    Stopped,
+    ToolError,
+)
+
+Mode = Literal["replay", "models", "live"]
+"""Everything from the recording; models asked and tools from the recording; or everything asked."""
+
+NOT_RECORDED = (
+    "this call is not in the recording of this case, and no tool is called during a replay."
+)
+MAY_WRITE = (
+    "this call is not in the recording of this case, and the tool may change something, so "
+    "it was not made."
+)
+NEEDS_A_PERSON = "this call needs a person, and nobody has approved or answered it for this case. Go on without it."
+
+
+class NotRecorded(QuickAppError):
+    """A replay asks a model what it was not asked in the recording."""
+
+    code = "not_recorded"
+
+
+@dataclass(slots=True)
+class Player:
+    """One attempt at a case; `tape` is the recording, `recorded` what this attempt records.
+
+    `is_approved`: the operator has approved the calls that ask for it. `missed` tells in words which
+    calls the recording lacks, `refused` names the tools that were not called because they may
+    change something or because nobody approved them.
+    """
+
+    mode: Mode
+    tape: Tape
+    mask: Mask = field(default_factory=Mask)
+    is_approved: bool = False
+    recorded: Tape = field(default_factory=Tape)
+    missed: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    asked: int = 0
+    models: Reader = field(init=False)
+    tools: Reader = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.models, self.tools = Reader(self.tape.models), Reader(self.tape.tools)
+
+    # --- Models -----------------------------------------------------------------------------------
+
+    async def stream(
+        self, name: str, model: Model, request: ModelRequest
+    ) -> AsyncGenerator[Sequence[Delta], None]:
+        """The answer of the model or of the recording. Raises `ModelFailed`, `NotRecorded`."""
+        form = model_form(name, request, self.mask)
+        self.asked += 1
+        # An application that plays the model may change something, as a tool may.
+        if self.mode == "replay" or (self.mode == "models" and isinstance(model, NestedRun)):
+            yield self.repeated(form)
+            return
+        assembly = Assembly(silent)
+        try:
+            async with aclosing(model.stream(request)) as batches:
+                async for batch in batches:
+                    for delta in batch:
+                        assembly.feed(delta)
+                    yield batch
+        except ModelFailed as failure:
+            if not assembly.finish_reason:
+                self.recorded.add_model(form, failure=self.mask.value(failure_form(failure)))
+                raise
+        taken = {call.id for message in request.messages for call in message.tool_calls}
+        reply = RecordedReply(assembly.reply(name, taken), 0, 0)
+        self.recorded.add_model(form, reply=self.mask.reply(write(reply)))
+
+    def repeated(self, form: dict[str, Any]) -> Sequence[Delta]:
+        entry = self.models.find(digest_of(form))
+        if entry is None:
+            text = self.why_missing(form)
+            self.missed.append(text)
+            raise NotRecorded(text)
+        if entry.failure is not None:
+            raise ModelFailed(**entry.failure)
+        return deltas_of(read_reply(entry.reply).reply)
+
+    def why_missing(self, form: dict[str, Any]) -> str:
+        entries = self.tape.models
+        if not entries:
+            return "Nothing is recorded of this case. Run it live and record it first."
+        nearest = entries[min(self.asked, len(entries)) - 1]
+        number = f"The model's call {self.asked} is not in the recording."
+        return f"{number} {difference(self.tape.form_of(nearest), form)}"
+
+    # --- Tools ------------------------------------------------------------------------------------
+
+    async def call(self, tool: Tool, invocation: Invocation) -> ToolResult:
+        """The result of the tool or of the recording. Raises `ToolError`."""
+        name = tool.spec.name
+        form = tool_form(name, invocation.arguments, self.mask)
+        if self.mode != "live":
+            entry = self.tools.find(digest_of(form))
+            if entry is not None:
+                self.recorded.add_tool(form, entry.result, entry.error)
+                return repeated_result(entry)
+            if self.mode == "replay" or not tool.is_read_only:
+                raise self.refusal(tool)
+        try:
+            result = await self.approved(tool, invocation)
+        except (ToolError, Stopped) as error:
+            self.recorded.add_tool(form, error=self.mask.value(error_form(error)))
+            raise
+        failure = result.failure
+        told = None if failure is None else self.mask.value(error_form(failure))
+        self.recorded.add_tool(form, self.mask.value(write(replace(result, failure=None))), told)
+        return result
+
+    def refusal(self, tool: Tool) -> ToolError:
+        """Note a call that is not made, and return what the model is told."""
+        name = tool.spec.name
+        self.missed.append(f"A call of the tool {name} is not in the recording.")
+        if not tool.is_read_only:
+            self.refused.append(name)
+        return ToolError(NOT_RECORDED if self.mode == "replay" else MAY_WRITE)
+
+    async def approved(self, tool: Tool, invocation: Invocation) -> ToolResult:
+        """The result of a call, made only if nobody has to approve it or the operator has."""
+        result = await tool.call(invocation)
+        if not isinstance(result, Pending):
+            return result
+        may = self.is_approved and result.interactions and all(map(is_plain, result.interactions))
+        if may:
+            result = await tool.call(replace(invocation, answers=APPROVED))
+        if isinstance(result, Pending):
+            self.refused.append(tool.spec.name)
+            raise ToolError(NEEDS_A_PERSON)
+        return result
+
+
+def is_plain(asked: Any) -> bool:
+    """Whether one person may approve a call, and not only a second one."""
+    return asked.kind == "approval" and not asked.asked.get("four_eyes")
+
+
+def repeated_result(entry: ToolEntry) -> ToolResult:
+    """The recorded result. Raises the recorded error."""
+    failure = None if entry.error is None else error_of(entry.error)
+    if entry.result is not None:
+        return replace(msgspec.convert(entry.result, ToolResult), failure=failure)
+    raise failure or ToolError(NOT_RECORDED)
+
+
+def error_form(error: Exception) -> dict[str, str]:
+    form = {"kind": type(error).__name__, "text": str(error)}
+    if isinstance(error, InvalidParameter):
+        form |= {"parameter": error.parameter, "problem": error.problem}
+    return form
+
+
+def error_of(form: Mapping[str, str]) -> Exception:
+    match form["kind"]:
+        case "InvalidParameter":
+            return InvalidParameter(form["parameter"], form["problem"])
+        case "Stopped":
+            return Stopped(form["text"])
+        case "NotApproved":
+            return NotApproved(form["text"])
+        case _:
+            return ToolError(form["text"])
+
+
+def failure_form(failure: ModelFailed) -> dict[str, Any]:
+    """What is kept of a failure. A replay does not ask again, so it is not transient."""
+    return {
+        "message": str(failure),
+        "status": failure.status,
+        "reason": failure.reason,
+        "code": failure.code,
+        "kind": failure.kind,
+        "display": failure.display,
+    }
+
+
+def deltas_of(reply: Reply) -> list[Delta]:
+    """A recorded answer as a model sends it, in one piece."""
+    message = reply.message
+    found: list[Delta] = []
+    if message.thoughts is not None:
+        found += [ThoughtPart(name, text) for name, text in message.thoughts.parts.items()]
+    if message.text:
+        found.append(TextDelta(message.text))
+    found += map(AttachmentAdded, message.attachments)
+    found += map(AnnotationAdded, reply.annotations)
+    if message.model_state:
+        found.append(StateSaved(message.model_state))
+    for index, call in enumerate(message.tool_calls):
+        found.append(ToolCallDelta(index, call.id, call.name, call.arguments))
+    if reply.usage:
+        spent = reply.usage
+        total = (sum(one.input for one in spent), sum(one.output for one in spent))
+        found.append(Usage(*total, per_model=spent))
+    found.append(Finish(reply.finish_reason))
+    return found

@@ -1,0 +1,264 @@
+"""Runs of cases: begun for an operator, carried out one case after the other, each result kept."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from channels.db import database_sync_to_async
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from apps.accounts.buckets import bucket_of
+from apps.agent.meter import NO_METER, Meter
+from apps.cases.attempts import Trial, case_caller, try_case
+from apps.cases.case_messages import read_messages
+from apps.cases.expectations import read_expectations
+from apps.cases.models import Case, CaseResult, CaseRun, Cassette
+from apps.cases.player import Mode, Player
+from apps.cases.request_forms import Mask, mask_of
+from apps.cases.tape import Tape, read_tape
+from apps.cases.targets import LIVE, digest_of_document, resolve_target
+from apps.catalog.models import Application
+from apps.catalog.resolve import ResolvedApplication
+from apps.errors import ApplicationBroken, QuickAppError
+from apps.insights.meter import SERVER, RunMeter
+from apps.insights.price_list import PRICES
+from apps.live.events import storable
+from apps.live.hub import Hub
+from apps.manifest.credentials import credential_places
+from apps.runs.workspaces import open_workspace
+from apps.workspace.local.models import Deployment, Secret, StoredFile
+
+logger = logging.getLogger(__name__)
+
+DOOR = "cases"
+MOST_TIMES = 20
+MOST_ATTEMPTS = 2_000
+LONGEST_TEXT = 200_000
+
+Told = Callable[[CaseResult], object]
+"""Hears of each result when it is kept."""
+
+
+class CaseRunRefused(QuickAppError):
+    """A run of cases cannot begin as it was asked for."""
+
+    code = "case_run_refused"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRunRequest:
+    """What an operator wants to be run; `cases` None: all of the application."""
+
+    target: str = LIVE
+    mode: Mode = "replay"
+    times: int = 1
+    is_recording: bool = False
+    is_approved: bool = False
+    cases: Collection[int] | None = None
+
+
+def begin(application: Application, user: User | None, request: CaseRunRequest) -> CaseRun:
+    """The row of a new run. Raises `CaseRunRefused`, `TargetUnknown`, `ApplicationBroken`."""
+    rows = chosen_cases(application, request.cases)
+    count, in_all = len(rows), Case.objects.filter(application=application).count()
+    if not count:
+        raise CaseRunRefused("There are no cases to run. Make one first.")
+    times = request.times if request.mode != "replay" else 1
+    if not 1 <= times <= MOST_TIMES:
+        raise CaseRunRefused(f"Cases are run between 1 and {MOST_TIMES} times.")
+    if count * times > MOST_ATTEMPTS:
+        raise CaseRunRefused(f"At most {MOST_ATTEMPTS:,} attempts are made in one run.")
+    resolved = resolve_target(application, request.target)
+    return CaseRun.objects.create(
+        application=application,
+        target=request.target,
+        document_digest=digest_of_document(resolved.document),
+        mode=request.mode,
+        times=times,
+        is_recording=request.is_recording and request.mode == "live",
+        is_approved=request.is_approved and request.mode == "live",
+        total=count * times,
+        is_whole=count == in_all,
+        started_by=user,
+    )
+
+
+def chosen_cases(application: Application, numbers: Collection[int] | None) -> list[Case]:
+    rows = Case.objects.filter(application=application).order_by("name")
+    return list(rows if numbers is None else rows.filter(pk__in=numbers))
+
+
+async def carry_out(
+    hub: Hub, run: CaseRun, cases: Collection[int] | None = None, told: Told = lambda result: None
+) -> CaseRun:
+    """Make all attempts of a run; its row tells at last how it ended."""
+    keep = database_sync_to_async(finish)
+    try:
+        prepared: Preparation = await database_sync_to_async(prepare)(run, cases)
+        meter = meter_of(hub, run)
+        for case in prepared.cases:
+            for number in range(1, run.times + 1):
+                if await database_sync_to_async(is_stopped)(run):
+                    return run
+                result = await attempt(run, prepared, case, number, meter)
+                told(result)
+    except QuickAppError as error:
+        await keep(run, problem_text(error))
+    except Exception:
+        logger.exception("A run of cases failed unexpectedly")
+        await keep(run, "It failed unexpectedly; the log of the server has the reason.")
+    except BaseException:
+        await keep(run, "The process that ran the cases was stopped.")
+        raise
+    else:
+        await keep(run)
+    return run
+
+
+def problem_text(error: QuickAppError) -> str:
+    if isinstance(error, ApplicationBroken):
+        return "The application cannot be opened: " + "; ".join(error.problems)
+    return str(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    application: ResolvedApplication
+    cases: Sequence[Case]
+    tapes: dict[int, tuple[Tape, Cassette]]
+    mask: Mask
+
+
+def prepare(run: CaseRun, numbers: Collection[int] | None) -> Preparation:
+    """Raises `TargetUnknown`, `ApplicationBroken`."""
+    resolved = resolve_target(run.application, run.target)
+    PRICES.refresh()
+    cases = chosen_cases(run.application, numbers)
+    return Preparation(resolved, cases, newest_tapes(cases), installation_mask(resolved.document))
+
+
+def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
+    """By case; one that can no longer be read counts as none."""
+    found: dict[int, tuple[Tape, Cassette]] = {}
+    for row in Cassette.objects.filter(case__in=cases).order_by("pk"):
+        try:
+            found[row.case_id] = read_tape(row.tape), row
+        except msgspec.ValidationError:
+            logger.warning("The recording %s cannot be read", row.pk)
+    return found
+
+
+def installation_mask(document: Any) -> Mask:
+    """Hides every credential that this installation keeps."""
+    known = [
+        *Secret.objects.all().values_list("value", flat=True),
+        *Deployment.objects.all().values_list("api_key", flat=True),
+        *(place.value for place in credential_places(document, "plain")),
+    ]
+    return mask_of(one for one in known if isinstance(one, str))
+
+
+def meter_of(hub: Hub, run: CaseRun) -> Meter:
+    """Calls of models count for the operator; a replay makes none."""
+    if run.mode == CaseRun.Mode.REPLAY:
+        return NO_METER
+    bucket = SERVER if run.started_by_id is None else bucket_of(run.started_by_id)
+    return RunMeter(hub.summaries.keep, DOOR, bucket, budgets=hub.budgets)
+
+
+async def attempt(
+    run: CaseRun, prepared: Preparation, case: Case, number: int, meter: Meter
+) -> CaseResult:
+    tape, cassette = prepared.tapes.get(case.pk, (Tape(), None))
+    mode: Any = run.mode
+    player = Player(mode, tape, prepared.mask, run.is_approved)
+    caller = case_caller(run.started_by_id)
+    messages, expectations = read_messages(case.messages), read_expectations(case.expectations)
+    workspace = open_workspace(caller, prepared.application)
+    trial = await try_case(
+        messages, expectations, prepared.application, workspace, player, caller, meter
+    )
+    keep = database_sync_to_async(keep_result)
+    result: CaseResult = await keep(run, case, number, trial, cassette, caller.bucket)
+    return result
+
+
+def keep_result(
+    run: CaseRun, case: Case, number: int, trial: Trial, cassette: Cassette | None, bucket: str
+) -> CaseResult:
+    """Keep what came of an attempt, and its recording in place of the one before if that is wished."""
+    found, player = trial.attempt, trial.player
+    failures = list(trial.failures)
+    for file in StoredFile.objects.filter(bucket=bucket):
+        file.delete()
+    with transaction.atomic():
+        if run.is_recording and number == 1:
+            if player.recorded.is_too_large:
+                cassette = None
+            else:
+                tape = player.recorded.write()
+                Cassette.objects.filter(case=case).delete()
+                cassette = Cassette.objects.create(case=case, tape=tape)
+        result = CaseResult.objects.create(
+            run=run,
+            case=case,
+            name=case.name,
+            attempt=number,
+            passed=not failures,
+            failures=storable(msgspec.to_builtins(failures)),
+            text=storable(player.mask.text(found.text)[:LONGEST_TEXT]),
+            error=storable(player.mask.text(found.error)),
+            tools=[
+                {
+                    "name": storable(call.name),
+                    "arguments": player.mask.value(dict(call.arguments)),
+                    "refused": call.name in player.refused,
+                }
+                for call in found.tools
+            ],
+            seconds=found.seconds,
+            tokens=found.tokens,
+            costs={name: str(cost) for name, cost in found.costs.items()},
+            cassette=cassette,
+        )
+        CaseRun.objects.filter(pk=run.pk).update(seen_at=timezone.now())
+    return result
+
+
+def is_stopped(run: CaseRun) -> bool:
+    """Whether somebody stopped the run, or its application is gone."""
+    run.refresh_from_db(fields=("state", "finished_at"))
+    return bool(run.state == CaseRun.State.STOPPED)
+
+
+def stop(run: CaseRun) -> bool:
+    """End a run after the attempt that it is at; False if it has ended."""
+    rows = CaseRun.objects.filter(pk=run.pk, state=CaseRun.State.RUNNING)
+    return bool(rows.update(state=CaseRun.State.STOPPED, finished_at=timezone.now()))
+
+
+def finish(run: CaseRun, problem: str = "") -> None:
+    """Note how a run ended, unless it was stopped before."""
+    passed = not problem and not CaseResult.objects.filter(run=run, passed=False).exists()
+    run.state = CaseRun.State.PASSED if passed else CaseRun.State.FAILED
+    run.problem, run.finished_at = problem[:1000], timezone.now()
+    values = {"state": run.state, "problem": run.problem, "finished_at": run.finished_at}
+    CaseRun.objects.filter(pk=run.pk, state=CaseRun.State.RUNNING).update(**values)
+    delete_old_runs(run.application)
+
+
+def delete_old_runs(application: Application) -> None:
+    """Keep the newest runs of an application."""
+    rows = CaseRun.objects.filter(application=application).order_by("-pk")
+    old = list(rows.values_list("pk", flat=True)[MOST_RUNS:])
+    CaseRun.objects.filter(pk__in=old).delete()
+
+
+MOST_RUNS = 200
+"""Runs of an application that are kept."""

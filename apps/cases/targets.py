@@ -1,0 +1,60 @@
+"""The state of an application that cases are run on: the live one, the draft, or a version."""
+
+from __future__ import annotations
+
+import hashlib
+from copy import copy
+from typing import Any
+
+import msgspec
+
+from apps.catalog.content.installed import installed
+from apps.catalog.models import Application
+from apps.catalog.resolve import (
+    LONGEST_NUMBER,
+    ResolvedApplication,
+    prepared_version,
+    resolve_draft,
+    version_of,
+)
+from apps.catalog.versions.drafts import draft_of
+from apps.errors import QuickAppError
+
+LIVE = "live"
+DRAFT = "draft"
+
+
+class TargetUnknown(QuickAppError):
+    """The application has no such state."""
+
+    code = "target_unknown"
+
+
+def resolve_target(application: Application, target: str) -> ResolvedApplication:
+    """That state, whether or not the application is enabled.
+
+    Queries the database. Raises `TargetUnknown`, `ApplicationBroken`.
+    """
+    if target == DRAFT:
+        return resolve_draft(application, draft_of(application).manifest)
+    if target == LIVE and not application.live_number:
+        raise TargetUnknown(f"{application.slug} was never published; run its cases on the draft.")
+    found = version_of(copy(application), number_of(application, target), installed())
+    if found is None:
+        raise TargetUnknown(f"{application.slug} has no version {target}, or it was withdrawn.")
+    return prepared_version(found)
+
+
+def number_of(application: Application, target: str) -> int | None:
+    """The number of a version, None for the live one. Raises `TargetUnknown`."""
+    if target == LIVE:
+        return None
+    if not (target.isascii() and target.isdecimal() and len(target) <= LONGEST_NUMBER):
+        raise TargetUnknown(f"Name live, draft or the number of a version, not {target[:50]!r}.")
+    return int(target)
+
+
+def digest_of_document(document: Any) -> str:
+    """The same for the same manifest as it was written."""
+    written = msgspec.json.encode(document, order="deterministic")
+    return hashlib.sha256(written).hexdigest()

@@ -1,0 +1,84 @@
+"""The form of a case: messages and expectations as rows, over the JSON text that is sent."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.forms.fields import InvalidJSONInput
+
+from apps.cases.case_messages import message_problems
+from apps.cases.expectations import expectation_problems
+from apps.cases.models import Case, first_messages
+from apps.catalog.json_text import JSONTextInvalid, parse
+from apps.console.admin.theme import TEXT_INPUT
+from apps.console.admin.versioned_form import VersionedForm
+
+
+class CaseEditor(forms.Textarea):
+    """`rows_of` says what the script makes rows of; without it the text area is enough."""
+
+    template_name = "admin/cases/editor.html"
+
+    class Media:
+        css = {"all": ("console/workbench.css", "console/cases.css")}
+        js = (forms.Script("console/cases.js", type="module"),)
+
+    def __init__(self, rows_of: str) -> None:
+        super().__init__({"rows": 8, "spellcheck": "false", "autocapitalize": "off"})
+        self.attrs["class"] = TEXT_INPUT
+        self.rows_of = rows_of
+
+    def get_context(self, name: str, value: Any, attrs: Mapping[str, Any] | None) -> dict[str, Any]:
+        context = super().get_context(name, value, dict(attrs or {}))
+        return context | {"rows_of": self.rows_of}
+
+
+class RowsField(forms.JSONField):
+    def to_python(self, value: Any) -> Any:
+        if value in self.empty_values:
+            return []
+        try:
+            return parse(value)
+        except JSONTextInvalid as error:
+            raise ValidationError(str(error), code="invalid") from error
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return None if data is None else InvalidJSONInput(data)
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, InvalidJSONInput):
+            return value
+        return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+class CaseForm(VersionedForm[Case]):
+    messages = RowsField(
+        initial=first_messages,
+        widget=CaseEditor("messages"),
+        help_text=Case._meta.get_field("messages").help_text,
+    )
+    expectations = RowsField(
+        initial=list,
+        required=False,
+        widget=CaseEditor("expectations"),
+        help_text=Case._meta.get_field("expectations").help_text,
+    )
+
+    class Meta:
+        model = Case
+        fields = ()  # the admin names them
+
+    def clean_messages(self) -> Any:
+        return checked(self.cleaned_data["messages"], message_problems)
+
+    def clean_expectations(self) -> Any:
+        return checked(self.cleaned_data["expectations"], expectation_problems)
+
+
+def checked(value: Any, problems: Any) -> Any:
+    """Raises `ValidationError`."""
+    if found := problems(value):
+        raise ValidationError(found)
+    return value

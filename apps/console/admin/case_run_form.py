@@ -1,0 +1,77 @@
+"""The form with which an operator begins a run of cases."""
+
+from typing import Any, cast
+
+from django import forms
+from django.http import HttpRequest
+
+from apps.cases.models import CaseRun
+from apps.cases.player import Mode
+from apps.cases.runner import MOST_TIMES, CaseRunRequest
+from apps.cases.targets import DRAFT, LIVE
+from apps.catalog.models import Application, ApplicationVersion
+from apps.catalog.versions.states import has_draft
+
+MOST_VERSIONS = 20
+MODES = (
+    (
+        CaseRun.Mode.REPLAY,
+        "Replay",
+        "Models and tools answer from the recording: free, offline, and always the same.",
+    ),
+    (
+        CaseRun.Mode.MODELS,
+        "Models live, tools from the recording",
+        "Models are asked and cost what they cost. A call that is not recorded is made only if the "
+        "tool changes nothing.",
+    ),
+    (
+        CaseRun.Mode.LIVE,
+        "Live",
+        "Models are asked and tools are called, and do what they do. It runs as you, without your "
+        "memory, files and accounts.",
+    ),
+)
+
+
+class CaseRunForm(forms.Form):
+    target = forms.ChoiceField(label="State")
+    mode = forms.ChoiceField(
+        choices=[(mode.value, title) for mode, title, _ in MODES], initial=CaseRun.Mode.REPLAY
+    )
+    times = forms.IntegerField(label="Attempts at each case", min_value=1, max_value=MOST_TIMES)
+    is_recording = forms.BooleanField(required=False)
+    is_approved = forms.BooleanField(required=False)
+
+    def __init__(self, application: Application, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        cast(forms.ChoiceField, self.fields["target"]).choices = targets_of(application)
+
+    def request(self, cases: list[int] | None) -> CaseRunRequest:
+        """Of a valid form."""
+        chosen = self.cleaned_data
+        mode: Mode = chosen["mode"]
+        return CaseRunRequest(
+            *(chosen["target"], mode, chosen["times"]),
+            *(chosen["is_recording"], chosen["is_approved"], cases),
+        )
+
+
+def targets_of(application: Application) -> list[tuple[str, str]]:
+    """The states that cases can be run on, with their words for people; the first is proposed."""
+    found = []
+    if has_draft(application):
+        found.append((DRAFT, "The draft"))
+    if application.live_number:
+        found.append((LIVE, f"Live: version {application.live_number}"))
+    rows = ApplicationVersion.objects.filter(application=application, withdrawn_at=None)
+    for number, note in rows.values_list("number", "note")[:MOST_VERSIONS]:
+        if number != application.live_number:
+            found.append((str(number), f"Version {number}: {note}"))
+    return found
+
+
+def numbers_in(request: HttpRequest) -> list[int] | None:
+    """The numbers of the cases that an address names, None for all."""
+    given = [one for one in request.GET.getlist("case") if one.isascii() and one.isdecimal()]
+    return [int(one) for one in given if len(one) < 18] or None

@@ -1,0 +1,23 @@
+"""A field of a row that names its application."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.catalog.models import Application
+from apps.console.operated import may_rule
+
+
+class ApplicationField(serializers.SlugRelatedField[Application]):
+    """The slug of an application that the caller edits; `refusal` is told for any other."""
+
+    refusal = "Name an application that you edit."
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(slug_field="slug", queryset=Application.objects.all(), **options)
+
+    def to_internal_value(self, data: Any) -> Application:
+        found: Application = super().to_internal_value(data)
+        if not may_rule(self.context["request"], found):
+            raise serializers.ValidationError(self.refusal)
+        return found

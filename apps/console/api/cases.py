@@ -1,0 +1,163 @@
+"""Cases and their runs for scripts."""
+
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Q
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.cases.background import carry_out_later
+from apps.cases.models import Case, CaseResult, CaseRun
+from apps.cases.runner import MOST_TIMES, CaseRunRequest, begin, problem_text, stop
+from apps.cases.standings import standings_of
+from apps.console.api.application_field import ApplicationField
+from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.console.operated import may_rule, of_seen
+from apps.errors import QuickAppError
+
+OF_APPLICATION = OpenApiParameter(
+    "application", OpenApiTypes.STR, description="Only those of the application of this slug."
+)
+LIST = extend_schema(parameters=[OF_APPLICATION])
+
+
+class CaseSerializer(RowSerializer[Case]):
+    application = ApplicationField()
+    messages = serializers.JSONField(help_text="Turns: role, text and files. The last is a user's.")
+    expectations = serializers.JSONField(required=False, help_text="Objects, each with its kind.")
+    has_passed = serializers.SerializerMethodField(
+        help_text="Whether all attempts of its newest run passed; null if it was never run."
+    )
+
+    class Meta:
+        model = Case
+        fields = (
+            *("id", "name", "application", "messages", "expectations", "is_from_real_run"),
+            *("source_run", "has_passed", "version", "created_at", "updated_at"),
+        )
+        read_only_fields = ("is_from_real_run", "source_run")
+
+    def get_has_passed(self, row: Case) -> bool | None:
+        found = standings_of([row.pk]).get(row.pk)
+        return None if found is None else found.has_passed
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        stored: Any = self.instance
+        if (
+            stored is not None
+            and attrs.get("application", stored.application) != stored.application
+        ):
+            raise serializers.ValidationError({"application": "It cannot be changed."})
+        return attrs
+
+
+@LIST
+class CaseViewSet(RowViewSet[Case]):
+    queryset = Case.objects.select_related("application").order_by("pk")
+    serializer_class = CaseSerializer
+    lookup_value_regex = "[0-9]{1,18}"
+
+    def get_queryset(self) -> Any:
+        return of_asked(self.request, super().get_queryset())
+
+    def check_object_permissions(self, request: Request, obj: Any) -> None:
+        super().check_object_permissions(request, obj)
+        if request.method not in SAFE_METHODS and not may_rule(request, obj.application):
+            self.permission_denied(request, ApplicationField.refusal)
+
+
+class CaseResultSerializer(serializers.ModelSerializer[CaseResult]):
+    class Meta:
+        model = CaseResult
+        fields = (
+            *("case", "name", "attempt", "passed", "failures", "text", "error", "tools"),
+            *("seconds", "tokens", "costs"),
+        )
+
+
+class CaseRunSerializer(serializers.ModelSerializer[CaseRun]):
+    application = ApplicationField()
+    mode = serializers.ChoiceField(choices=CaseRun.Mode.choices, default="replay")
+    times = serializers.IntegerField(min_value=1, max_value=MOST_TIMES, default=1)
+    cases = serializers.ListField(
+        child=serializers.IntegerField(),
+        write_only=True,
+        required=False,
+        help_text="The ids of the cases; without it, all of the application.",
+    )
+    passed = serializers.IntegerField(read_only=True, help_text="Attempts.")
+    done = serializers.IntegerField(source="made", read_only=True, help_text="Attempts.")
+    started_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+
+    class Meta:
+        model = CaseRun
+        fields: tuple[str, ...] = (
+            *("id", "application", "target", "mode", "times", "is_recording", "is_approved"),
+            *("cases", "state", "problem", "passed", "done", "total", "started_by"),
+            *("started_at", "finished_at"),
+        )
+        read_only_fields = ("state", "problem", "total", "started_at", "finished_at")
+
+    def create(self, validated_data: dict[str, Any]) -> CaseRun:
+        """Begin the run. Raises `ValidationError`."""
+        application = validated_data.pop("application")
+        user = cast(User, self.context["request"].user)
+        request = CaseRunRequest(**validated_data)
+        try:
+            run = begin(application, user, request)
+        except QuickAppError as error:
+            raise serializers.ValidationError({"application": problem_text(error)}) from error
+        carry_out_later(run, request.cases)
+        return run
+
+
+class CaseRunWithResults(CaseRunSerializer):
+    results = CaseResultSerializer(many=True, read_only=True)
+
+    class Meta(CaseRunSerializer.Meta):
+        fields = (*CaseRunSerializer.Meta.fields, "results")
+
+
+@extend_schema(parameters=[OF_APPLICATION])
+class CaseRunViewSet(
+    mixins.CreateModelMixin,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    viewsets.GenericViewSet[CaseRun],
+):
+    """Begun with POST; one that is read has its results, also while it goes on."""
+
+    queryset = CaseRun.objects.select_related("application", "started_by").order_by("-pk")
+    serializer_class = CaseRunSerializer
+    lookup_value_regex = "[0-9]{1,18}"
+
+    def get_serializer_class(self) -> Any:
+        return CaseRunWithResults if self.action == "retrieve" else CaseRunSerializer
+
+    def get_queryset(self) -> Any:
+        passed = Count("results", filter=Q(results__passed=True))
+        rows = super().get_queryset().annotate(made=Count("results"), passed=passed)
+        return of_asked(self.request, rows)
+
+    @extend_schema(request=None, responses=CaseRunSerializer)
+    @action(detail=True, methods=["post"])
+    def stop(self, request: Request, pk: str) -> Response:
+        """End the run after the attempt that it is at."""
+        run = self.get_object()
+        if not may_rule(request, run.application):
+            self.permission_denied(request, ApplicationField.refusal)
+        stop(run)
+        return Response(self.get_serializer(self.get_object()).data)
+
+
+def of_asked(request: Request, rows: Any) -> Any:
+    """The rows of the applications that the caller sees, or of the one that the address names."""
+    found = rows.filter(of_seen(request, "application__slug"))
+    slug = request.query_params.get("application")
+    return found if slug is None else found.filter(application__slug=slug)

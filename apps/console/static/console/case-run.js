@@ -1,0 +1,22 @@
+// Keeps the page of a run of cases up to date while the run goes on.
+
+const place = document.querySelector("[data-results][data-going]");
+if (place) void follow(place);
+
+async function follow(place) {
+  while (place.querySelector("[data-goes-on]")) {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    try {
+      const response = await fetch(location.href, { headers: { "X-Fragment": "1" }, redirect: "error" });
+      if (!response.ok) return;
+      const open = new Set(summaries(place).filter((one) => one.open).map((one) => number(place, one)));
+      place.innerHTML = await response.text();
+      for (const one of summaries(place)) one.open = open.has(number(place, one));
+    } catch {
+      return; // the server is gone; what is shown stays
+    }
+  }
+}
+
+const summaries = (place) => [...place.querySelectorAll("details")];
+const number = (place, one) => summaries(place).indexOf(one);

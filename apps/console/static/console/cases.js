@@ -1,0 +1,266 @@
+// Messages and expectations of a case as rows; the JSON text below is what is sent.
+
+const KINDS = {
+  contains: ["The answer has a text", [["text", "Text", "area"]]],
+  equals: ["The answer is exactly a text", [["text", "Text", "area"]]],
+  matches: ["The answer matches a pattern", [["pattern", "Regular expression", "line"]]],
+  schema: ["The answer is JSON of a schema", [["schema", "JSON Schema", "json"]]],
+  judged: [
+    "A model judges the answer",
+    [
+      ["sentence", "What has to be true of it", "area"],
+      ["deployment", "Deployment that judges", "line"],
+    ],
+  ],
+  called: [
+    "A tool is called",
+    [
+      ["tool", "Name of the tool", "line"],
+      ["arguments", "With at least these arguments (JSON)", "json?"],
+      ["times", "So many times (empty: once or more)", "number?"],
+    ],
+  ],
+  not_called: ["A tool is not called", [["tool", "Name of the tool, or * for all", "line"]]],
+  in_order: ["Tools are called in order", [["tools", "Names, one a line", "lines"]]],
+  fails: ["The run ends with an error", [["text", "Text of the error (may be empty)", "line?"]]],
+  seconds: ["It takes at most so long", [["most", "Seconds", "number"]]],
+  tokens: ["It takes at most so many tokens", [["most", "Tokens", "number"]]],
+  cost: [
+    "It costs at most so much",
+    [
+      ["most", "Amount", "number"],
+      ["currency", "Currency", "line"],
+    ],
+  ],
+};
+const FIRST = { cost: { currency: "USD" } };
+let last = 0;
+
+for (const place of document.querySelectorAll("[data-case-editor]")) edit(place);
+
+function edit(place) {
+  const text = place.querySelector("textarea");
+  const rows = place.querySelector("[data-rows]");
+  const details = place.querySelector("[data-text]");
+  const isMessages = place.dataset.caseEditor === "messages";
+  let values = read(text.value);
+  if (!values) return; // a text that is no list is mended as a text
+  details.open = false;
+  rows.hidden = false;
+  text.addEventListener("input", () => {
+    const typed = read(text.value);
+    if (typed) {
+      values = typed;
+      show();
+    }
+  });
+  show();
+
+  function show(focused = -1) {
+    const made = values.map((value, index) => (isMessages ? turn(value, index) : expectation(value, index)));
+    rows.replaceChildren(...made, adding());
+    if (focused >= 0) rows.children[focused]?.querySelector("textarea, input, select")?.focus();
+  }
+
+  function write() {
+    text.value = JSON.stringify(values, null, 2);
+  }
+
+  function turn(value, index) {
+    const row = group(`Message ${index + 1}`);
+    const role = select({ user: "The person says", assistant: "The application answered" }, value.role);
+    role.addEventListener("change", () => {
+      value.role = role.value;
+      write();
+    });
+    row.append(labelled(`Who says message ${index + 1}`, role, true));
+    const area = input("area", value.text ?? "");
+    area.addEventListener("input", () => {
+      value.text = area.value;
+      write();
+    });
+    row.append(labelled(`Text of message ${index + 1}`, area, true));
+    for (const file of value.files ?? []) {
+      const line = element("p", "workbench-quiet", `File: ${file.title || file.url || file.type}`);
+      line.append(button("Take out", `Take the file ${file.title || file.type} out`, () => {
+        value.files = value.files.filter((one) => one !== file);
+        if (!value.files.length) delete value.files;
+        write();
+        show(index);
+      }));
+      row.append(line);
+    }
+    const chosen = element("input", "case-file");
+    chosen.type = "file";
+    chosen.addEventListener("change", () => attach(chosen.files[0], value, index));
+    row.append(labelled(`Add a file to message ${index + 1}`, chosen));
+    row.append(removing(index, `message ${index + 1}`));
+    return row;
+  }
+
+  async function attach(file, value, index) {
+    if (!file) return;
+    const isText = /^text\/|json|xml|yaml/.test(file.type);
+    const data = isText ? await file.text() : await base64(file);
+    const added = { title: file.name, type: file.type || "application/octet-stream", data };
+    value.files = [...(value.files ?? []), added];
+    write();
+    show(index);
+  }
+
+  function expectation(value, index) {
+    const row = group(`Expectation ${index + 1}`);
+    const titles = Object.fromEntries(Object.entries(KINDS).map(([kind, [title]]) => [kind, title]));
+    const kind = select(titles, value.kind);
+    kind.addEventListener("change", () => {
+      values[index] = { kind: kind.value, ...empty(kind.value) };
+      write();
+      show(index);
+    });
+    row.append(labelled(`Kind of expectation ${index + 1}`, kind, true));
+    for (const [name, title, form] of KINDS[value.kind]?.[1] ?? []) row.append(member(value, name, title, form));
+    row.append(removing(index, `expectation ${index + 1}`));
+    return row;
+  }
+
+  function member(value, name, title, form) {
+    const isOptional = form.endsWith("?");
+    const kind = form.replace("?", "");
+    const field = input(kind, shown(value[name], kind));
+    const note = element("p", "workbench-error");
+    note.id = `case-note-${++last}`;
+    note.hidden = true;
+    field.setAttribute("aria-describedby", note.id);
+    field.addEventListener("input", () => {
+      const [typed, problem] = parsed(field.value, kind);
+      note.textContent = problem;
+      note.hidden = !problem;
+      field.toggleAttribute("aria-invalid", Boolean(problem));
+      if (problem) field.setAttribute("aria-invalid", "true");
+      else if (isOptional && (typed === "" || typed === null)) delete value[name];
+      else value[name] = typed;
+      write();
+    });
+    const label = labelled(title, field);
+    label.append(note);
+    return label;
+  }
+
+  function adding() {
+    const last = values.at(-1);
+    const place = element("p", "workbench-actions");
+    place.append(
+      button(isMessages ? "Add a message" : "Add an expectation", "", () => {
+        const role = last?.role === "user" ? "assistant" : "user";
+        values.push(isMessages ? { role, text: "" } : { kind: "contains", text: "" });
+        write();
+        show(values.length - 1);
+      }),
+    );
+    return place;
+  }
+
+  function removing(index, what) {
+    const remove = button("Remove", `Remove ${what}`, () => {
+      values.splice(index, 1);
+      write();
+      show(Math.min(index, values.length));
+    });
+    remove.classList.add("case-remove");
+    return remove;
+  }
+}
+
+function read(text) {
+  try {
+    const found = JSON.parse(text || "[]");
+    return Array.isArray(found) && found.every((one) => one && typeof one === "object") ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+const empty = (kind) =>
+  Object.fromEntries(
+    KINDS[kind][1]
+      .filter(([, , form]) => !form.endsWith("?"))
+      .map(([name, , form]) => [name, FIRST[kind]?.[name] ?? { json: {}, lines: [], number: 1 }[form] ?? ""]),
+  );
+
+function shown(value, form) {
+  if (value === undefined || value === null) return "";
+  if (form === "json") return JSON.stringify(value, null, 2);
+  return form === "lines" ? value.join("\n") : String(value);
+}
+
+function parsed(text, form) {
+  if (form === "lines") return [text.split("\n").map((line) => line.trim()).filter(Boolean), ""];
+  if (form === "number") {
+    const number = text.trim() === "" ? null : Number(text);
+    return Number.isNaN(number) ? [null, "Write a number."] : [number, ""];
+  }
+  if (form !== "json") return [text, ""];
+  if (!text.trim()) return [null, ""];
+  try {
+    const found = JSON.parse(text);
+    const isObject = found && typeof found === "object" && !Array.isArray(found);
+    return isObject ? [found, ""] : [null, "Write a JSON object."];
+  } catch {
+    return [null, "This is no JSON yet; what was valid before is kept."];
+  }
+}
+
+function base64(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result.slice(reader.result.indexOf(",") + 1));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}
+
+function element(tag, className = "", text = "") {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.textContent = text;
+  return made;
+}
+
+function group(name) {
+  const row = element("fieldset", "case-row");
+  row.append(element("legend", "workbench-hidden", name));
+  return row;
+}
+
+function input(form, value) {
+  const isArea = ["area", "json", "lines"].includes(form);
+  const field = element(isArea ? "textarea" : "input", form === "json" ? "case-input workbench-mono" : "case-input");
+  if (isArea) field.rows = form === "json" ? 4 : 2;
+  else field.type = "text";
+  if (form === "number") field.inputMode = "decimal";
+  field.value = value;
+  return field;
+}
+
+function select(options, value) {
+  const field = element("select", "case-input case-select");
+  for (const [name, title] of Object.entries(options)) field.append(new Option(title, name, false, name === value));
+  return field;
+}
+
+function labelled(title, field, isHidden = false) {
+  const place = element("div", "case-member");
+  const label = element("label", isHidden ? "workbench-hidden" : "", title);
+  field.id = `case-field-${++last}`;
+  label.htmlFor = field.id;
+  place.append(label, field);
+  return place;
+}
+
+function button(text, name, act) {
+  const made = element("button", "workbench-button", text);
+  made.type = "button";
+  if (name) made.setAttribute("aria-label", name);
+  made.addEventListener("click", act);
+  return made;
+}

@@ -1,0 +1,47 @@
+"""An operator writes a case in rows, runs it and reads what failed, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.serving import Site
+
+pytestmark = pytest.mark.usefixtures("demo_model")
+
+
+def test_a_case_is_written_in_rows_run_live_recorded_and_replayed(site: Site, admin_page: Page):
+    page = admin_page
+    number = site.shell(
+        """
+        row = Application.objects.create(slug="with-cases", title="With cases")
+        result = row.pk
+        """
+    )
+    page.goto("/admin/cases/case/add/")
+    page.get_by_role("textbox", name="Name").fill("Greets")
+    page.locator("select[name=application]").select_option(str(number))
+    page.get_by_label("Text of message 1").fill("Say hello.")
+    page.get_by_role("button", name="Add an expectation").click()
+    page.get_by_label("Kind of expectation 1").select_option("equals")
+    page.get_by_label("Text", exact=True).fill("Hello")
+    written = page.locator("textarea[name=expectations]")
+    expect(written).to_have_value('[\n  {\n    "kind": "equals",\n    "text": "Hello"\n  }\n]')
+    assert barriers(page) == []
+    page.get_by_role("button", name="Save and continue editing").click()
+    page.get_by_role("link", name="Run this case").click()
+
+    page.get_by_label("Live", exact=True).check()
+    page.get_by_label("Record it").check()
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text("0 of 1 passed")).to_be_visible()
+    expect(page.get_by_text("The answer is another text.")).to_be_visible()
+    assert barriers(page) == []
+
+    page.get_by_role("link", name="Run again").click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text("The answer is another text.")).to_be_visible()
+    page.get_by_role("button", name="Side by side").click()
+    expect(page.get_by_role("cell").filter(has_text="The answer is another text.")).to_have_count(2)
+    assert barriers(page) == []

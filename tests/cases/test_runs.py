@@ -1,0 +1,223 @@
+"""Cases are run on a state of an application, by hand or by a build, and may stand before publishing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.management import CommandError, call_command
+
+from apps.agent.messages import Message, ToolCall
+from apps.agent.step_results import RecordedOpening, write
+from apps.cases.documents import (
+    CaseDocumentInvalid,
+    case_as_document,
+    case_from_document,
+    exported_cases,
+)
+from apps.cases.from_runs import RunNotReadable, case_from_run
+from apps.cases.models import CaseRun, CaseSettings
+from apps.cases.publication import publication_problems
+from apps.cases.runner import CaseRunRequest, begin, carry_out
+from apps.cases.standings import standings_of
+from apps.catalog.models import Application
+from apps.catalog.versions.drafts import save_draft
+from apps.catalog.versions.publication import publish
+from apps.live.hub import Hub
+from apps.live.models import Run, RunStep
+from apps.live.run_summary import RunSummary
+from tests.capabilities.manifests import parameter, tool, tool_set
+from tests.capabilities.service import json_reply, serving
+from tests.cases.rows import ASKED, make_case
+from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
+
+
+@pytest.fixture(autouse=True)
+def quick_demo(settings: Any) -> None:
+    settings.DEMO_MODEL_DELAY_SECONDS = 0
+
+
+def carried_out(application: Application, user: User | None = None, **wanted: Any) -> CaseRun:
+    request = CaseRunRequest(**wanted)
+    run = begin(application, user, request)
+    found: CaseRun = async_to_sync(carry_out)(Hub(), run, request.cases)
+    found.refresh_from_db()
+    return found
+
+
+def demo() -> Application:
+    make_deployment()
+    return make_application()
+
+
+def test_a_case_is_recorded_live_and_then_replayed_offline_by_a_build(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    application = demo()
+    make_case(application, "Greets", {"kind": "not_called", "tool": "*"})
+    make_case(application, "Says the impossible", {"kind": "contains", "text": "impossible"})
+    junit = tmp_path / "cases.xml"
+
+    with pytest.raises(CommandError, match="1 failed"):
+        call_command("run_cases", "travel", "--live", "--record")
+    application.refresh_from_db()
+    with pytest.raises(CommandError, match="1 failed"):
+        call_command("run_cases", "travel", "--version", "1", "--junit", str(junit))
+    call_command("run_cases", "travel", "--case", "Greets")
+
+    suite = ElementTree.parse(junit).getroot()[0]
+    live, replayed, single = CaseRun.objects.order_by("pk")
+    texts = [[one.text for one in run.results.order_by("name")] for run in (live, replayed)]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
+    assert [case.find("failure") is None for case in suite] == [True, False]
+    assert texts[0] == texts[1] != ["", ""]
+    assert [run.state for run in (live, replayed, single)] == ["failed", "failed", "passed"]
+    assert (replayed.target, single.is_whole) == ("1", False)
+    told = capsys.readouterr().out
+    assert "FAILED  Says the impossible" in told
+    assert "The answer does not have “impossible”." in told
+
+
+def test_a_build_that_names_what_there_is_not_is_told():
+    application = demo()
+
+    for wanted, said in (
+        (("other",), "There is no application 'other'."),
+        (("travel",), "There are no cases to run. Make one first."),
+        (("travel", "--record"), "--record needs --live."),
+    ):
+        with pytest.raises(CommandError, match=said):
+            call_command("run_cases", *wanted)
+    make_case(application, "Greets")
+    with pytest.raises(CommandError, match="travel has no version 7, or it was withdrawn"):
+        call_command("run_cases", "travel", "--version", "7")
+
+
+async def test_a_service_is_called_live_and_left_alone_in_a_replay():
+    from channels.db import database_sync_to_async as in_database
+
+    def made(url: str) -> Application:
+        make_deployment()
+        item = parameter("query", "item", description="What to look up.")
+        look_up = tool(url, properties={"item": item}, required=("item",))
+        application = make_application(manifest=manifest_with(tool_sets=[tool_set(look_up)]))
+        question = [{"role": "user", "text": 'Call shop_look_up with {"item": "tea"}'}]
+        make_case(application, "Looks up", messages=question)
+        return application
+
+    hub = Hub()
+    async with serving(json_reply('{"price": 3}')) as service:
+        application = await in_database(made)(service.url)
+        request = CaseRunRequest(mode="live", is_recording=True)
+        live = await carry_out(hub, await in_database(begin)(application, None, request))
+        asked = len(service.targets)
+    replay = await carry_out(hub, await in_database(begin)(application, None, CaseRunRequest()))
+
+    first, second = await in_database(lambda: [run.results.get() for run in (live, replay)])()
+    assert (asked, live.state, replay.state) == (len(first.tools), "passed", "passed")
+    assert (first.tools, first.text) == (second.tools, second.text)
+    assert first.tools[0]["name"] == "shop_look_up"
+
+
+def test_a_draft_is_published_only_after_its_cases_have_passed():
+    application, user = demo(), make_operator()
+    case = make_case(application, "Greets", {"kind": "contains", "text": "impossible"})
+    CaseSettings.objects.create(application=application, requires_cases=True)
+    written = manifest_with(contexts=[{"type": "user-defined", "content": "Be brief."}])
+    save_draft(application, {"manifest": written}, None, user)
+    application.refresh_from_db()
+
+    with pytest.raises(ValidationError, match="Run all of them on the draft as it is now"):
+        publish(application, "Shorter", user=user)
+    failed = carried_out(application, user, target="draft", mode="live", times=2)
+    with pytest.raises(ValidationError, match="Cases failed on this draft: “Greets”"):
+        publish(application, "Shorter", user=user)
+    case.expectations = []
+    case.save()
+    stale = publication_problems(application, application.draft.manifest)
+    passed = carried_out(application, user, target="draft", mode="live")
+    version = publish(application, "Shorter", user=user)
+
+    assert (failed.state, failed.results.count(), passed.state) == ("failed", 2, "passed")
+    assert len(stale) == 1
+    assert (version.number, version.document) == (2, written)
+    standing = standings_of([case.pk])[case.pk]
+    assert (standing.run, standing.words) == (passed.pk, "passed")
+
+
+def test_a_case_keeps_its_form_as_a_document_and_mistakes_have_their_places():
+    application = demo()
+    case = make_case(application, "Greets", {"kind": "contains", "text": "Hello"})
+    make_case(application, "Somebody's", is_from_real_run=True)
+
+    document = case_as_document(case)
+    again = case_from_document(application, document)
+    with pytest.raises(CaseDocumentInvalid) as refused:
+        wrong = {"kind": "matches", "pattern": "("}
+        case_from_document(
+            application,
+            {"name": "X", "messages": [{"role": "assistant", "text": "y"}], "expect": [wrong]},
+        )
+
+    assert document == {
+        "name": "Greets",
+        "messages": ASKED,
+        "expect": [{"kind": "contains", "text": "Hello"}],
+    }
+    assert (again.pk, case_as_document(again)) == (case.pk, document)
+    assert [one.split(":")[0] for one in refused.value.problems] == [
+        "messages",
+        "expect[0].pattern",
+    ]
+    assert [one["name"] for one in exported_cases(application)] == ["Greets"]
+    assert len(list(exported_cases(application, with_real_runs=True))) == 2
+
+
+def test_a_case_is_made_of_a_run_by_whoever_may_read_it():
+    application = demo()
+    run = Run.objects.create(
+        stream="1d3e4567-e89b-12d3-a456-426614174000",
+        request="1d3e4567-e89b-12d3-a456-426614174001",
+        application="travel",
+        bucket="user-1",
+        status="done",
+    )
+    summary = RunSummary.objects.create(
+        id=run.pk, door="page", application="travel", bucket="user-1", status="done"
+    )
+    with pytest.raises(RunNotReadable):
+        case_from_run(summary, make_operator())
+    call = ToolCall("1", "shop_look_up", "{}")
+    said = (
+        Message("system", "Be brief."),
+        Message("user", "What is tea?"),
+        Message("assistant", "", tool_calls=(call,)),
+        Message("tool", "A leaf", tool_call_id="1"),
+        Message("assistant", "A leaf."),
+        Message("user", "And coffee?"),
+    )
+    opening = write(RecordedOpening(said, {}))
+    RunStep.objects.create(run=run, key="open", kind="open", status="done", result=opening)
+
+    case = case_from_run(summary, User.objects.get(username="operator"))
+
+    assert case_as_document(case) == {
+        "name": "And coffee?",
+        "messages": [
+            {"role": "user", "text": "What is tea?"},
+            {"role": "assistant", "text": "A leaf."},
+            {"role": "user", "text": "And coffee?"},
+        ],
+        "from_real_run": True,
+    }
+    assert case._state.adding
+    assert (case.application, case.source_run) == (application, run.pk)
+    with pytest.raises(PermissionDenied):
+        case_from_run(summary, User.objects.create_user("somebody"))
