@@ -12,6 +12,8 @@ from apps.console.api.reference import reference
 from apps.console.api.schedules import ScheduleViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
+from apps.console.studio import answers as studio_answers
+from apps.console.studio import views as studio
 from apps.console.workbench import views as workbench
 
 router = SimpleRouter()
@@ -27,8 +29,19 @@ workbench_urls: list[URLPattern] = [
     path("<slug:place>/<slug:name>/", staff(workbench.tool), name="tool"),
 ]
 
+studio_urls: list[URLPattern] = [
+    path("", staff(studio.studio), name="page"),
+    path("choices/", staff(studio.choices), name="choices"),
+    path("check/", staff(studio.check), name="check"),
+    path("save/", staff(studio.save_draft), name="save"),
+    path("discard/", staff(studio.discard_draft), name="discard"),
+    path("answer/", staff(studio_answers.answer), name="answer"),
+    path("test/", staff(studio.test_deployment), name="test"),
+]
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/catalog/application/<int:pk>/try/", include((workbench_urls, "workbench"))),
+    path("admin/catalog/application/<int:pk>/studio/", include((studio_urls, "studio"))),
     path("api/", include(router.urls)),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs/", reference, name="api-docs"),

@@ -1,0 +1,90 @@
+"""What the studio's page brings for its scripts: the draft, addresses, and facts of the application."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from apps.catalog.models import Application, Role
+from apps.console.studio.working_copy import WorkingCopy, working_copy
+from apps.live.run_summary import RunSummary
+
+Facts = list[tuple[str, str]]
+
+
+def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> dict[str, Any]:
+    kept = working_copy(row)
+    return {
+        **kept.shown,
+        "slug": row.slug,
+        "state": state_of(row, kept),
+        "may_change": can_change,
+        "origin": f"{request.scheme}://{request.get_host()}",
+        "urls": addresses(request, row),
+        "access": access_facts(row),
+        "pages": pages(request, row),
+    }
+
+
+def state_of(row: Application, kept: WorkingCopy) -> dict[str, Any]:
+    """The state of the application as the bar shows it."""
+    return {"name": "live", "title": "Live", "has_draft": kept.has_draft, "can_publish": False}
+
+
+def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
+    may = request.user.has_perm
+    own = {
+        name: reverse(f"studio:{name}", args=[row.pk])
+        for name in ("choices", "check", "save", "discard", "answer", "test")
+    }
+    optional = (
+        ("budgets", "insights.view_budget", "admin:insights_budget_changelist"),
+        ("keys", "catalog.view_operatorkey", "admin:catalog_operatorkey_changelist"),
+    )
+    return {
+        **own,
+        "form": reverse("admin:catalog_application_change", args=[row.pk]),
+        "files": reverse("admin:catalog_application_files", args=[row.pk]),
+        "schema": reverse("admin:catalog_application_schema"),
+        "preview": f"{reverse('admin:catalog_application_preview')}?row={row.pk}",
+        "checkText": f"{reverse('admin:catalog_application_check')}?row={row.pk}",
+        "apiDocs": reverse("api-docs"),
+        **{name: reverse(url) for name, permission, url in optional if may(permission)},
+    }
+
+
+def access_facts(row: Application) -> Facts:
+    if row.is_public:
+        whom = "everybody, without signing in"
+    elif row.is_shared:
+        whom = "everybody who has signed in"
+    else:
+        whom = "its owner, and whoever has a role below"
+    facts = [
+        ("Enabled", "yes" if row.is_enabled else "no: nobody can use it"),
+        ("For", whom),
+        ("Owner", str(row.owner or "nobody")),
+    ]
+    grants = row.grants.select_related("user", "group").order_by("-role", "pk")
+    return [*facts, *((Role(one.role).label, str(one.user or one.group)) for one in grants)]
+
+
+def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
+    """Pages about the application that the person may see, each with facts and links."""
+    may, found = request.user.has_perm, {}
+    if may("runs.view_runsummary"):
+        rows = RunSummary.objects.filter(application=row.slug)
+        failed = rows.filter(status=RunSummary.Status.FAILED).count()
+        page, query = reverse("admin:runs_runsummary_changelist"), {"application": row.slug}
+        links = [("All runs", f"{page}?{urlencode(query)}")]
+        if failed:
+            only = urlencode({**query, "status__exact": "failed"})
+            links.append(("Failed runs", f"{page}?{only}"))
+        facts = [("Runs", f"{rows.count():,}"), ("Failed", f"{failed:,}")]
+        found["runs"] = {"facts": facts, "links": links}
+    if may("insights.view_usagesum"):
+        query = urlencode({"by": "day", "application": row.slug})
+        url = f"{reverse('admin:insights_usagesum_changelist')}?{query}"
+        found["usage"] = {"facts": [], "links": [("Tokens, cost and callers", url)]}
+    return found
