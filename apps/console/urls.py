@@ -13,6 +13,7 @@ from apps.console.api.schedules import ScheduleViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
 from apps.console.studio import answers as studio_answers
+from apps.console.studio import tool_views as studio_tools
 from apps.console.studio import views as studio
 from apps.console.workbench import views as workbench
 
@@ -37,6 +38,12 @@ studio_urls: list[URLPattern] = [
     path("discard/", staff(studio.discard_draft), name="discard"),
     path("answer/", staff(studio_answers.answer), name="answer"),
     path("test/", staff(studio.test_deployment), name="test"),
+    path("tools/openapi/", staff(studio_tools.openapi), name="openapi"),
+    path("tools/curl/", staff(studio_tools.curl), name="curl"),
+    path("tools/mcp/", staff(studio_tools.mcp_tools), name="mcp_tools"),
+    path("tools/predefined/", staff(studio_tools.predefined), name="predefined"),
+    path("tools/cards/", staff(studio_tools.cards), name="cards"),
+    path("tools/trial/", staff(studio_tools.trial), name="trial"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -11,6 +11,8 @@ from apps.console.studio.working_copy import WorkingCopy, working_copy
 from apps.live.run_summary import RunSummary
 
 Facts = list[tuple[str, str]]
+PAGES = ("choices", "check", "save", "discard", "answer", "test")
+TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 
 
 def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> dict[str, Any]:
@@ -36,7 +38,7 @@ def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
     may = request.user.has_perm
     own = {
         name: reverse(f"studio:{name}", args=[row.pk])
-        for name in ("choices", "check", "save", "discard", "answer", "test")
+        for name in (*PAGES, *TOOL_PAGES)
     }
     optional = (
         ("budgets", "insights.view_budget", "admin:insights_budget_changelist"),
