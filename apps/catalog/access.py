@@ -26,7 +26,7 @@ from django.db.models.functions import Coalesce, Greatest
 
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application, Grant, Role
-from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.catalog.resolve import ResolvedApplication, resolve, versioned_name
 from apps.errors import ApplicationBroken, ApplicationNotFound
 
 COMMON = Q(is_shared=True) | Q(is_public=True)
@@ -39,7 +39,7 @@ async def find(slug: str, caller: Caller) -> ResolvedApplication:
     try:
         application = await resolve(slug)
     except ApplicationBroken:
-        if not await usable(caller).filter(slug=slug).aexists():
+        if not await usable(caller).filter(slug=versioned_name(slug)[0]).aexists():
             raise ApplicationNotFound(slug) from None
         raise
     if not await may_use(application, caller):

@@ -1,7 +1,7 @@
 """The models that operators edit."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -14,14 +14,27 @@ from apps.catalog.cycles import cycle_problems
 from apps.catalog.history.models import Change
 from apps.catalog.owner_files import added_files
 from apps.catalog.review import review_manifest
+from apps.catalog.versions.models import (
+    ApplicationDraft,
+    ApplicationVersion,
+    ContentSnapshot,
+    ContentText,
+)
 from apps.manifest.problems import Problem
 from apps.manifest.validation import Review
 from apps.workspace.versions import Versioned
 
+if TYPE_CHECKING:
+    from apps.catalog.versions.recorder import Publication
+
 __all__ = [
     "Application",
+    "ApplicationDraft",
+    "ApplicationVersion",
     "Change",
     "ContentItem",
+    "ContentSnapshot",
+    "ContentText",
     "Grant",
     "OperatorKey",
     "Role",
@@ -64,12 +77,22 @@ class Application(Versioned):
         blank=True,
         related_name="applications",
     )
+    live_number = models.PositiveIntegerField(
+        default=0,
+        editable=False,
+        help_text="Of the published version that answers; 0 while there is only a draft.",
+    )
+    archived_at = models.DateTimeField(null=True, editable=False)
     imported_hash = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
     secrets_may_be_missing = False
     """True while a file is imported: its secrets may be added later."""
+    is_unpublished = False
+    """True for a new row that is to have nothing but a draft."""
+    publication: "Publication | None" = None
+    """What the next save publishes by intent; else it makes a version only of what it changes."""
 
     class Meta:
         ordering = ("title",)
@@ -82,6 +105,8 @@ class Application(Versioned):
                 "see_all_applications",
                 "Can see all applications in the admin, with their history, runs and usage",
             ),
+            ("publish_application", "Can publish versions of applications"),
+            ("erase_application", "Can erase archived applications with all their versions"),
         )
 
     def __str__(self) -> str:

@@ -9,6 +9,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -27,7 +28,9 @@ from apps.catalog.content.layers import Content
 from apps.catalog.content.prompts import broken_prompts, installed_prompts
 from apps.catalog.content.references import resolve_references
 from apps.catalog.content.skills import installed_skills
-from apps.catalog.models import Application
+from apps.catalog.models import Application, ApplicationVersion
+from apps.catalog.versions import snapshots
+from apps.catalog.versions.snapshots import content_of
 from apps.errors import (
     ApplicationBroken,
     ApplicationNotFound,
@@ -53,9 +56,10 @@ CONFIGURATION = "Application configuration"
 class ResolvedApplication:
     """An application that can be opened. `version` changes whenever its row is saved.
 
-    Applications of DIAL Core have no row: `id` and `version` are 0, `slug` is Core's name.
-    `skills`, `prompts`, `places` and `agents` are the predefined ones; `broken_prompts` are what is wrong
-    with those that cannot be used.
+    `number` is that of the published version, 0 for a draft. Applications of DIAL Core have no row:
+    `id`, `version` and `number` are 0, `slug` is Core's name. `skills`, `prompts` and `agents` are
+    the predefined ones of the version; `places`, `layer_prompts` and `broken_prompts`, which are
+    what is wrong with those that cannot be used, are those installed now.
     """
 
     id: int
@@ -64,10 +68,12 @@ class ResolvedApplication:
     description: str
     is_public: bool
     version: int
+    number: int
     manifest: Manifest
     prepared: Prepared
     skills: tuple[InstalledSkill, ...] = ()
     prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    layer_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     broken_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     places: Mapping[str, ChatPlace] = field(default_factory=dict, repr=False)
     agents: Mapping[str, AgentDefinition] = field(default_factory=dict, repr=False)
@@ -118,6 +124,9 @@ class CachedApplication:
     checked_at: float
 
 
+LONGEST_NUMBER = 9
+"""Digits of the number of a version in a name."""
+
 _kept: dict[str, CachedApplication] = {}
 _absent: AgedCache[str, bool] = AgedCache()
 """Slugs that no enabled application has. DIAL Core asks with the same one for all that it keeps."""
@@ -129,6 +138,7 @@ def forget() -> None:
     _absent.clear()
     _documents.clear()
     content_installed.forget()
+    snapshots.forget()
 
 
 async def resolve(slug: str) -> ResolvedApplication:
@@ -148,7 +158,7 @@ async def resolve(slug: str) -> ResolvedApplication:
         _absent.put(slug, True, now)
     try:
         found, content = await database_sync_to_async(newest)(slug, kept)
-        resolved = prepare_application(found, content) if isinstance(found, Application) else found
+        resolved = prepared_version(found) if isinstance(found, LiveVersion) else found
     except BaseException:
         _kept.pop(slug, None)
         raise
@@ -160,29 +170,77 @@ async def resolve(slug: str) -> ResolvedApplication:
     return resolved
 
 
+@dataclass(frozen=True, slots=True)
+class LiveVersion:
+    """A row with the manifest of one version, and the predefined content that it stands on."""
+
+    row: Application
+    number: int
+    content: Content
+    installed: Content
+
+
 def newest(
     slug: str, kept: CachedApplication | None
-) -> tuple[Application | ResolvedApplication | None, Content]:
+) -> tuple[LiveVersion | ResolvedApplication | None, Content]:
     """The enabled row and the installed content; the cached application if both are unchanged."""
     content = installed()
     if "\0" in slug:  # PostgreSQL refuses to look for it
         return None, content
-    enabled = Application.objects.filter(slug=slug, is_enabled=True)
+    name, number = versioned_name(slug)
+    enabled = Application.objects.filter(slug=name, is_enabled=True)
     if kept is not None and kept.content is content:
         # A row that was deleted and made anew has another id, whatever its version.
         known = kept.application
         if enabled.values_list("pk", "version").first() == (known.id, known.version):
             return known, content
-    return enabled.first(), content
+    row = enabled.first()
+    return None if row is None else version_of(row, number, content), content
+
+
+def versioned_name(slug: str) -> tuple[str, int | None]:
+    """`("travel", 3)` for `travel@3`; None for the version that is live."""
+    name, _, number = slug.partition("@")
+    is_number = number.isascii() and number.isdecimal() and len(number) <= LONGEST_NUMBER
+    return (name, int(number)) if is_number else (slug, None)
+
+
+def version_of(row: Application, number: int | None, content: Content) -> LiveVersion | None:
+    """None for a version that there is not, or that was withdrawn."""
+    numbered = ApplicationVersion.objects.filter(application=row.pk, withdrawn_at=None)
+    wanted = row.live_number if number is None else number
+    if number is None or number == row.live_number:
+        found = numbered.filter(number=wanted).values_list("snapshot", flat=True).first()
+        return LiveVersion(row, wanted, content_of(found, content), content)
+    version = numbered.filter(number=wanted).first()
+    if version is None:
+        return None
+    row.title, row.description = version.title, version.description
+    row.manifest = version.document
+    return LiveVersion(row, wanted, content_of(version.snapshot_id, content), content)
+
+
+def prepared_version(found: LiveVersion) -> ResolvedApplication:
+    """Raises `ApplicationBroken`."""
+    return prepare_application(
+        found.row, found.content, installed=found.installed, number=found.number
+    )
 
 
 def prepare_application(
-    application: Application, content: Content, *, is_foreign: bool = False
+    application: Application,
+    content: Content,
+    *,
+    installed: Content | None = None,
+    number: int = 0,
+    is_foreign: bool = False,
 ) -> ResolvedApplication:
-    """`is_foreign`: DIAL Core keeps the application, which is not saved here.
+    """The row with its references resolved in `content`, which is `installed` unless that is given.
 
-    Raises `ApplicationBroken`.
+    `is_foreign`: DIAL Core keeps the application, which is not saved here. Raises
+    `ApplicationBroken`.
     """
+    installed = installed or content
     manifest, prepared = prepare_document(
         application.slug, application.manifest, content, is_foreign=is_foreign
     )
@@ -193,15 +251,39 @@ def prepare_application(
         description=application.description,
         is_public=application.is_public,
         version=application.version,
+        number=number,
         manifest=manifest,
         prepared=prepared,
         skills=installed_skills(content),
         prompts=installed_prompts(content),
-        broken_prompts=broken_prompts(content),
-        places=installed_places(content),
+        layer_prompts=installed_prompts(installed),
+        broken_prompts=broken_prompts(installed),
+        places=installed_places(installed),
         agents=installed_agents(content),
         document=application.manifest,
     )
+
+
+def prepare_version(application: Application, number: int) -> ResolvedApplication:
+    """The row as it is given, on the predefined content of one of its versions.
+
+    Queries the database. Raises `ApplicationBroken`.
+    """
+    content = installed()
+    versions = ApplicationVersion.objects.filter(application=application.pk, number=number)
+    snapshot = versions.values_list("snapshot", flat=True).first()
+    pinned = content_of(snapshot, content)
+    return prepare_application(application, pinned, installed=content, number=number)
+
+
+def resolve_draft(application: Application, document: Any) -> ResolvedApplication:
+    """The application with a document that is not published, on the content installed now.
+
+    Queries the database. Raises `ApplicationBroken`.
+    """
+    draft = copy(application)
+    draft.manifest = document
+    return prepare_application(draft, installed())
 
 
 def prepare_document(

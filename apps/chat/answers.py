@@ -15,7 +15,6 @@ from apps.agent.events import Emit, StageClosed
 from apps.agent.ledger import Interaction, Step
 from apps.agent.meter import ModelCallReport
 from apps.agent.progress import Progress
-from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat import queue
 from apps.chat.access import person_stream, reference_of
@@ -26,6 +25,7 @@ from apps.chat.endings import conclude, stop_waiting
 from apps.chat.folders import folder_of
 from apps.chat.frames import Ask
 from apps.chat.models import QueuedMessage
+from apps.chat.pinned_versions import find_for
 from apps.chat.questions import Begun, begin
 from apps.chat.summaries import ConversationSummaries, write_ahead
 from apps.chat.transcript import Transcript
@@ -148,7 +148,7 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
         return
     try:
         caller: Caller = await database_sync_to_async(queue.caller_of)(row)
-        application = await access.find(queue.slug_of(row), caller)
+        application = await find_for(queue.slug_of(row), caller, conversation)
         begin_queued = partial(queue.begin, caller, application, row.pk)
         begun = await take_place(hub, open_workspace, application, caller, begin_queued)
         hub.summaries.keep_audit(*question_events(begun, caller))
@@ -192,7 +192,7 @@ def start(
     transcript = past.transcript
     features = application.manifest.features
     told = None if features is None else features.answer_figures
-    transcript.note_application(application.version, told)
+    transcript.note_application(application.number, told)
     progress = Progress()
     concluded: list[RunOutcome] = []  # none of a run that only parks
 

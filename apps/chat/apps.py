@@ -8,9 +8,13 @@ class ChatConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.catalog.models import Application
+        from apps.catalog.versions import publication
         from apps.chat import deletion
         from apps.chat.models import Conversation
+        from apps.chat.pinned_versions import keep_version
 
+        if keep_version not in publication.keepers:
+            publication.keepers.append(keep_version)
         post_delete.connect(
             deletion.delete_belongings, sender=Conversation, dispatch_uid="chat.delete_belongings"
         )

@@ -10,7 +10,6 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
-from apps.catalog import access
 from apps.chat import answers, queue
 from apps.chat.access import (
     caller_of_scope,
@@ -49,6 +48,7 @@ from apps.chat.frames import (
 from apps.chat.helpers import stop_helper
 from apps.chat.listing import entries_of, keep_looking
 from apps.chat.opening import conversation_opened
+from apps.chat.pinned_versions import find_for
 from apps.chat.protocol import FrameWriter, to_json
 from apps.chat.session_end import check_session
 from apps.errors import ApplicationNotFound, QuickAppError, Refused
@@ -206,7 +206,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if self.hub.is_closing:
             raise Refused("server_stopping", "The server is restarting. Ask again in a moment.")
         try:
-            application = await access.find(self.slug, self.caller)
+            application = await find_for(self.slug, self.caller, sent.conversation)
         except ApplicationNotFound:
             if sent.conversation is not None:  # its deletion may be the reason
                 look = database_sync_to_async(find_open)

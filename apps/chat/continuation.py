@@ -10,8 +10,7 @@ from channels.db import database_sync_to_async
 from apps.accounts.caller import Caller
 from apps.agent.events import TurnRestarted
 from apps.catalog.access import usable
-from apps.catalog.content.installed import installed
-from apps.catalog.resolve import ResolvedApplication, prepare_application
+from apps.catalog.resolve import ResolvedApplication, prepare_version
 from apps.chat.access import caller_of_run
 from apps.chat.answers import OpenWorkspace, Past, ask_all_due, start
 from apps.chat.endings import end_lost, end_row, gathered
@@ -107,4 +106,4 @@ def kept_application(run: Run, conversation: Conversation, caller: Caller) -> Re
         raise ApplicationNotFound(run.application)
     if run.manifest is not None:
         row.manifest = run.manifest.document
-    return prepare_application(row, installed())
+    return prepare_version(row, run.application_number or row.live_number)

@@ -58,6 +58,11 @@ class Conversation(models.Model):
     team = models.ForeignKey(
         Team, on_delete=models.SET_NULL, null=True, editable=False, related_name="conversations"
     )
+    pinned_version = models.PositiveIntegerField(
+        null=True,
+        editable=False,
+        help_text="The number of the version that goes on answering; empty: the one that is live.",
+    )
     # Nullable, because a column with a default would make SQLite copy the table.
     visibility = models.CharField(  # noqa: DJ001
         max_length=20,

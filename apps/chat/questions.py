@@ -120,6 +120,7 @@ def begin_new(
         request=ask.id,
         application=application.slug,
         application_pk=application.id,
+        application_number=application.number,
         manifest=keep_manifest(application),
         bucket=caller.bucket,
         caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),

@@ -130,6 +130,7 @@ def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
                 request=uuid4(),
                 application=wake.application.slug,
                 application_pk=wake.application.id,
+                application_number=wake.application.number,
                 manifest=kept[wake.application.digest],
                 bucket=bucket,
                 caller=reference_of(wake.caller),

@@ -13,6 +13,7 @@ from apps.console.api.schedules import ScheduleViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
 from apps.console.studio import answers as studio_answers
+from apps.console.studio import new as studio_new
 from apps.console.studio import tool_views as studio_tools
 from apps.console.studio import views as studio
 from apps.console.workbench import views as workbench
@@ -48,6 +49,7 @@ studio_urls: list[URLPattern] = [
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/catalog/application/<int:pk>/try/", include((workbench_urls, "workbench"))),
+    path("admin/catalog/application/new/", staff(studio_new.new_application), name="studio-new"),
     path("admin/catalog/application/<int:pk>/studio/", include((studio_urls, "studio"))),
     path("api/", include(router.urls)),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),

@@ -74,6 +74,10 @@ class Run(models.Model):
     application_pk = models.BigIntegerField(
         null=True, editable=False, help_text="Its slug may come to be that of another one."
     )
+    # Nullable, because a column with a default would make SQLite copy the table.
+    application_number = models.PositiveIntegerField(
+        null=True, editable=False, help_text="Of the version that answers."
+    )
     manifest = models.ForeignKey(
         KeptManifest, on_delete=models.PROTECT, null=True, related_name="runs", editable=False
     )

@@ -41,7 +41,7 @@ def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
             f"The predefined prompt '{name}', which stands above all applications: {problem}",
             section=CONFIGURATION,
         )
-    if not (text := application.prompts.get(name, "")):
+    if not (text := application.layer_prompts.get(name, "")):
         return ()
     text = fill(text, template_variables(context.caller.locale))
     return text_parts("platform", f"predefined prompt '{name}'", text)
@@ -95,7 +95,7 @@ async def prompt_of_team(team: int, context: PromptContext) -> Sequence[PromptPa
     name, application = await prompt_name(team), context.application
     if problem := application.broken_prompts.get(name):
         raise InitializationIssue(f"The predefined prompt '{name}' of the team: {problem}")
-    text = application.prompts.get(name, "")
+    text = application.layer_prompts.get(name, "")
     filled_in = fill(text, template_variables(context.caller.locale))
     return text_parts("team", f"predefined prompt '{name}'", filled_in)
 

@@ -68,7 +68,7 @@ async def run(
     given = expand(request.messages)
     taint = recorded_taint(ledger, given, taint)
     progress = progress or Progress()
-    progress.meter = progress.meter.inside(application.slug, application.version)
+    progress.meter = progress.meter.inside(application.slug, application.number)
     delegate = partial(delegated, application, workspace, caller, taint, progress)
     workspace = workspace.inside(application.slug, key_use(application.manifest))
     progress.allowance = Allowance(settings.ANSWER_MAX_CHARS)

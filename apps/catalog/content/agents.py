@@ -7,7 +7,7 @@ from functools import lru_cache
 from django.conf import settings
 
 from apps.catalog.content.items import Item
-from apps.catalog.content.layers import Content
+from apps.catalog.content.layers import MOST_CONTENTS, Content
 from apps.catalog.content.references import ReferenceProblem, Resolver
 from apps.manifest.agent_definition import AgentDefinition, AgentInvalid, read_agent
 from apps.manifest.nodes import is_preview
@@ -15,7 +15,7 @@ from apps.manifest.preview import without_preview
 from apps.manifest.toolsets import PredefinedToolSet, ToolSet
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=MOST_CONTENTS)
 def installed_agents(content: Content) -> Mapping[str, AgentDefinition]:
     """The usable agents in force, by name. Cached, because content never changes."""
     found = (usable_agent(content, item) for item in content.items["agent"].values())

@@ -85,6 +85,12 @@ def look_again() -> None:
         _last = Refresh(_last.content, float("-inf"))
 
 
+def installed_anew() -> Content:
+    """`installed` with every change that was committed until now."""
+    look_again()
+    return installed()
+
+
 def forget() -> None:
     """Read all rows again at the next call; files are read again only if they have changed."""
     global _last

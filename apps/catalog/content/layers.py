@@ -17,6 +17,8 @@ from apps.catalog.content.items import CONFIGURATION, Item, ItemKind, object_of,
 
 logger = logging.getLogger(__name__)
 
+MOST_CONTENTS = 64
+"""Contents whose items are kept as they are used: the installed one, and those of published versions."""
 MOST_LISTED = 12
 """Names in the message about an unknown one, if none is similar."""
 

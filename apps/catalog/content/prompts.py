@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from django.conf import settings
 
-from apps.catalog.content.layers import Content
+from apps.catalog.content.layers import MOST_CONTENTS, Content
 from apps.manifest.manifest import Manifest
 from apps.manifest.problems import Problem
 from apps.manifest.prompts import PredefinedSystemPrompt
@@ -18,14 +18,14 @@ def template_variables(locale: str) -> dict[str, str]:
     return {**settings.PROMPT_VARIABLES, "today": today, "locale": locale}
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=MOST_CONTENTS)
 def installed_prompts(content: Content) -> Mapping[str, str]:
     """The usable prompts in force, by name. Cached, because content never changes."""
     prompts = content.items["prompt"].items()
     return {name: item.value for name, item in prompts if not item.problem}
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=MOST_CONTENTS)
 def broken_prompts(content: Content) -> Mapping[str, str]:
     """What is wrong with the prompts in force that cannot be used, by name."""
     prompts = content.items["prompt"].items()

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from apps.catalog.content.items import Item
-from apps.catalog.content.layers import Content
+from apps.catalog.content.layers import MOST_CONTENTS, Content
 from apps.manifest.skill_document import InstalledSkill, SkillInvalid, read_skill_document
 from apps.manifest.skill_files import SKILL_FILE, bundled
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=MOST_CONTENTS)
 def installed_skills(content: Content) -> tuple[InstalledSkill, ...]:
     """The usable skills in force, by name. Cached, because content never changes."""
     return tuple(found for item in content.items["skill"].values() if (found := usable_skill(item)))

@@ -15,7 +15,8 @@ from apps.workspace.loading.shared_loads import rules_of
 
 @dataclass(frozen=True, slots=True)
 class AttachingApplication:
-    """`bucket` is that of the owner, "" for nobody's; `number` and `version` are those of the row.
+    """`bucket` is that of the owner, "" for nobody's; `number` and `version` are those of the row,
+    `published` is the number of the version that is live.
 
     Files are read with the rights of the owner; `limit` is the bytes of one. `embedding_deployment_id`
     is None for the installation's default.
@@ -24,6 +25,7 @@ class AttachingApplication:
     slug: str
     number: int
     version: int
+    published: int
     bucket: str
     contexts: tuple[Context, ...]
     embedding_deployment_id: str | None
@@ -71,6 +73,7 @@ def attaching(row: Application) -> AttachingApplication | None:
         row.slug,
         row.pk,
         row.version,
+        row.live_number,
         bucket_of(row.owner_id) if row.owner_id else "",
         contexts,
         manifest.features.documents.embedding_deployment_id,

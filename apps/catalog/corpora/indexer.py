@@ -129,7 +129,7 @@ class Indexer:
     async def embedder(self, application: AttachingApplication) -> Embedder:
         """Raises `DeploymentNotFound`."""
         name = application.embedding_deployment_id
-        meter = self.meter_of(application.slug, application.version)
+        meter = self.meter_of(application.slug, application.published)
         return metered(await self.find_embedder(name), name, meter)
 
 

@@ -11,7 +11,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.forms import ModelForm
 from django.http import HttpRequest
-from django.urls import URLPattern
+from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
@@ -42,6 +42,7 @@ GRANTING = ("is_public", "is_shared", "owner")
 @admin.register(Application)
 class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
     form = ApplicationForm
+    change_list_template = "admin/catalog/application/change_list.html"
     list_display = (
         "title",
         "slug",
@@ -49,6 +50,7 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
         "is_enabled",
         "for_whom",
         "owner",
+        "studio",
         "chat",
     )
     list_filter = (
@@ -111,6 +113,15 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
         people, groups = getattr(application, "people", 0), getattr(application, "groups", 0)
         said = (*counted(people, "person", "people"), *counted(groups, "group", "groups"))
         return ", ".join(said) or "its owner only"
+
+    @admin.display(description="studio")
+    def studio(self, application: Application) -> SafeString:
+        return format_html(
+            '<a href="{}" class="text-primary-700 underline dark:text-primary-400" '
+            'aria-label="Open the studio of {}">Open</a>',
+            reverse("studio:page", args=[application.pk]),
+            application.title,
+        )
 
     @admin.display(description="chat")
     def chat(self, application: Application) -> SafeString | str:

@@ -11,6 +11,7 @@ from apps.catalog.content.installed import installed
 from apps.catalog.content.review import problems_by_item
 from apps.console.admin.home import blocks
 from apps.console.operated import seen
+from apps.console.studio.first_steps import first_steps
 from apps.workspace.local.models import Deployment
 
 
@@ -21,7 +22,9 @@ def is_mcp_server_page(request: HttpRequest) -> bool:
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add `blocks` of how it goes, and `cards` for the pages that the person may see."""
+    """Add `steps` of a new installation, `blocks` of how it goes, and `cards` for the pages that the
+    person may see.
+    """
     may = request.user.has_perm
     cards = []
     if may("catalog.view_application"):
@@ -44,7 +47,8 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         card("Chat page", "chat", "/", "Talk to the applications as your users do."),
         card("API description", "api", reverse("api-docs"), "Edit the catalog from scripts."),
     ]
-    return {**context, "blocks": blocks(request), "cards": cards}
+    more = {"blocks": blocks(request), "cards": cards, "steps": first_steps(request)}
+    return {**context, **more}
 
 
 def card(title: str, icon: str, url: str, text: str) -> dict[str, str]:

@@ -25,6 +25,11 @@ Deployment.objects.create(deployment_id="demo-model", display_name="Demo", provi
 Application.objects.create(slug="it", title="It", manifest=manifest)
 result = ApiKey.objects.create_key(name="it")[1]
 """
+PUBLISH = """
+from apps.catalog.models import Application
+from apps.catalog.versions.publication import publish
+result = publish(Application.objects.get(slug="it"), "The predefined content of now").number
+"""
 MANIFEST = {
     "orchestrator": {"deployment": {"deployment_id": "demo-model"}},
     "contexts": [],
@@ -100,15 +105,18 @@ def test_an_override_is_answered_with_by_another_process_within_a_second(tmp_pat
             text = built_in.replace("The current weather in a city.", "What falls from the sky.")
             typed = {"kind": "tool", "name": "weather", "text": text}
             page = post(client, add, typed, client.get(add).text)
+            first.shell(PUBLISH)
             saved = until(second, key, "What falls from the sky.")
 
             number = re.search(r"contentitem/(\d+)/delete/", page.text)
             assert number is not None
             delete = f"/admin/catalog/contentitem/{number[1]}/delete/"
             post(client, delete, {"post": "yes"}, client.get(delete).text)
+            first.shell(PUBLISH)
             reset = until(second, key, "The current weather in a city.")
 
         write(extra, tool__weather=text.replace("What falls", "What comes"))
+        first.shell(PUBLISH)
         changed = until(second, key, "What comes from the sky.")
 
     assert "The current weather in a city." in before

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import time_machine
+from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
@@ -16,6 +17,7 @@ from apps.catalog.content.installed import look_again
 from apps.catalog.content.models import ContentItem
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
+from apps.catalog.versions.publication import publish
 from apps.errors import ApplicationBroken
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
@@ -31,9 +33,9 @@ MODEL = {"deployment_id": "gpt"}
 PROMPT = {"type": "predefined", "template": "polite"}
 
 
-async def make(**members: object) -> None:
+async def make(**members: object) -> Application:
     document = manifest_with(**{"orchestrator": {"deployment": MODEL}, "features": None, **members})
-    await Application.objects.acreate(slug="harbour", title="Harbour", manifest=document)
+    return await Application.objects.acreate(slug="harbour", title="Harbour", manifest=document)
 
 
 def grow_old() -> None:
@@ -67,16 +69,21 @@ async def test_today_is_the_day_of_the_answer_and_not_of_the_first_one(tmp_path,
     ]
 
 
-async def test_a_changed_file_is_seen_once_what_is_kept_is_old(tmp_path, settings):
+async def test_a_changed_file_reaches_an_application_by_publishing(tmp_path, settings):
     settings.PREDEFINED_DIR = write(tmp_path, prompt__polite="Be polite.")
-    await make(orchestrator={"deployment": MODEL, "system_prompt": PROMPT})
-    before = await resolve("harbour")
+    row = await make(orchestrator={"deployment": MODEL, "system_prompt": PROMPT})
+    first = await resolve("harbour")
 
     write(tmp_path, prompt__polite="Be very polite.")
-    assert await resolve("harbour") is before
+    grow_old()
+    before = await resolve("harbour")
+    await sync_to_async(publish)(row, "A politer prompt")
     grow_old()
     after = await resolve("harbour")
 
+    assert first.manifest.orchestrator.system_prompt.content == "Be polite."
+    assert before.manifest.orchestrator.system_prompt.content == "Be polite."
+    assert (before.number, after.number) == (1, 2)
     assert after.manifest.orchestrator.system_prompt.content == "Be very polite."
     grow_old()
     assert await resolve("harbour") is after

@@ -14,8 +14,9 @@ export class Bar {
     this.discard = button("Discard", () => this.forget());
     this.publish = button("Publish…", () => this.goPublish(), { class: "workbench-button workbench-primary" });
     const actions = may ? [this.discard, this.save, this.publish] : [];
+    const title = root.querySelector("h1");
     root.append(
-      element("div", { class: "studio-bar-line" }, this.state, this.checked, element("span", { class: "studio-gap" }), ...actions),
+      element("div", { class: "studio-bar-line" }, title, this.state, this.checked, element("span", { class: "studio-gap" }), ...actions),
       this.status,
       this.details,
     );

@@ -70,10 +70,10 @@ function findingNote({ severity, path, message }, own) {
   );
 }
 
-// What was found at and below a path, for parts without a field of their own.
-export function findings(store, path) {
+// What was found at a path and, unless `isExact`, below it, for parts without a field of their own.
+export function findings(store, path, isExact = false) {
   const notes = element("div", { class: "studio-findings", "aria-live": "polite" });
-  const show = () => notes.replaceChildren(...store.findingsAt(path).map((one) => findingNote(one, path)));
+  const show = () => notes.replaceChildren(...store.findingsAt(path, isExact).map((one) => findingNote(one, path)));
   store.subscribe((what) => what === "findings" && show(), notes);
   show();
   return notes;

@@ -107,7 +107,7 @@ function begin(store, { prompts }, redraw) {
     "details",
     { class: "studio-fold" },
     element("summary", {}, "Look at the predefined prompts"),
-    element("p", { class: "studio-actions" }, element("label", { htmlFor: id }, "Prompt"), select, take),
+    element("p", { class: "studio-actions" }, element("label", { htmlFor: id }, "Predefined prompt"), select, take),
     shown,
   );
 }

@@ -20,7 +20,7 @@ export const allFields = {
       note,
       element("div", { class: "manifest-editor" }, panel),
     );
-    const [{ FormMode }, { form }] = await Promise.all([import("../form-mode.js"), loadSchemas(store)]);
+    const [{ FormMode }, { form }] = await Promise.all([import("../../form-mode.js"), loadSchemas(store)]);
     if (!panel.isConnected) return;
     const mode = new FormMode({ panel, schema: form, onEdit: (edited) => store.replace(edited) });
     const hidden = await mode.show(structuredClone(store.document));
@@ -46,7 +46,7 @@ export const asText = {
       note,
       element("div", { class: "manifest-editor" }, panel),
     );
-    const [{ TextMode }, { schema }] = await Promise.all([import("../text-mode.js"), loadSchemas(store)]);
+    const [{ TextMode }, { schema }] = await Promise.all([import("../../text-mode.js"), loadSchemas(store)]);
     if (!panel.isConnected) return;
     const edited = (typed) => {
       try {

@@ -34,15 +34,24 @@ export function card(store, index, { about, secrets, redraw, isOpen }) {
     document.querySelector("[data-add] button")?.focus();
   };
   const facts = [KINDS[kind] ?? kind, tools, about?.about, isOff && "switched off"].filter(Boolean);
-  const place = element("details", { class: "studio-fold" }, element("summary", {}, "Settings"));
+  const found = element("span", { class: "studio-error" });
+  const place = element("details", { class: "studio-fold" }, element("summary", {}, "Settings ", found));
   const fill = () => {
     if (place.childElementCount === 1) place.append(element("div", { class: "studio-inner" }, ...settings(store, index, { toolset, switched, isPredefined, secrets, redraw })));
   };
   place.addEventListener("toggle", () => place.open && fill());
-  if (isOpen || store.findingsAt(at(index)).some(({ path }) => path !== at(index))) {
+  if (isOpen) {
     fill();
     place.open = true;
   }
+  const count = () => {
+    const inside = store.findingsAt(at(index)).filter(({ path }) => path !== at(index));
+    const mistakes = inside.filter(({ severity }) => severity === "error").length;
+    const notes = mistakes ? plural(mistakes, "mistake") : inside.length ? plural(inside.length, "warning") : "";
+    found.textContent = notes && `(${notes})`;
+  };
+  store.subscribe((what) => what === "findings" && count(), place);
+  count();
   return element(
     "section",
     { class: "studio-card studio-toolset", "aria-label": `Toolset ${name}`, "data-toolset": String(index) },
@@ -57,7 +66,7 @@ export function card(store, index, { about, secrets, redraw, isOpen }) {
     ),
     quiet(facts.join(" · ")),
     ...(about?.failures ?? []).map(failure),
-    findings(store, at(index)),
+    findings(store, at(index), true),
     place,
   );
 }

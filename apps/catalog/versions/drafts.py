@@ -1,0 +1,97 @@
+"""The draft of an application: one for each, made at the first change and gone when published."""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from apps.catalog.extraction import extract, refusals
+from apps.catalog.models import Application, ApplicationDraft
+from apps.manifest.problems import Problem
+
+WRITTEN = ("title", "description", "manifest")
+"""What a draft has of an application."""
+
+
+class DraftOvertaken(Exception):
+    """Somebody saved the draft meanwhile; `draft` is what they saved, None if they ended it."""
+
+    def __init__(self, draft: ApplicationDraft | None) -> None:
+        super().__init__("Somebody saved this draft while you were editing it.")
+        self.draft = draft
+
+
+def draft_of(row: Application) -> ApplicationDraft:
+    """The stored draft; else one that is not stored (`version` 0) of what is live."""
+    stored = ApplicationDraft.objects.filter(application=row.pk).first()
+    if stored is not None:
+        return stored
+    values = {name: getattr(row, name) for name in WRITTEN}
+    return ApplicationDraft(application=row, based_on=row.live_number, **values)
+
+
+def with_draft(draft: ApplicationDraft) -> Application:
+    """The application as it would be with the draft, not to be saved."""
+    row = copy(draft.application)
+    for name in WRITTEN:
+        setattr(row, name, getattr(draft, name))
+    return row
+
+
+def draft_problems(draft: ApplicationDraft) -> Sequence[Problem]:
+    """What keeps the draft from being published. A draft itself may be saved with mistakes."""
+    return with_draft(draft).manifest_problems()
+
+
+def save_draft(
+    row: Application, values: Mapping[str, Any], seen: int | None, user: User | None
+) -> ApplicationDraft:
+    """Save what is given of title, description and manifest.
+
+    Plain credentials become secrets. `seen` is the version of the draft that was edited, 0 for none
+    and None for whichever there is. Raises `DraftOvertaken`, and `ValidationError` for a title or
+    manifest that no draft can have.
+    """
+    with transaction.atomic():
+        Application.objects.select_for_update(of=("self",)).get(pk=row.pk)
+        draft = draft_of(row)
+        if seen is not None and seen != draft.version:
+            raise DraftOvertaken(draft if draft.pk else None)
+        for name in WRITTEN:
+            if name in values:
+                setattr(draft, name, values[name])
+        if not isinstance(draft.manifest, dict):
+            raise ValidationError({"manifest": "Write a JSON object."})
+        if not draft.title.strip():
+            raise ValidationError({"title": "This field is required."})
+        if refused := refusals(draft.manifest, user):
+            raise ValidationError({"manifest": [*map(str, refused)]})
+        draft.manifest = extract(draft.manifest, [row.manifest], user=user).document
+        draft.author = user
+        draft.clean_fields(exclude=["author", "application"])
+        draft.save()
+    return draft
+
+
+def discard_draft(row: Application) -> bool:
+    """Whether there was one. The only draft of what was never published stays."""
+    if row.live_number == 0:
+        return False
+    return bool(ApplicationDraft.objects.filter(application=row.pk).delete()[0])
+
+
+def new_application(row: Application, user: User | None) -> ApplicationDraft:
+    """Store an application that has nothing but a draft: it answers nobody until it is published.
+
+    Raises `ValidationError` for a slug that is taken.
+    """
+    row.is_unpublished, row.is_enabled = True, False
+    written, row.manifest = row.manifest, {}
+    row.clean_fields(exclude=["manifest", "owner"])
+    row.validate_unique()
+    with transaction.atomic():
+        row.save()
+        return save_draft(row, {"manifest": written}, None, user)

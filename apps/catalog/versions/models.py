@@ -1,0 +1,106 @@
+"""Published versions of applications, their drafts, and the predefined content at publishing."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.timezone import now
+
+from apps.catalog.history.models import Change
+from apps.workspace.versions import Versioned
+
+
+class ContentText(models.Model):
+    """A predefined item as it was in some snapshot, by the hash of all that is in it."""
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    kind = models.CharField(max_length=20)
+    name = models.CharField(max_length=255)
+    text = models.TextField()
+    files = models.JSONField(default=dict)
+
+    class Meta:
+        app_label = "catalog"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+class ContentSnapshot(models.Model):
+    """All predefined items in force at one time: `items` are the digests of their texts, sorted."""
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    items = models.JSONField()
+
+    class Meta:
+        app_label = "catalog"
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class ApplicationVersion(models.Model):
+    """What an application was when it was published. Nothing but `withdrawn_at` ever changes.
+
+    Credentials in `document` are references to secrets. Without a `snapshot`, which versions from
+    before there were any lack, the content that is installed now counts.
+    """
+
+    application = models.ForeignKey(
+        "catalog.Application", on_delete=models.CASCADE, related_name="versions"
+    )
+    number = models.PositiveIntegerField(help_text="Counted from 1 for each application.")
+    title = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    document = models.JSONField(help_text="The manifest as it was written.")
+    snapshot = models.ForeignKey(ContentSnapshot, on_delete=models.PROTECT, null=True)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    author_name = models.CharField(max_length=150, help_text="Stays when the account goes.")
+    via = models.CharField(max_length=10, choices=Change.Via)
+    note = models.CharField(max_length=300)
+    is_automatic = models.BooleanField(
+        default=False, help_text="Published by a save, without a note."
+    )
+    published_at = models.DateTimeField(default=now)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        app_label = "catalog"
+        ordering = ("-number",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("application", "number"), name="one_number_of_an_application"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.title} @{self.number}"
+
+    @property
+    def who(self) -> str:
+        return self.author_name or str(self.get_via_display())
+
+
+class ApplicationDraft(Versioned):
+    """What is to become the next version. It answers nobody but those who may edit it.
+
+    `based_on` is the number of the version that the draft began with, 0 for none.
+    """
+
+    application = models.OneToOneField(
+        "catalog.Application", on_delete=models.CASCADE, related_name="draft"
+    )
+    title = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    manifest = models.JSONField()
+    based_on = models.PositiveIntegerField(default=0)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        app_label = "catalog"
+
+    def __str__(self) -> str:
+        return f"Draft of {self.title}"

@@ -1,0 +1,76 @@
+"""Makes a version of each state of an application that goes live, whichever way it is saved.
+
+It uses a signal, as the history does, because rows are saved by forms, the API, imports and
+commands; the version is written in the transaction of the save.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models.signals import post_save
+
+from apps.catalog.content.installed import installed_anew
+from apps.catalog.history.actors import present_actor, present_note
+from apps.catalog.models import Application
+from apps.catalog.versions.models import ApplicationVersion, ContentSnapshot
+from apps.catalog.versions.snapshots import keep_snapshot
+
+AUTOMATIC = "Saved without a note"
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What is published by the save of a row: `Application.publication`.
+
+    `snapshot` is the predefined content that it stands on; by default that of now.
+    """
+
+    note: str
+    snapshot: ContentSnapshot | None = None
+
+
+def connect() -> None:
+    post_save.connect(after_save, sender=Application, dispatch_uid="versions.application")
+
+
+def after_save(
+    sender: type[Application], instance: Application, created: bool, raw: bool, **kwargs: Any
+) -> None:
+    is_live = not instance.is_unpublished if created else instance.live_number > 0
+    if not raw and (is_live or instance.publication is not None):
+        record_version(instance)
+
+
+def record_version(row: Application) -> None:
+    """Make a version of what is live now, if that has changed or is published by intent."""
+    newest = ApplicationVersion.objects.filter(application=row.pk).first()
+    if row.publication is None and newest is not None and is_same(live_version(row), row):
+        return
+    actor, reason = present_actor(), present_note().reason
+    publication = row.publication or Publication(reason or AUTOMATIC)
+    version = ApplicationVersion.objects.create(
+        application_id=row.pk,
+        number=1 if newest is None else newest.number + 1,
+        title=row.title,
+        description=row.description,
+        document=row.manifest,
+        snapshot=publication.snapshot or keep_snapshot(installed_anew()),
+        author=actor.user,
+        author_name=actor.user.get_username() if actor.user is not None else "",
+        via=actor.via,
+        note=publication.note,
+        is_automatic=row.publication is None and not reason,
+    )
+    Application.objects.filter(pk=row.pk).update(live_number=version.number)
+    row.live_number = version.number
+
+
+def live_version(row: Application) -> ApplicationVersion | None:
+    return ApplicationVersion.objects.filter(application=row.pk, number=row.live_number).first()
+
+
+def is_same(version: ApplicationVersion | None, row: Application) -> bool:
+    if version is None:
+        return False
+    written = version.title, version.description, version.document
+    return written == (row.title, row.description, row.manifest)

@@ -1,0 +1,43 @@
+"""Conversations that stay with the version of their application that they began with."""
+
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+
+from apps.accounts.caller import Caller
+from apps.catalog import access
+from apps.catalog.models import Application
+from apps.catalog.resolve import ResolvedApplication
+from apps.chat.access import own
+from apps.chat.models import Conversation
+from apps.errors import ApplicationNotFound
+
+
+def keep_version(row: Application, number: int) -> None:
+    """Let what was begun until now go on with a version, when another one goes live."""
+    Conversation.objects.filter(application=row.pk, pinned_version=None).update(
+        pinned_version=number
+    )
+
+
+async def find_for(slug: str, caller: Caller, conversation: UUID | None) -> ResolvedApplication:
+    """The version that answers in a conversation; the live one if that was withdrawn meanwhile.
+
+    Raises as `access.find`.
+    """
+    live = await access.find(slug, caller)
+    if conversation is None:
+        return live
+    number = await database_sync_to_async(pinned_version)(caller, conversation)
+    if number is None or number == live.number:
+        return live
+    try:
+        return await access.find(f"{slug}@{number}", caller)
+    except ApplicationNotFound:
+        return live
+
+
+def pinned_version(caller: Caller, conversation: UUID) -> int | None:
+    rows = own(caller).filter(pk=conversation)
+    found: int | None = rows.values_list("pinned_version", flat=True).first()
+    return found
