@@ -36,6 +36,8 @@ studio_urls: list[URLPattern] = [
     path("check/", staff(studio.check), name="check"),
     path("save/", staff(studio.save_draft), name="save"),
     path("discard/", staff(studio.discard_draft), name="discard"),
+    path("difference/", staff(studio.difference), name="difference"),
+    path("publish/", staff(studio.publish_draft), name="publish"),
     path("answer/", staff(studio_answers.answer), name="answer"),
     path("test/", staff(studio.test_deployment), name="test"),
 ]
