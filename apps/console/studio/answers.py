@@ -37,9 +37,8 @@ from apps.agent.model import ModelRequest
 from apps.agent.progress import Progress
 from apps.agent.sent_request import SentRequest
 from apps.agent.streams import stream
-from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication, prepare_application
+from apps.catalog.resolve import ResolvedApplication, prepare_version, resolve_draft
 from apps.console.studio.access import for_editors
 from apps.console.studio.typed import Typed, Unreadable, body_of, typed_in
 from apps.console.studio.working_copy import Refused, sources_of, whole_document
@@ -111,19 +110,14 @@ def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
 
 
 def resolved(row: Application, typed: Typed, *, is_live: bool) -> ResolvedApplication:
-    """Raises `Refused`, `ApplicationBroken`."""
+    """Raises `Refused`, `ApplicationBroken`, `Unreadable`."""
     if is_live:
-        return prepare_application(row, installed())
+        if not row.live_number:
+            raise Unreadable("Nothing is published yet.")
+        return prepare_version(row, row.live_number)
     document = whole_document(typed, sources_of(row))
-    draft = Application(
-        pk=row.pk,
-        slug=row.slug,
-        title=typed.title,
-        description=typed.description,
-        manifest=document,
-        version=row.version,
-    )
-    return prepare_application(draft, installed())
+    row.title, row.description = typed.title, typed.description
+    return resolve_draft(row, document)
 
 
 def messages_in(body: dict[str, Any]) -> tuple[Message, ...]:

@@ -9,15 +9,14 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.db.models import Case, When
 
 from apps.catalog.content.installed import installed
-from apps.catalog.extraction import extract, refusals
 from apps.catalog.file_kinds import KINDS
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.catalog.models import Application, empty_manifest
 from apps.catalog.row_files import ContentFile, ContentInvalid, read_file
+from apps.catalog.versions.drafts import new_application
 from apps.workspace.local.deployment import Deployment
 
 LARGEST_FILE = 2 * 1024 * 1024
@@ -91,16 +90,14 @@ def from_file(content: bytes) -> Beginning:
     )
 
 
-@transaction.atomic
 def make(title: str, slug: str, beginning: Beginning, owner: Any) -> Application:
-    """Store a new application. Raises ValidationError."""
-    manifest = beginning.manifest
-    if refused := refusals(manifest, owner):
-        raise ValidationError([f"{problem.path}: {problem.message}" for problem in refused])
-    manifest = extract(manifest, user=owner).document
+    """Store a new application, which has nothing but a draft. Raises ValidationError."""
     row = Application(
-        title=title, slug=slug, description=beginning.description, manifest=manifest, owner=owner
+        title=title,
+        slug=slug,
+        description=beginning.description,
+        manifest=beginning.manifest,
+        owner=owner,
     )
-    row.full_clean()
-    row.save()
+    new_application(row, owner)
     return row

@@ -7,21 +7,22 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from apps.catalog.models import Application, Role
+from apps.catalog.versions.states import state_of
 from apps.console.studio.working_copy import WorkingCopy, working_copy
 from apps.live.run_summary import RunSummary
 
 Facts = list[tuple[str, str]]
-PAGES = ("choices", "check", "save", "discard", "answer", "test")
+PUBLISH = "catalog.publish_application"
+PAGES = ("choices", "check", "save", "discard", "answer", "test", "publish", "difference")
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 
 
 def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> dict[str, Any]:
-    kept = working_copy(row)
     return {
-        **kept.shown,
+        **stored_data(request, row, working_copy(row)),
         "slug": row.slug,
-        "state": state_of(row, kept),
         "may_change": can_change,
+        "may_publish": can_change and request.user.has_perm(PUBLISH),
         "origin": f"{request.scheme}://{request.get_host()}",
         "urls": addresses(request, row),
         "access": access_facts(row),
@@ -29,17 +30,27 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
     }
 
 
-def state_of(row: Application, kept: WorkingCopy) -> dict[str, Any]:
-    """The state of the application as the bar shows it."""
-    return {"name": "live", "title": "Live", "has_draft": kept.has_draft, "can_publish": False}
+def stored_data(request: HttpRequest, row: Application, kept: WorkingCopy) -> dict[str, Any]:
+    """The draft as it is stored, and the state of the application as the bar shows it."""
+    state = state_of(row)
+    has_draft = kept.version > 0
+    return {
+        **kept.masked.as_json(),
+        "version": kept.version,
+        "state": {
+            "name": state.value,
+            "title": state.label,
+            "number": row.live_number,
+            "has_draft": has_draft,
+            "can_discard": has_draft and row.live_number > 0,
+            "can_publish": has_draft and request.user.has_perm(PUBLISH),
+        },
+    }
 
 
 def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
     may = request.user.has_perm
-    own = {
-        name: reverse(f"studio:{name}", args=[row.pk])
-        for name in (*PAGES, *TOOL_PAGES)
-    }
+    own = {name: reverse(f"studio:{name}", args=[row.pk]) for name in (*PAGES, *TOOL_PAGES)}
     optional = (
         ("budgets", "insights.view_budget", "admin:insights_budget_changelist"),
         ("keys", "catalog.view_operatorkey", "admin:catalog_operatorkey_changelist"),

@@ -1,27 +1,33 @@
 """The studio's page, and what its scripts ask."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import Application
 from apps.catalog.review import review_text
+from apps.catalog.versions.publication import DraftOutdated, publish
 from apps.console.admin.deployments import try_connection
 from apps.console.studio.access import application_seen, for_editors, may_change
 from apps.console.studio.choices import choices_for
-from apps.console.studio.page import page_data, state_of
+from apps.console.studio.page import PUBLISH, page_data, stored_data
 from apps.console.studio.typed import body_of, text_of, typed_in
 from apps.console.studio.working_copy import (
     Clashing,
     Refused,
     WorkingCopy,
+    difference_rows,
     discard,
+    findings_of,
+    problems_of,
     save,
     sources_of,
+    working_copy,
 )
 from apps.workspace.local.deployment import Deployment
 
@@ -67,16 +73,51 @@ def save_draft(request: HttpRequest, row: Application) -> JsonResponse:
         return JsonResponse({"message": str(error), "findings": findings}, status=422)
     except Clashing as error:
         return JsonResponse({"message": str(error), "clashes": error.clashes}, status=409)
-    return stored(row, kept, said)
+    return stored(request, row, kept, said)
 
 
 @for_editors
 def discard_draft(request: HttpRequest, row: Application) -> JsonResponse:
-    return stored(row, discard(row), "Discarded.")
+    return stored(request, row, discard(row), "Discarded.")
 
 
-def stored(row: Application, kept: WorkingCopy, said: str) -> JsonResponse:
-    return JsonResponse({**kept.shown, "state": state_of(row, kept), "message": said})
+@for_editors
+def difference(request: HttpRequest, row: Application) -> JsonResponse:
+    """What publishing the stored draft would change."""
+    return JsonResponse({"differences": [*difference_rows(row)]})
+
+
+@for_editors
+def publish_draft(request: HttpRequest, row: Application) -> JsonResponse:
+    """Raises `Unreadable`, PermissionDenied."""
+    if not request.user.has_perm(PUBLISH):
+        raise PermissionDenied
+    body = body_of(request)
+    try:
+        version = publish(
+            row,
+            str(body.get("note", "")),
+            user=cast(Any, request.user),
+            only_new=body.get("only_new") is True,
+            is_over=body.get("is_over") is True,
+        )
+    except DraftOutdated as error:
+        return JsonResponse({"message": " ".join(error.messages), "is_outdated": True}, status=409)
+    except ValidationError as error:
+        problems = findings_of(working_copy(row).masked, problems_of(error))
+        about_note = [one.message for one in problems if one.path == "(note)"]
+        message = (
+            " ".join(about_note) or "It was not published. Each mistake stands beside its field."
+        )
+        findings = [] if about_note else [asdict(one) for one in problems]
+        return JsonResponse({"message": message, "findings": findings}, status=422)
+    row = application_seen(request, row.pk)
+    return stored(request, row, working_copy(row), f"Published as version {version.number}.")
+
+
+def stored(request: HttpRequest, row: Application, kept: WorkingCopy, said: str) -> JsonResponse:
+    row = application_seen(request, row.pk)  # the draft of the old one is remembered
+    return JsonResponse({**stored_data(request, row, kept), "message": said})
 
 
 @for_editors

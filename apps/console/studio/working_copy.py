@@ -1,34 +1,40 @@
-"""The draft of an application as the studio edits it: read, saved with the edits of others, discarded.
+"""The draft of an application as the studio edits it: read, saved with the edits of others, published.
 
 The one module of the studio that knows how drafts are kept.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
 
-from apps.catalog.extraction import extract, refusals
-from apps.catalog.history.differences import MISSING
-from apps.catalog.history.display import rendered_value
+from apps.catalog.history.differences import MISSING, differences
+from apps.catalog.history.display import (
+    MOST_SHOWN,
+    RenderedDifference,
+    rendered_differences,
+    rendered_value,
+)
 from apps.catalog.history.merge import Merge
 from apps.catalog.masking import masked, put_back
-from apps.catalog.models import Application
+from apps.catalog.models import Application, ApplicationDraft
 from apps.catalog.review import Finding, finding
+from apps.catalog.versions.drafts import DraftOvertaken, draft_of, save_draft
+from apps.catalog.versions.drafts import discard_draft as discard_stored_draft
 from apps.console.studio.typed import Typed, text_of
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
 
-UNREADABLE = "The draft was not saved. Each mistake stands beside its field."
+MOST_ATTEMPTS = 3
+"""At a save; somebody else would have to save between each of them."""
 
 
 class Refused(Exception):
     """The draft cannot be stored; the `findings` say where."""
 
     def __init__(self, findings: list[Finding]) -> None:
-        super().__init__(UNREADABLE)
+        super().__init__("Nothing was saved. Each mistake stands beside its field.")
         self.findings = findings
 
 
@@ -42,39 +48,34 @@ class Clashing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WorkingCopy:
-    """`document` has its plain credentials; `version` counts the saves of the draft."""
+    """`document` has its plain credentials; `version` counts the saves of the draft, 0 for none."""
 
     title: str
     description: str
     document: Any
     version: int
-    has_draft: bool = False
 
     @property
-    def shown(self) -> dict[str, Any]:
-        """What the page gets, with credentials masked."""
-        return {
-            "title": self.title,
-            "description": self.description,
-            "document": masked(self.document),
-            "version": self.version,
-        }
+    def masked(self) -> Typed:
+        return Typed(self.title, self.description, masked(self.document))
 
 
-def working_copy(application: Application) -> WorkingCopy:
-    return WorkingCopy(
-        application.title, application.description, application.manifest, application.version
-    )
+def working_copy(row: Application) -> WorkingCopy:
+    return copy_of(draft_of(row))
 
 
-def sources_of(application: Application) -> list[Any]:
+def copy_of(draft: ApplicationDraft) -> WorkingCopy:
+    version = draft.version if draft.pk else 0
+    return WorkingCopy(draft.title, draft.description, draft.manifest, version)
+
+
+def sources_of(row: Application) -> list[Any]:
     """Documents with the credentials that a typed one may mask."""
-    return [application.manifest]
+    return [draft_of(row).manifest, row.manifest]
 
 
-@transaction.atomic
 def save(
-    application: Application,
+    row: Application,
     typed: Typed,
     seen: int,
     base: Typed,
@@ -85,43 +86,54 @@ def save(
 
     Raises `Refused`, `Clashing`.
     """
-    row = Application.objects.select_for_update().get(pk=application.pk)
-    stored = working_copy(row)
     said = "Saved."
-    if stored.version != seen:
-        typed, said = merged(typed, base, stored, choices)
-    document = whole_document(typed, sources_of(row))
-    if refused := refusals(document, user):
-        raise Refused(findings_of(typed, refused))
-    found = extract(document, sources_of(row), user=user)
-    row.title, row.description, row.manifest = typed.title, typed.description, found.document
-    try:
-        row.full_clean()
-    except ValidationError as error:
-        raise Refused(findings_of(typed, problems_of(error))) from error
-    row.save()
-    return working_copy(row), said
+    for _ in range(MOST_ATTEMPTS):
+        document = whole_document(typed, sources_of(row))
+        values = {"title": typed.title, "description": typed.description, "manifest": document}
+        try:
+            return copy_of(save_draft(row, values, seen, user)), said
+        except ValidationError as error:
+            raise Refused(findings_of(typed, problems_of(error))) from error
+        except DraftOvertaken as overtaken:
+            row = Application.objects.get(pk=row.pk)
+            stored = copy_of(overtaken.draft) if overtaken.draft else working_copy(row)
+        typed = merged(typed, base, stored.masked, choices)
+        base, seen = stored.masked, stored.version
+        said = "Saved, together with what somebody else saved meanwhile."
+    raise Clashing([])
 
 
-def discard(application: Application) -> WorkingCopy:
-    return working_copy(application)
+def discard(row: Application) -> WorkingCopy:
+    discard_stored_draft(row)
+    return working_copy(row)
 
 
-def merged(
-    mine: Typed, base: Typed, stored: WorkingCopy, choices: Mapping[str, str]
-) -> tuple[Typed, str]:
+def merged(mine: Typed, base: Typed, theirs: Typed, choices: Mapping[str, str]) -> Typed:
     """Raises `Clashing` for places that both changed, unless they are chosen."""
     merging = Merge(choices)
-    theirs = Typed(stored.title, stored.description, masked(stored.document))
     found = merging.merged(base.as_json(), mine.as_json(), theirs.as_json())
-    open_clashes = [clash for clash in merging.clashes if clash.path not in choices]
-    if open_clashes:
-        shown = [
-            {"path": one.path, "mine": as_text(one.mine), "theirs": as_text(one.theirs)}
-            for one in open_clashes
-        ]
+    shown = [
+        {"path": one.path, "mine": as_text(one.mine), "theirs": as_text(one.theirs)}
+        for one in merging.clashes
+        if one.path not in choices
+    ]
+    if shown:
         raise Clashing(shown)
-    return Typed(**found), "Saved, together with what somebody else saved meanwhile."
+    return Typed(**found)
+
+
+def unpublished(row: Application) -> list[RenderedDifference]:
+    """Where the draft differs from what is live. All of it for what was never published."""
+    before: Any = MISSING
+    if row.live_number:
+        before = Typed(row.title, row.description, masked(row.manifest)).as_json()
+    after = working_copy(row).masked.as_json()
+    return rendered_differences([*differences(before, after)][:MOST_SHOWN])
+
+
+def difference_rows(row: Application) -> Iterator[dict[str, Any]]:
+    for one in unpublished(row):
+        yield {**asdict(one), "path": one.path.removeprefix("document.")}
 
 
 def as_text(value: Any) -> str:
@@ -137,16 +149,19 @@ def whole_document(typed: Typed, sources: list[Any]) -> Any:
 
 
 def problems_of(error: ValidationError) -> list[Problem]:
-    """The messages begin with their paths, as `Application.clean` writes them."""
+    """Messages about a manifest begin with their paths."""
+    if not hasattr(error, "error_dict"):
+        return [Problem("", message) for message in error.messages]
     found = []
     for field, messages in error.message_dict.items():
         for message in messages:
             path, separator, text = message.partition(": ")
             is_placed = field == "manifest" and separator and " " not in path
-            found.append(Problem(path, text) if is_placed else Problem(f"({field})", message))
+            named = "" if field in ("manifest", "__all__") else f"({field})"
+            found.append(Problem(path, text) if is_placed else Problem(named, message))
     return found
 
 
-def findings_of(typed: Typed, problems: Any) -> list[Finding]:
+def findings_of(typed: Typed, problems: Sequence[Problem]) -> list[Finding]:
     text = text_of(typed.document)
     return [finding("error", problem, text) for problem in problems]

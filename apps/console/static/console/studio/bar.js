@@ -1,6 +1,7 @@
 // The bar above everything: the state of the draft, and what can be done with it.
 
 import { button, element, newId } from "./elements.js";
+import { PublishPanel } from "./publish-panel.js";
 
 export class Bar {
   constructor(root, store) {
@@ -10,13 +11,13 @@ export class Bar {
     this.status = element("p", { role: "status", class: "studio-status" });
     this.details = element("div", { class: "studio-details", hidden: true });
     const may = store.data.may_change;
-    this.save = button("Save draft", () => this.store_(), { title: "Ctrl+S" });
+    this.save = button("Save draft", () => this.saveDraft(), { title: "Ctrl+S" });
     this.discard = button("Discard", () => this.forget());
     this.publish = button("Publish…", () => this.goPublish(), { class: "workbench-button workbench-primary" });
     const actions = may ? [this.discard, this.save, this.publish] : [];
-    const title = root.querySelector("h1");
+    this.title = root.querySelector("h1");
     root.append(
-      element("div", { class: "studio-bar-line" }, title, this.state, this.checked, element("span", { class: "studio-gap" }), ...actions),
+      element("div", { class: "studio-bar-line" }, this.title, this.state, this.checked, element("span", { class: "studio-gap" }), ...actions),
       this.status,
       this.details,
     );
@@ -24,7 +25,7 @@ export class Bar {
     document.addEventListener("keydown", (event) => {
       if (!(event.ctrlKey || event.metaKey) || event.key !== "s" || !may) return;
       event.preventDefault();
-      this.store_();
+      this.saveDraft();
     });
     this.show();
   }
@@ -32,10 +33,11 @@ export class Bar {
   show() {
     const { state, isChanged, findings, isChecked, data } = this.store;
     const text = isChanged ? `${state.title} · unsaved` : state.title;
+    this.title.textContent = this.store.title;
     this.state.textContent = text;
     this.state.dataset.state = isChanged ? "unsaved" : state.name;
     this.save.disabled = !isChanged;
-    this.discard.disabled = !isChanged && !state.has_draft;
+    this.discard.disabled = !isChanged && !state.can_discard;
     const errors = findings.filter(({ severity }) => severity === "error").length;
     const warnings = findings.length - errors;
     const parts = [counted(errors, "mistake"), counted(warnings, "warning")].filter(Boolean);
@@ -43,7 +45,8 @@ export class Bar {
     this.checked.dataset.severity = errors ? "error" : warnings ? "warning" : "";
     this.checked.textContent = parts.join(", ") || "No mistakes";
     this.checked.disabled = !findings.length;
-    this.publish.disabled = !data.urls.publish || errors > 0 || !(isChanged || state.can_publish);
+    this.publish.hidden = !data.may_publish;
+    this.publish.disabled = errors > 0 || !(isChanged || state.can_publish);
     if (!this.details.hidden && this.details.dataset.what === "findings") this.fillFindings();
   }
 
@@ -82,7 +85,7 @@ export class Bar {
   }
 
   // Save, merging what others saved meanwhile. Gives whether the draft is stored.
-  async store_(choices = {}) {
+  async saveDraft(choices = {}) {
     this.save.disabled = true;
     this.say("Saving…");
     const { current, version, base } = this.store;
@@ -140,7 +143,7 @@ export class Bar {
     });
     const done = button("Save with these choices", () => {
       const chosen = clashes.map(({ path }, index) => [path, fields[index].querySelector(":checked").value]);
-      this.store_(Object.fromEntries(chosen));
+      this.saveDraft(Object.fromEntries(chosen));
     });
     this.details.dataset.what = "clashes";
     this.details.hidden = false;
@@ -150,22 +153,59 @@ export class Bar {
   }
 
   async forget() {
-    const what = this.store.state.has_draft ? "the draft and what you changed" : "what you changed";
-    if (!window.confirm(`Discard ${what}? The published version stays as it is.`)) return;
+    const { state } = this.store;
+    const what = state.can_discard ? "the draft and what you changed" : "what you changed since it was saved";
+    if (!window.confirm(`Discard ${what}?`)) return;
     const response = await this.store.send("discard", {}).catch(() => null);
     const answer = await response?.json().catch(() => null);
     if (!response?.ok || !answer) {
       this.say(answer?.message ?? "It could not be discarded. Try again.", true);
       return;
     }
+    this.keep(answer);
+  }
+
+  keep(answer) {
     this.store.keep(answer);
+    this.details.hidden = true;
     this.say(answer.message);
     this.store.tell("stored");
   }
 
+  // Show what publishing would change, and ask for a note.
   async goPublish() {
-    if (this.store.isChanged && !(await this.store_())) return;
-    location.assign(this.store.data.urls.publish);
+    if (this.store.isChanged && !(await this.saveDraft())) return;
+    const response = await this.store.send("difference", {}).catch(() => null);
+    if (!response?.ok) {
+      this.say("What would change cannot be told now. Try again.", true);
+      return;
+    }
+    const { differences } = await response.json();
+    this.say("");
+    this.details.dataset.what = "publish";
+    this.details.hidden = false;
+    const { number } = this.store.state;
+    const panel = new PublishPanel(differences, number, (body) => this.sendPublish(body), () => {
+      this.details.hidden = true;
+      this.publish.focus();
+    });
+    this.details.replaceChildren(panel.root);
+    panel.note.focus();
+  }
+
+  async sendPublish(body) {
+    const response = await this.store.send("publish", body).catch(() => null);
+    const answer = await response?.json().catch(() => null);
+    if (response?.ok && answer) {
+      this.keep(answer);
+      return {};
+    }
+    if (answer?.findings?.length) {
+      this.details.hidden = true;
+      this.store.found(answer.findings);
+    }
+    this.say(answer?.message ?? "It could not be published. Try again.", true);
+    return answer ?? {};
   }
 }
 

@@ -19,7 +19,7 @@ export const behaviour = {
         linesField(store, {
           label: "Types of files that may be attached",
           path: of("input_attachment_types"),
-          placeholder: "any\napplication/pdf\nimage/*",
+          placeholder: "application/pdf\nimage/*",
           help: "One a line. Empty: any.",
         }),
         switchField(store, {

@@ -1,6 +1,6 @@
 // What the model is told: the prompt, its variables, predefined prompts, and what comes beside it.
 
-import { button, element, findings, group, newId, paragraph, quiet, selectField, textField } from "../elements.js";
+import { button, element, field, findings, group, newId, paragraph, quiet, selectField, textField } from "../elements.js";
 import { preview } from "../prompt-layers.js";
 
 const PATH = "orchestrator.system_prompt";
@@ -21,7 +21,7 @@ export const instructions = {
       this.render(container, store);
     };
     const kind = store.get(`${PATH}.type`) ?? "custom";
-    container.append(kinds(store, kind, redraw));
+    container.append(naming(store), kinds(store, kind, redraw));
     const place = element("div", { class: "studio-body" });
     container.append(place);
     const choices = kind === "dial" ? {} : await store.choices();
@@ -32,6 +32,28 @@ export const instructions = {
     place.append(preview(store));
   },
 };
+
+// What people read of the application before they ask it anything.
+function naming(store) {
+  const bound = (name, control) => {
+    control.addEventListener("input", () => store.name({ [name]: control.value }));
+    return control;
+  };
+  const title = bound("title", element("input", { value: store.title, maxLength: 200, autocomplete: "off" }));
+  const description = bound("description", element("textarea", { value: store.description, rows: 2 }));
+  return element(
+    "details",
+    { class: "studio-fold" },
+    element("summary", {}, "Title and description"),
+    field(store, { label: "Title", control: title, findingsPath: "(title)" }),
+    field(store, {
+      label: "Description",
+      control: description,
+      findingsPath: "(description)",
+      help: "What people read where applications are listed, and models where it is their tool.",
+    }),
+  );
+}
 
 function kinds(store, kind, redraw) {
   const name = newId("kind");
@@ -67,6 +89,9 @@ function written(store, choices, redraw) {
     help: "What the model is told before every conversation. {name} stands for a variable.",
   });
   const textarea = prompt.querySelector("textarea");
+  const whole = () => store.get(PATH) ?? { type: "custom", content: "", variables: {} };
+  // A prompt that was left out gets the members that it has to have.
+  textarea.addEventListener("input", () => store.change(PATH, { ...whole(), content: textarea.value }), { capture: true });
   textarea.classList.add("studio-prompt");
   const count = element("p", { class: "studio-count" });
   const tell = () => {
