@@ -13,6 +13,10 @@ function labelled(label, control, help) {
   return element("div", { class: "studio-field" }, element("label", { htmlFor: control.id }, label), control, about);
 }
 
+// A secret that there is not yet is typed instead, and made when the draft is saved.
+const withKnownSecret = (written, secrets, typed = "") =>
+  Object.fromEntries(Object.entries(written).map(([key, value]) => [key, value?.$secret && (typed || !secrets.includes(value.$secret)) ? typed : value]));
+
 const line = (properties = {}) => element("input", { type: "text", autocomplete: "off", spellcheck: false, ...properties });
 
 // A button that does something slow; what fails is told beside it.
@@ -99,7 +103,7 @@ function fromOpenApi(store, choices, done) {
     async () => {
       place.replaceChildren();
       const found = await ask(store, "openapi", address.value.trim() ? { url: address.value } : { text: text.value });
-      place.replaceChildren(...operations(found, done));
+      place.replaceChildren(...operations(found, choices.secrets, done));
       return `${found.title}: ${found.operations.length} operations.`;
     },
     "Reading…",
@@ -107,7 +111,7 @@ function fromOpenApi(store, choices, done) {
   return [labelled("Address of the document", address), labelled("Or a file", file), labelled("Or its text, in JSON or YAML", text), read, place];
 }
 
-function* operations(found, done) {
+function* operations(found, secrets, done) {
   const name = line({ value: plainName(found.title) });
   const base = line({ value: found.base_url, placeholder: "https://api.example.com/v1" });
   let chosen = [];
@@ -117,7 +121,7 @@ function* operations(found, done) {
     () => {
       const toolset = { type: "rest-api", name: plainName(name.value), base_url: base.value.trim() || null };
       if (found.description) toolset.description = found.description.slice(0, 300);
-      if (found.authorization) toolset.authorization = found.authorization.written;
+      if (found.authorization) toolset.authorization = withKnownSecret(found.authorization.written, secrets);
       done({ ...toolset, tools: chosen.map((one) => tools.get(one).tool) });
     },
     { class: "workbench-button workbench-primary", disabled: true },
@@ -130,7 +134,7 @@ function* operations(found, done) {
   yield* found.notes.map((note) => quiet(note));
   yield labelled("Name of the toolset", name);
   yield labelled("Address of the service", base);
-  if (found.authorization?.secret) yield quiet(`The service wants to know who is calling. Choose the secret under Settings; it is proposed as ${found.authorization.secret}.`);
+  if (found.authorization?.secret) yield quiet(`The service wants to know who is calling. Type its credential under Settings, or choose a secret there.`);
   yield tickList(rows, [], (_, ticked) => {
     chosen = ticked;
     add.disabled = !ticked.length;
@@ -147,7 +151,7 @@ function fromCurl(store, choices, done) {
     async () => {
       place.replaceChildren();
       const found = await ask(store, "curl", { text: text.value });
-      place.replaceChildren(...command(store, found, done));
+      place.replaceChildren(...command(store, choices.secrets, found, done));
       return "";
     },
     "Reading…",
@@ -155,7 +159,7 @@ function fromCurl(store, choices, done) {
   return [labelled("Command", text, "It is read, not run. A credential in it is taken out."), read, place];
 }
 
-function* command(store, found, done) {
+function* command(store, secrets, found, done) {
   const { method_url: url, method_type: method } = found.tool.rest_api_method_info;
   const same = (store.get("tool_sets") ?? []).findIndex(({ type, base_url: base }) => type === "rest-api" && base === found.base_url);
   yield element("p", {}, element("code", {}, `${method.toUpperCase()} ${found.base_url}${url}`));
@@ -163,13 +167,11 @@ function* command(store, found, done) {
   const keep = element("input", { type: "checkbox", id: newId("keep"), checked: true });
   if (found.credential) {
     yield element("p", {}, keep, " ", element("label", { htmlFor: keep.id }, "Keep its credential as a secret"));
-    yield quiet(`Saving makes the secret; the application only names it. Otherwise it is proposed as ${found.authorization.secret}, and dropped here.`);
+    yield quiet(`Saving makes the secret; the application only names it. Otherwise it is dropped here.`);
   }
   yield element("p", {}, button("Add this tool", () => {
-    const authorization = found.authorization && { ...found.authorization.written };
-    if (authorization && keep.checked && found.credential) {
-      for (const [key, value] of Object.entries(authorization)) if (value?.$secret) authorization[key] = found.credential;
-    }
+    const typed = keep.checked ? found.credential : "";
+    const authorization = found.authorization && withKnownSecret(found.authorization.written, secrets, typed);
     if (same >= 0) return done(intoToolset(store, same, found.tool, authorization));
     const name = plainName(new URL(found.base_url).hostname.split(".").slice(-2)[0]);
     done({ type: "rest-api", name, base_url: found.base_url, ...(authorization ? { authorization } : {}), tools: [found.tool] });
