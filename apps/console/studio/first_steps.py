@@ -1,11 +1,12 @@
 """The way of a new installation to its first conversation: a model, an application, a question."""
 
 from dataclasses import dataclass
+from typing import Any
 
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.catalog.models import Application
 from apps.console.operated import seen
 from apps.live.run_summary import RunSummary
 from apps.workspace.local.deployment import Deployment
@@ -27,9 +28,12 @@ def first_steps(request: HttpRequest) -> list[FirstStep]:
     if not may("catalog.add_application"):
         return []
     models = Deployment.objects.filter(is_enabled=True, kind=Deployment.Kind.CHAT)
-    has_model = models.exclude(provider=Deployment.Provider.DEMO).exists()
-    own: Application | None = seen(request).filter(imported_hash="").order_by("pk").first()
-    has_talked = own is not None and RunSummary.objects.filter(application=own.slug).exists()
+    real = models.exclude(provider=Deployment.Provider.DEMO)
+    runs = RunSummary.objects.filter(application=OuterRef("slug"))
+    rows = seen(request).filter(imported_hash="").order_by("pk")
+    own: Any = rows.annotate(has_model=Exists(real), has_talked=Exists(runs)).first()
+    has_model = real.exists() if own is None else own.has_model
+    has_talked = own is not None and own.has_talked
     if has_model and own is not None and has_talked:
         return []
     add = reverse("admin:workspace_deployment_add") if may("workspace.add_deployment") else ""

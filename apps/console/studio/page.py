@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from apps.catalog.models import Application, Role
 from apps.catalog.versions.states import state_of
-from apps.console.studio.working_copy import WorkingCopy, working_copy
+from apps.console.studio.working_copy import working_copy
 from apps.live.run_summary import RunSummary
 
 Facts = list[tuple[str, str]]
@@ -19,7 +19,7 @@ TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 
 def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> dict[str, Any]:
     return {
-        **stored_data(request, row, working_copy(row)),
+        **stored_data(request, row),
         "slug": row.slug,
         "may_change": can_change,
         "may_publish": can_change and request.user.has_perm(PUBLISH),
@@ -30,9 +30,10 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
     }
 
 
-def stored_data(request: HttpRequest, row: Application, kept: WorkingCopy) -> dict[str, Any]:
+def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
     """The draft as it is stored, and the state of the application as the bar shows it."""
     state = state_of(row)
+    kept = working_copy(row)  # after the state: a row remembers the draft that is made for it
     has_draft = kept.version > 0
     return {
         **kept.masked.as_json(),

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from apps.catalog.models import Application
 from apps.catalog.review import review_text
+from apps.catalog.versions.drafts import discard_draft as discard_draft_of
 from apps.catalog.versions.publication import DraftOutdated, publish
 from apps.console.admin.deployments import try_connection
 from apps.console.studio.access import application_seen, for_editors, may_change
@@ -20,9 +21,7 @@ from apps.console.studio.typed import body_of, text_of, typed_in
 from apps.console.studio.working_copy import (
     Clashing,
     Refused,
-    WorkingCopy,
     difference_rows,
-    discard,
     findings_of,
     problems_of,
     save,
@@ -67,18 +66,19 @@ def save_draft(request: HttpRequest, row: Application) -> JsonResponse:
     picked = {str(k): str(v) for k, v in picked.items()} if isinstance(picked, dict) else {}
     number = seen if isinstance(seen, int) else 0
     try:
-        kept, said = save(row, typed_in(body), number, base, picked, request.user)
+        said = save(row, typed_in(body), number, base, picked, request.user)
     except Refused as error:
         findings = [asdict(one) for one in error.findings]
         return JsonResponse({"message": str(error), "findings": findings}, status=422)
     except Clashing as error:
         return JsonResponse({"message": str(error), "clashes": error.clashes}, status=409)
-    return stored(request, row, kept, said)
+    return stored(request, row, said)
 
 
 @for_editors
 def discard_draft(request: HttpRequest, row: Application) -> JsonResponse:
-    return stored(request, row, discard(row), "Discarded.")
+    discard_draft_of(row)
+    return stored(request, row, "Discarded.")
 
 
 @for_editors
@@ -111,13 +111,12 @@ def publish_draft(request: HttpRequest, row: Application) -> JsonResponse:
         )
         findings = [] if about_note else [asdict(one) for one in problems]
         return JsonResponse({"message": message, "findings": findings}, status=422)
-    row = application_seen(request, row.pk)
-    return stored(request, row, working_copy(row), f"Published as version {version.number}.")
+    return stored(request, row, f"Published as version {version.number}.")
 
 
-def stored(request: HttpRequest, row: Application, kept: WorkingCopy, said: str) -> JsonResponse:
-    row = application_seen(request, row.pk)  # the draft of the old one is remembered
-    return JsonResponse({**stored_data(request, row, kept), "message": said})
+def stored(request: HttpRequest, row: Application, said: str) -> JsonResponse:
+    row = application_seen(request, row.pk)  # the old one remembers its draft
+    return JsonResponse({**stored_data(request, row), "message": said})
 
 
 @for_editors

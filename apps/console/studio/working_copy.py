@@ -21,7 +21,6 @@ from apps.catalog.masking import masked, put_back
 from apps.catalog.models import Application, ApplicationDraft
 from apps.catalog.review import Finding, finding
 from apps.catalog.versions.drafts import DraftOvertaken, draft_of, save_draft
-from apps.catalog.versions.drafts import discard_draft as discard_stored_draft
 from apps.console.studio.typed import Typed, text_of
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
@@ -81,8 +80,8 @@ def save(
     base: Typed,
     choices: Mapping[str, str],
     user: Any,
-) -> tuple[WorkingCopy, str]:
-    """Store what was typed, merged with what others saved since `base`; gives a sentence about it.
+) -> str:
+    """Store what was typed, merged with what others saved since `base`; a sentence about it.
 
     Raises `Refused`, `Clashing`.
     """
@@ -91,7 +90,8 @@ def save(
         document = whole_document(typed, sources_of(row))
         values = {"title": typed.title, "description": typed.description, "manifest": document}
         try:
-            return copy_of(save_draft(row, values, seen, user)), said
+            save_draft(row, values, seen, user)
+            return said
         except ValidationError as error:
             raise Refused(findings_of(typed, problems_of(error))) from error
         except DraftOvertaken as overtaken:
@@ -101,11 +101,6 @@ def save(
         base, seen = stored.masked, stored.version
         said = "Saved, together with what somebody else saved meanwhile."
     raise Clashing([])
-
-
-def discard(row: Application) -> WorkingCopy:
-    discard_stored_draft(row)
-    return working_copy(row)
 
 
 def merged(mine: Typed, base: Typed, theirs: Typed, choices: Mapping[str, str]) -> Typed:

@@ -17,7 +17,7 @@ export class Bar {
     const actions = may ? [this.discard, this.save, this.publish] : [];
     this.title = root.querySelector("h1");
     root.append(
-      element("div", { class: "studio-bar-line" }, this.title, this.state, this.checked, element("span", { class: "studio-gap" }), ...actions),
+      element("div", { class: "studio-bar-line" }, this.title, this.state, this.checked, element("span", { class: "studio-gap" }), this.toChat(), ...actions),
       this.status,
       this.details,
     );
@@ -28,6 +28,12 @@ export class Bar {
       this.saveDraft();
     });
     this.show();
+  }
+
+  // On a phone the chat stands below the section.
+  toChat() {
+    const go = () => document.querySelector("#studio-question").focus();
+    return this.store.data.may_change ? button("Try it", go, { class: "workbench-button studio-to-chat" }) : "";
   }
 
   show() {
