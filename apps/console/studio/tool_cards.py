@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from apps.catalog.content.installed import installed
 from apps.catalog.content.layers import Content
 from apps.console.studio.tool_sources.parameter_dialect import listed
-from apps.console.workbench.toolsets import origin
+from apps.console.workbench.toolsets import host_of, origin
 from apps.insights.recent_errors import failed_uses
 from apps.manifest.names import localized, sanitize, visible_name
 from apps.manifest.toolsets import ToolSet
@@ -80,6 +80,10 @@ def card_of(
 
 
 def about_of(written: Mapping[str, Any]) -> str:
+    """Where its tools are, as far as their number does not say it already."""
+    if isinstance(written.get("tools"), list):
+        base_url = written.get("base_url")
+        return host_of(base_url) if isinstance(base_url, str) else ""
     try:
         return origin(_toolset.validate_python(written))
     except ValidationError:

@@ -37,6 +37,9 @@ def service(status: int = 200, body: bytes = b"<b>3</b>") -> Iterator[tuple[str,
             self.end_headers()
             self.wfile.write(body)
 
+        def do_POST(self) -> None:
+            self.do_GET()
+
         def log_message(self, *arguments: Any) -> None: ...
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
