@@ -71,7 +71,7 @@ def card_of(
         override = written.get("override")
         value = item.value if item is not None and isinstance(item.value, dict) else {}
         toolset = {**value, **(override if isinstance(override, dict) else {})}
-    kind = str(toolset.get("type") or "")
+    kind = toolset["type"] if isinstance(toolset.get("type"), str) else ""
     names = tool_names(toolset, content)
     name = name_of(toolset)
     shown = name or str(written.get("template_name") or "")
@@ -98,7 +98,7 @@ def name_of(toolset: Mapping[str, Any]) -> str:
 
 
 def tool_names(toolset: Mapping[str, Any], content: Content) -> tuple[str, ...] | None:
-    if toolset.get("type") in REMOTE:
+    if toolset.get("type") in tuple(REMOTE):
         allowed = listed(toolset.get("allowed_tools"))
         return tuple(map(str, allowed)) if allowed else None
     return tuple(tool_name(tool, content) for tool in listed(toolset.get("tools")))

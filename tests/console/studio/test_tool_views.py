@@ -7,13 +7,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
+from channels.db import database_sync_to_async
+from django.test import AsyncClient, Client
 from django.utils import timezone
 
+from apps.capabilities.mcp.pool import Pool, current_pool
 from apps.catalog.models import Application
 from apps.insights.models import ToolUse
+from apps.workspace.egress.per_loop import forget
 from tests.capabilities.mcp.servers import serving_apart
-from tests.catalog.rows import make_application, manifest_with
+from tests.catalog.rows import make_application, make_operator, manifest_with
 from tests.console.pages import staff, words
 from tests.console.workbench.test_views import service, shop
 from tests.insights.calls import tool_use
@@ -29,8 +32,8 @@ SERVICE = {
 PREDEFINED = {"type": "predefined", "template_name": "weather"}
 
 
-def asked(client: Client, row: Application, name: str, **body: Any) -> Any:
-    url = f"/admin/catalog/application/{row.pk}/studio/tools/{name}/"
+def asked(client: Client, row: Application, page: str, /, **body: Any) -> Any:
+    url = f"/admin/catalog/application/{row.pk}/studio/tools/{page}/"
     return client.post(url, json.dumps(body), "application/json")
 
 
@@ -76,14 +79,23 @@ def test_a_text_is_read_and_what_is_wrong_with_it_told(admin_client):
     )
 
 
-def test_a_server_tells_its_tools_and_whether_it_wants_a_sign_in(admin_client):
-    row = make_application()
+async def test_a_server_tells_its_tools_and_whether_it_wants_a_sign_in():
+    row = await database_sync_to_async(make_application)()
+    client = AsyncClient()
+    await client.aforce_login(await database_sync_to_async(make_operator)())
+    place = f"/admin/catalog/application/{row.pk}/studio/tools/mcp/"
 
-    with serving_apart("http") as url:
-        found = asked(admin_client, row, "mcp", server={"url": url}).json()
-    with service(401, b"") as (guarded, _):
-        wanted = asked(admin_client, row, "mcp", server={"url": guarded}).json()
-    nowhere = asked(admin_client, row, "mcp", server={"protocol": "stdio", "server": "none"})
+    async def answer(**server: str) -> Any:
+        return await client.post(place, json.dumps({"server": server}), "application/json")
+
+    with serving_apart("http") as url, service(401, b"") as (guarded, _):
+        try:
+            found = (await answer(url=url)).json()
+            wanted = (await answer(url=guarded)).json()
+            nowhere = await answer(protocol="stdio", server="none")
+        finally:
+            await current_pool().aclose()
+            forget(Pool)
 
     assert found["server"] == {"url": url, "protocol": "streamable_http"}
     assert found["tools"][:2] == [
@@ -138,9 +150,9 @@ def test_cards_count_tools_and_tell_which_failed_lately(admin_client):
     ]
     assert told == [
         ("shop", "rest-api", "", ["look_up"], [("shop_look_up", 2)]),
-        ("Weather", "rest-api", "predefined: weather", ["weather"], []),
+        ("Weather", "rest-api", "predefined: weather", ["now"], []),
         ("Help desk", "mcp", "", None, [("Help_desk_find", 1)]),
-        ("", "[]", "", [], []),
+        ("", "", "", [], []),
     ]
 
 
@@ -155,7 +167,7 @@ def test_predefined_toolsets_are_told_in_words(admin_client):
         "description": "The weather of well-known cities. It is made up and served by this "
         "installation itself, to try things out with.",
         "kind": "rest-api",
-        "tools": ["weather"],
+        "tools": ["now"],
         "toolset": PREDEFINED,
     }
 
