@@ -223,7 +223,8 @@ def schema_of(value: Any) -> dict[str, Any]:
             return {**nested(value), "default": value}
         case None:
             return {"type": "string"}
-    return {"type": "string", "default": value}
+        case _:
+            return {"type": "string", "default": value}
 
 
 def nested(value: Any) -> dict[str, Any]:

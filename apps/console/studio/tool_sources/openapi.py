@@ -68,10 +68,11 @@ def read_service(document: Mapping[str, Any], address: str = "") -> ServiceDescr
     paths = document.get("paths")
     if not isinstance(paths, dict) or not paths:
         raise SourceInvalid("paths: the document has no operations.")
-    info = document.get("info") if isinstance(document.get("info"), dict) else {}
+    told = document.get("info")
+    info: dict[str, Any] = told if isinstance(told, dict) else {}
     base_url, notes = server_address(document.get("servers"), address)
     reader = OperationReader(document, base_url, address)
-    operations = []
+    operations: list[DescribedOperation] = []
     for operation in reader.operations(paths):
         if len(operations) == MOST_OPERATIONS:
             notes = (*notes, f"Only the first {MOST_OPERATIONS:,} operations are listed.")
@@ -109,8 +110,9 @@ def check_version(document: Mapping[str, Any]) -> None:
 def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
     """The first server's address with the defaults of its variables; "" and a note if it has none."""
     server = next((one for one in listed(servers) if isinstance(one, dict)), {})
-    url = server.get("url") if isinstance(server.get("url"), str) else ""
-    variables = server.get("variables") if isinstance(server.get("variables"), dict) else {}
+    named, told = server.get("url"), server.get("variables")
+    url = named if isinstance(named, str) else ""
+    variables: dict[str, Any] = told if isinstance(told, dict) else {}
     for name, variable in variables.items():
         default = variable.get("default") if isinstance(variable, dict) else None
         url = url.replace(f"{{{name}}}", default if isinstance(default, str) else "")
@@ -246,7 +248,9 @@ class OperationReader:
         if schema is None and isinstance(parameter.get("content"), dict):
             media = next(iter(parameter["content"].values()), None)
             schema = media.get("schema") if isinstance(media, dict) else None
-        written = self.schemas.parameter(schema, f"{at}.schema", parameter.get("description"))
+        written = self.schemas.parameter(
+            schema, f"{at}.schema", described(parameter.get("description"))
+        )
         if (
             where == "query"
             and written["type"] == "array"
