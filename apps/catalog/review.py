@@ -18,6 +18,7 @@ from apps.catalog.content.references import Resolved, resolve_references
 from apps.catalog.credentials import review_credentials
 from apps.catalog.json_text import JSONTextInvalid, locate, objects_in, parse, unstorable
 from apps.catalog.masking import put_back
+from apps.catalog.reachability import reachability_warnings
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem, join
 from apps.manifest.validation import Review, name_problems, read, review
@@ -53,6 +54,7 @@ def review_manifest(
         missing, doubtful = (), (*missing, *doubtful)
     misplaced = wrong_kinds(manifest) if is_ours else ()
     missing = (*missing, *host_problems(manifest), *misplaced)
+    doubtful = (*doubtful, *reachability_warnings(manifest)) if is_ours else doubtful
     warnings = (*found.warnings, *unknown, *doubtful)
     if found.errors:
         return Review(errors=(*found.errors, *missing), warnings=warnings)

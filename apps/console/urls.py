@@ -18,6 +18,10 @@ from apps.console.api.secrets import SecretViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
 from apps.console.palette import find
+from apps.console.studio import answers as studio_answers
+from apps.console.studio import new as studio_new
+from apps.console.studio import tool_views as studio_tools
+from apps.console.studio import views as studio
 from apps.console.workbench import views as workbench
 
 router = SimpleRouter()
@@ -39,9 +43,29 @@ workbench_urls: list[URLPattern] = [
     path("<slug:place>/<slug:name>/", staff(workbench.tool), name="tool"),
 ]
 
+studio_urls: list[URLPattern] = [
+    path("", staff(studio.studio), name="page"),
+    path("choices/", staff(studio.choices), name="choices"),
+    path("check/", staff(studio.check), name="check"),
+    path("save/", staff(studio.save_draft), name="save"),
+    path("discard/", staff(studio.discard_draft), name="discard"),
+    path("difference/", staff(studio.difference), name="difference"),
+    path("publish/", staff(studio.publish_draft), name="publish"),
+    path("answer/", staff(studio_answers.answer), name="answer"),
+    path("test/", staff(studio.test_deployment), name="test"),
+    path("tools/openapi/", staff(studio_tools.openapi), name="openapi"),
+    path("tools/curl/", staff(studio_tools.curl), name="curl"),
+    path("tools/mcp/", staff(studio_tools.mcp_tools), name="mcp_tools"),
+    path("tools/predefined/", staff(studio_tools.predefined), name="predefined"),
+    path("tools/cards/", staff(studio_tools.cards), name="cards"),
+    path("tools/trial/", staff(studio_tools.trial), name="trial"),
+]
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/find/", staff(find), name="palette"),
     path("admin/catalog/application/<int:pk>/try/", include((workbench_urls, "workbench"))),
+    path("admin/catalog/application/new/", staff(studio_new.new_application), name="studio-new"),
+    path("admin/catalog/application/<int:pk>/studio/", include((studio_urls, "studio"))),
     path("api/", include(router.urls)),
     path("api/content/", ContentViewSet.as_view({"get": "list"}), name="api-content"),
     path("api/content/<str:kind>/<str:name>/", item, name="api-content-item"),

@@ -74,6 +74,7 @@ class StateFilter(admin.SimpleListFilter):
 @admin.register(Application)
 class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[Application]):
     form = ApplicationForm
+    change_list_template = "admin/catalog/application/change_list.html"
     list_display = (
         "title",
         "slug",
@@ -84,6 +85,7 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
         "owner",
         *OF_WEEK,
         "updated_at",
+        "studio",
         "chat",
     )
     list_filter = (
@@ -189,6 +191,15 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
         people, groups = getattr(application, "people", 0), getattr(application, "groups", 0)
         said = (*counted(people, "person", "people"), *counted(groups, "group", "groups"))
         return ", ".join(said) or "its owner only"
+
+    @admin.display(description="studio")
+    def studio(self, application: Application) -> SafeString:
+        return format_html(
+            '<a href="{}" class="text-primary-700 underline dark:text-primary-400" '
+            'aria-label="Open the studio of {}">Open</a>',
+            reverse("studio:page", args=[application.pk]),
+            application.title,
+        )
 
     @admin.display(description="chat")
     def chat(self, application: Application) -> SafeString | str:

@@ -12,6 +12,8 @@ from apps.catalog.content.review import problems_by_item
 from apps.catalog.models import Application
 from apps.console.admin.home import blocks
 from apps.console.admin.needs import Counts, RowCount, count_rows
+from apps.console.operated import seen
+from apps.console.studio.first_steps import first_steps
 from apps.workspace.local.models import Deployment
 
 
@@ -22,7 +24,9 @@ def is_mcp_server_page(request: HttpRequest) -> bool:
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add `blocks` of how it goes, and `cards` for the pages that the person may see."""
+    """Add `steps` of a new installation, `blocks` of how it goes, and `cards` for the pages that the
+    person may see.
+    """
     counts = count_rows(request)
     may = request.user.has_perm
     cards = []
@@ -41,7 +45,8 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         card("Chat page", "chat", "/", "Talk to the applications as your users do."),
         card("API description", "api", reverse("api-docs"), "Edit the catalog from scripts."),
     ]
-    return {**context, "blocks": blocks(request, counts), "cards": cards}
+    more = {"blocks": blocks(request, counts), "cards": cards, "steps": first_steps(request)}
+    return {**context, **more}
 
 
 def card(title: str, icon: str, url: str, text: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 They need the permission to change the application, because a call has the effects of a run's.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -80,23 +80,40 @@ def tool(request: HttpRequest, row: Application, place: str, name: str) -> HttpR
     application, index = resolve_place(row, place)
     caller = caller_of(request)
     offered = async_to_sync(offer)(application, caller, index)
+    typed = request.POST if request.method == "POST" else None
+    context = {
+        "place": place,
+        "toolset": entry_at(row, application, index),
+        "offered": offered,
+        **tool_context(application, caller, offered, name, typed),
+    }
+    if request.headers.get(FRAGMENT):
+        return TemplateResponse(request, "admin/workbench/outcome.html", context)
+    return page(request, row, "tool", name, context)
+
+
+def tool_context(
+    application: ResolvedApplication,
+    caller: Caller,
+    offered: Offer,
+    name: str,
+    typed: Mapping[str, str] | None,
+) -> dict[str, Any]:
+    """A form for the arguments of a tool, and the report on its call with what was `typed` there."""
     found = offered.find(name)
     schema, constants = (found.spec.parameters, found.constants) if found is not None else ({}, {})
     fields, raw = read_fields(schema, constants), example(schema)
     trial: TrialReport | None = None
-    is_raw = request.POST.get("mode") == "json"
-    if request.method == "POST":
-        fields = fill(fields, request.POST)
-        raw = request.POST.get("json", "").replace("\r\n", "\n")
+    is_raw = typed is not None and typed.get("mode") == "json"
+    if typed is not None:
+        fields = fill(fields, typed)
+        raw = typed.get("json", "").replace("\r\n", "\n")
         if is_raw or not any(field.error for field in fields):
             text = raw if is_raw else arguments(fields)
             trial = report_trial(async_to_sync(call)(application, caller, name, text))
-    context = {
-        "place": place,
-        "toolset": entry_at(row, application, index),
+    return {
         "tool": tool_details(found, offered) if found is not None else None,
         "name": name,
-        "offered": offered,
         "fields": fields,
         "raw": raw,
         "is_raw": is_raw,
@@ -104,9 +121,6 @@ def tool(request: HttpRequest, row: Application, place: str, name: str) -> HttpR
         "mistakes": [field for field in fields if field.error and not is_raw],
         "arguments": indented(trial.outcome.arguments) if trial is not None else "",
     }
-    if request.headers.get(FRAGMENT):
-        return TemplateResponse(request, "admin/workbench/outcome.html", context)
-    return page(request, row, "tool", name, context)
 
 
 def resolve_place(row: Application, place: str) -> tuple[ResolvedApplication, int | None]:

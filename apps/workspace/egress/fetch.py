@@ -28,7 +28,6 @@ from apps.workspace.egress.clients import (
 )
 from apps.workspace.egress.fetch_policy import BARRIERS, FetchPolicy
 from apps.workspace.egress.file_names import name_of_file
-from apps.workspace.egress.guard import Trust
 
 UNKNOWN_TYPE = "application/octet-stream"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -73,7 +72,7 @@ async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> F
     for _ in range(settings.EXTERNAL_URL_FETCH_MAX_REDIRECTS + 1):
         if wish := policy.judge(address.host):
             raise refusal(wish, url)
-        async with find_client(Trust.GUARDED).stream("GET", address, timeout=timeout) as response:
+        async with find_client(policy.trust).stream("GET", address, timeout=timeout) as response:
             target = response.headers.get("location", "")
             if response.status_code not in REDIRECTS or not target:
                 return await read_file(response, address, limit, url)

@@ -10,6 +10,7 @@ from typing import Literal
 from django.conf import settings
 
 from apps.workspace.egress.clients import URL, InvalidURL
+from apps.workspace.egress.guard import Trust
 
 Barrier = Literal["admin", "builder", "admin_allowlist", "builder_allowlist"]
 """What forbids a fetch: a setting or a host list, of the installation or of the application."""
@@ -34,6 +35,10 @@ class FetchPolicy:
 
     enabled: bool | None = None
     hosts: tuple[str, ...] | None = None
+
+    @property
+    def trust(self) -> Trust:
+        return Trust.GUARDED
 
     def judge_switches(self) -> Barrier | None:
         """The setting that switches fetching off; None when it is on."""
@@ -62,6 +67,15 @@ class ServicePolicy(FetchPolicy):
 
     def judge(self, host: str) -> None:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorPolicy(ServicePolicy):
+    """For addresses that an operator gives: what a manifest may call may be read, too."""
+
+    @property
+    def trust(self) -> Trust:
+        return Trust.OPERATOR
 
 
 def is_listed(host: str, patterns: Iterable[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -37,14 +37,19 @@ def service(status: int = 200, body: bytes = b"<b>3</b>") -> Iterator[tuple[str,
             self.end_headers()
             self.wfile.write(body)
 
+        def do_POST(self) -> None:
+            self.do_GET()
+
         def log_message(self, *arguments: Any) -> None: ...
 
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/items", asked
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/items", asked
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def shop(url: str = "http://127.0.0.1:9/", **rest: Any) -> dict[str, Any]:

@@ -1,0 +1,218 @@
+// The bar above everything: the state of the draft, and what can be done with it.
+
+import { button, element, newId } from "./elements.js";
+import { PublishPanel } from "./publish-panel.js";
+
+export class Bar {
+  constructor(root, store) {
+    this.store = store;
+    this.state = element("span", { class: "studio-state" });
+    this.checked = element("button", { type: "button", class: "studio-checked", onclick: () => this.list() });
+    this.status = element("p", { role: "status", class: "studio-status" });
+    this.details = element("div", { class: "studio-details", hidden: true });
+    const may = store.data.may_change;
+    this.save = button("Save draft", () => this.saveDraft(), { title: "Ctrl+S" });
+    this.discard = button("Discard", () => this.forget());
+    this.publish = button("Publish…", () => this.goPublish(), { class: "workbench-button workbench-primary" });
+    const actions = may ? [this.discard, this.save, this.publish] : [];
+    this.title = root.querySelector("h1");
+    root.append(
+      element("div", { class: "studio-bar-line" }, this.title, this.state, this.checked, element("span", { class: "studio-gap" }), this.toChat(), ...actions),
+      this.status,
+      this.details,
+    );
+    store.subscribe(() => this.show());
+    document.addEventListener("keydown", (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key !== "s" || !may) return;
+      event.preventDefault();
+      this.saveDraft();
+    });
+    this.show();
+  }
+
+  // On a phone the chat stands below the section.
+  toChat() {
+    const go = () => document.querySelector("#studio-question").focus();
+    return this.store.data.may_change ? button("Try it", go, { class: "workbench-button studio-to-chat" }) : "";
+  }
+
+  show() {
+    const { state, isChanged, findings, isChecked, data } = this.store;
+    const text = isChanged ? `${state.title} · unsaved` : state.title;
+    this.title.textContent = this.store.title;
+    this.state.textContent = text;
+    this.state.dataset.state = isChanged ? "unsaved" : state.name;
+    this.save.disabled = !isChanged;
+    this.discard.disabled = !isChanged && !state.can_discard;
+    const errors = findings.filter(({ severity }) => severity === "error").length;
+    const warnings = findings.length - errors;
+    const parts = [counted(errors, "mistake"), counted(warnings, "warning")].filter(Boolean);
+    this.checked.hidden = !isChecked;
+    this.checked.dataset.severity = errors ? "error" : warnings ? "warning" : "";
+    this.checked.textContent = parts.join(", ") || "No mistakes";
+    this.checked.disabled = !findings.length;
+    this.publish.hidden = !data.may_publish;
+    this.publish.disabled = errors > 0 || !(isChanged || state.can_publish);
+    if (!this.details.hidden && this.details.dataset.what === "findings") this.fillFindings();
+  }
+
+  list() {
+    const isOpen = !this.details.hidden && this.details.dataset.what === "findings";
+    this.details.hidden = isOpen;
+    if (!isOpen) this.fillFindings();
+  }
+
+  fillFindings() {
+    this.details.dataset.what = "findings";
+    if (!this.store.findings.length) {
+      this.details.hidden = true;
+      return;
+    }
+    this.details.replaceChildren(
+      element(
+        "ul",
+        { "aria-label": "What was found in the draft" },
+        ...this.store.findings.map(({ severity, path, message }) =>
+          element(
+            "li",
+            { class: `studio-${severity}` },
+            element("strong", {}, severity === "error" ? "Mistake " : "Warning "),
+            element("code", {}, path || "$"),
+            ` ${message}`,
+          ),
+        ),
+      ),
+    );
+  }
+
+  say(text, isBad = false) {
+    this.status.textContent = text;
+    this.status.classList.toggle("studio-error", isBad);
+  }
+
+  // Save, merging what others saved meanwhile. Gives whether the draft is stored.
+  async saveDraft(choices = {}) {
+    this.save.disabled = true;
+    this.say("Saving…");
+    const { current, version, base } = this.store;
+    let response;
+    try {
+      response = await this.store.send("save", { ...current, version, base, choices });
+    } catch {
+      this.say("This server cannot be reached; nothing was saved. Try again.", true);
+      this.save.disabled = false;
+      return false;
+    }
+    const answer = await response.json().catch(() => ({}));
+    if (response.status === 409) {
+      this.ask(answer);
+      return false;
+    }
+    if (!response.ok) {
+      this.say(answer.message ?? `It could not be saved (status ${response.status}).`, true);
+      if (answer.findings) this.store.found(answer.findings);
+      this.save.disabled = false;
+      return false;
+    }
+    const typedMeanwhile = JSON.stringify(this.store.current) !== JSON.stringify(current);
+    const typed = structuredClone(this.store.current);
+    this.store.keep(answer);
+    if (typedMeanwhile) Object.assign(this.store, typed);
+    this.details.hidden = true;
+    this.say(answer.message);
+    this.store.tell(typedMeanwhile ? "change" : "stored");
+    return true;
+  }
+
+  // Others changed the same places: let the person choose for each.
+  ask({ message, clashes }) {
+    this.say(message, true);
+    const fields = clashes.map(({ path, mine, theirs }) => {
+      const name = newId("clash");
+      const choice = (value, title, text) => {
+        const id = newId("choice");
+        return element(
+          "div",
+          {},
+          element("input", { type: "radio", name, id, value, checked: value === "mine" }),
+          element("label", { htmlFor: id }, title),
+          element("pre", {}, text),
+        );
+      };
+      return element(
+        "fieldset",
+        { class: "studio-clash" },
+        element("legend", {}, element("code", {}, path)),
+        choice("mine", "Keep mine", mine),
+        choice("theirs", "Take theirs", theirs),
+      );
+    });
+    const done = button("Save with these choices", () => {
+      const chosen = clashes.map(({ path }, index) => [path, fields[index].querySelector(":checked").value]);
+      this.saveDraft(Object.fromEntries(chosen));
+    });
+    this.details.dataset.what = "clashes";
+    this.details.hidden = false;
+    this.details.replaceChildren(...fields, done);
+    this.save.disabled = false;
+    fields[0]?.querySelector("input").focus();
+  }
+
+  async forget() {
+    const { state } = this.store;
+    const what = state.can_discard ? "the draft and what you changed" : "what you changed since it was saved";
+    if (!window.confirm(`Discard ${what}?`)) return;
+    const response = await this.store.send("discard", {}).catch(() => null);
+    const answer = await response?.json().catch(() => null);
+    if (!response?.ok || !answer) {
+      this.say(answer?.message ?? "It could not be discarded. Try again.", true);
+      return;
+    }
+    this.keep(answer);
+  }
+
+  keep(answer) {
+    this.store.keep(answer);
+    this.details.hidden = true;
+    this.say(answer.message);
+    this.store.tell("stored");
+  }
+
+  // Show what publishing would change, and ask for a note.
+  async goPublish() {
+    if (this.store.isChanged && !(await this.saveDraft())) return;
+    const response = await this.store.send("difference", {}).catch(() => null);
+    if (!response?.ok) {
+      this.say("What would change cannot be told now. Try again.", true);
+      return;
+    }
+    const { differences } = await response.json();
+    this.say("");
+    this.details.dataset.what = "publish";
+    this.details.hidden = false;
+    const { number } = this.store.state;
+    const panel = new PublishPanel(differences, number, (body) => this.sendPublish(body), () => {
+      this.details.hidden = true;
+      this.publish.focus();
+    });
+    this.details.replaceChildren(panel.root);
+    panel.note.focus();
+  }
+
+  async sendPublish(body) {
+    const response = await this.store.send("publish", body).catch(() => null);
+    const answer = await response?.json().catch(() => null);
+    if (response?.ok && answer) {
+      this.keep(answer);
+      return {};
+    }
+    if (answer?.findings?.length) {
+      this.details.hidden = true;
+      this.store.found(answer.findings);
+    }
+    this.say(answer?.message ?? "It could not be published. Try again.", true);
+    return answer ?? {};
+  }
+}
+
+const counted = (number, name) => (number ? `${number} ${name}${number === 1 ? "" : "s"}` : "");

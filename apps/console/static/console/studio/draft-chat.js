@@ -1,0 +1,248 @@
+// A conversation with the draft as it stands in the page, which is kept nowhere else.
+//
+// Beside the answer it shows the raw steps, what the model was sent, tokens and time. The live version
+// can answer the same question beside it.
+
+import "../../chat/scripts/markdown.js";
+import { button, element, newId } from "./elements.js";
+import { readEvents } from "./events.js";
+import { piece } from "./prompt-layers.js";
+
+export class DraftChat {
+  constructor(root, store) {
+    this.root = root;
+    this.store = store;
+    this.conversation = [];
+    this.log = root.querySelector("[data-log]");
+    this.form = root.querySelector("form");
+    this.input = this.form.querySelector("textarea");
+    this.status = root.querySelector("[role=status]");
+    this.send = this.form.querySelector("[data-send]");
+    this.stop = this.form.querySelector("[data-stop]");
+    this.again = root.querySelector("[data-again]");
+    this.restart = root.querySelector("[data-restart]");
+    this.beside = root.querySelector("[data-beside]");
+    this.begin();
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const text = this.input.value.trim();
+      if (!text || this.asking) return;
+      this.input.value = "";
+      this.ask(text);
+    });
+    this.input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      this.form.requestSubmit();
+    });
+    this.stop.addEventListener("click", () => this.asking?.abort());
+    this.again.addEventListener("click", () => this.replay());
+    this.restart.addEventListener("click", () => this.begin());
+    store.subscribe((what) => what === "change" && this.offerReplay());
+  }
+
+  begin() {
+    this.asking?.abort();
+    this.conversation = [];
+    this.asked = null;
+    this.log.replaceChildren(
+      element("p", { class: "studio-quiet" }, "Ask the draft something. It answers with what stands in the page now, saved or not; nothing is kept."),
+      this.starters(),
+    );
+    this.again.disabled = true;
+    this.status.textContent = "";
+  }
+
+  starters() {
+    const list = this.store.get("conversation_starters.starters") ?? [];
+    return element(
+      "p",
+      { class: "studio-actions" },
+      ...list.filter(({ text }) => text).map(({ title, text }) => button(title || text, () => this.asking || this.ask(text))),
+    );
+  }
+
+  offerReplay() {
+    if (!this.conversation.length) {
+      this.log.lastElementChild?.replaceWith(this.starters());
+      return;
+    }
+    if (this.asked && JSON.stringify(this.store.document) !== this.asked.document) {
+      this.status.textContent = "The draft has changed since this answer.";
+    }
+  }
+
+  // Ask the last question once more, of the draft as it is now.
+  replay() {
+    if (this.asking || !this.asked) return;
+    const { text, length } = this.asked;
+    this.conversation.length = length;
+    this.ask(text);
+  }
+
+  async ask(text) {
+    const length = this.conversation.length;
+    this.asked = { text, length, document: JSON.stringify(this.store.document) };
+    if (!length) this.log.replaceChildren();
+    this.conversation.push({ role: "user", content: text });
+    this.log.append(element("div", { class: "studio-said" }, element("p", {}, text)));
+    const which = this.beside.checked ? ["draft", "live"] : ["draft"];
+    const row = element("div", { class: "studio-answers" });
+    this.log.append(row);
+    const answers = which.map((name) => new Answer(name, this, which.length > 1));
+    row.append(...answers.map(({ root }) => root));
+    this.asking = new AbortController();
+    this.busy(true);
+    this.status.textContent = "Answering…";
+    const messages = structuredClone(this.conversation);
+    await Promise.all(answers.map((answer) => answer.run(messages, this.asking.signal)));
+    this.asking = null;
+    this.busy(false);
+    const [draft] = answers;
+    this.status.textContent = draft.end;
+    if (draft.message) this.conversation.push(draft.message);
+  }
+
+  busy(isBusy) {
+    this.send.hidden = isBusy;
+    this.stop.hidden = !isBusy;
+    this.again.disabled = isBusy || !this.asked;
+    this.log.setAttribute("aria-busy", String(isBusy));
+  }
+}
+
+class Answer {
+  constructor(which, chat, isNamed) {
+    this.which = which;
+    this.chat = chat;
+    this.written = "";
+    this.stages = new Map();
+    this.end = "";
+    this.text = element("markdown-text", { class: "studio-text" });
+    this.steps = element("div", { class: "studio-steps" });
+    this.facts = element("p", { class: "studio-quiet" });
+    const name = which === "live" ? "Live version" : "Draft";
+    this.root = element(
+      "article",
+      { class: "studio-answer", "aria-label": `Answer of the ${name.toLowerCase()}`, "data-which": which },
+      isNamed ? element("h3", {}, name) : "",
+      this.steps,
+      this.text,
+      this.facts,
+    );
+  }
+
+  async run(messages, signal) {
+    const { store } = this.chat;
+    const body = { ...store.current, which: this.which, messages };
+    try {
+      const response = await store.send("answer", body, signal);
+      if (!response.ok) {
+        const answer = await response.json().catch(() => ({}));
+        throw new Error(answer.message ?? `It could not be asked (status ${response.status}).`);
+      }
+      await readEvents(response.body, (name, data) => this.take(name, data));
+    } catch (error) {
+      if (error.name === "AbortError") this.fail("Stopped.");
+      else this.fail(error instanceof TypeError ? "This server cannot be reached." : error.message);
+    }
+    this.text.complete = true;
+  }
+
+  fail(text) {
+    this.end = text;
+    this.root.append(element("p", { class: "studio-error", role: "alert" }, text));
+  }
+
+  take(name, data) {
+    this[`on_${name}`]?.(data);
+    const { log } = this.chat;
+    if (log.scrollHeight - log.scrollTop - log.clientHeight < 200) log.scrollTop = log.scrollHeight;
+  }
+
+  on_text({ text }) {
+    this.written += text;
+    this.text.text = this.written;
+  }
+
+  on_stage({ id, title }) {
+    const text = element("pre", { class: "studio-sample", tabIndex: 0, "aria-label": title });
+    const name = element("span", {}, title);
+    const time = element("span", { class: "studio-quiet" });
+    this.stages.set(id, { text, name, time });
+    this.steps.append(element("details", { class: "studio-fold" }, element("summary", {}, name, time), text));
+  }
+
+  on_stage_text({ id, text }) {
+    this.stages.get(id)?.text.append(text);
+  }
+
+  on_stage_name({ id, suffix }) {
+    this.stages.get(id)?.name.append(suffix);
+  }
+
+  on_stage_end({ id, seconds, failed }) {
+    const stage = this.stages.get(id);
+    if (!stage) return;
+    stage.time.textContent = `${failed ? " failed" : ""}${seconds === null ? "" : ` ${seconds.toFixed(2)} s`}`;
+    if (failed) stage.time.classList.add("studio-error");
+  }
+
+  on_notice({ text }) {
+    this.steps.append(element("p", { class: "studio-quiet" }, text));
+  }
+
+  on_attachment({ title, type, url }) {
+    this.root.append(element("p", { class: "studio-quiet" }, `Attachment: ${title || url || type}`));
+  }
+
+  on_sent({ model, messages, tools, parameters, tokens }) {
+    const parts = [
+      ...messages.map((one) => piece(`Message: ${one.source}`, one.text, one.tokens)),
+      ...tools.map((one) => piece(`Tool: ${one.source}`, one.text, one.tokens)),
+      piece("Parameters", parameters),
+    ];
+    this.steps.append(
+      element(
+        "details",
+        { class: "studio-fold" },
+        element("summary", {}, `Sent to ${model}`, element("span", { class: "studio-quiet" }, ` about ${tokens} tokens`)),
+        ...parts,
+      ),
+    );
+  }
+
+  on_tool({ tool, seconds, failed }) {
+    const time = seconds === null ? "" : `, ${seconds.toFixed(2)} s`;
+    this.steps.append(element("p", { class: failed ? "studio-error" : "studio-quiet" }, `${tool}${failed ? " failed" : ""}${time}`));
+  }
+
+  on_ask(asked) {
+    const reply = (text) => {
+      box.remove();
+      this.chat.ask(text);
+    };
+    const id = newId("reply");
+    const choices = asked.kind === "approval" ? [["Approve", "1"], ["Deny", "2"]] : [];
+    const box = element(
+      "p",
+      { class: "studio-actions", id },
+      ...choices.map(([name, text]) => button(name, () => this.chat.asking || reply(text))),
+    );
+    this.root.append(box);
+  }
+
+  on_problem({ text }) {
+    this.fail(text);
+  }
+
+  on_end({ input, output, seconds, calls, tool_calls, state }) {
+    const parts = [`${seconds.toFixed(1)} s`, `${input} + ${output} tokens`, counted(calls, "call of the model")];
+    if (tool_calls) parts.push(counted(tool_calls, "call of tools"));
+    this.facts.textContent = parts.join(" · ");
+    this.end = "Answered.";
+    this.message = { role: "assistant", content: this.written, custom_content: { state } };
+  }
+}
+
+const counted = (number, name) => `${number} ${number === 1 ? name : name.replace("call", "calls")}`;

@@ -1,0 +1,13 @@
+// Server-sent events of a response that is read as it comes.
+
+export async function readEvents(body, take) {
+  let rest = "";
+  for await (const part of body.pipeThrough(new TextDecoderStream())) {
+    const events = (rest + part).split("\n\n");
+    rest = events.pop();
+    for (const event of events) {
+      const [name, data] = event.split("\n");
+      take(name.slice("event: ".length), JSON.parse(data.slice("data: ".length)));
+    }
+  }
+}

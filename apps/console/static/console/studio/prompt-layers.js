@@ -1,0 +1,66 @@
+// What the model would see of the draft: the layers of its prompt and the request, without asking it.
+
+import { button, element, group, newId, quiet } from "./elements.js";
+import { readEvents } from "./events.js";
+
+export function preview(store) {
+  const id = newId("question");
+  const question = element("input", { id, placeholder: "Hello", maxLength: 10000, autocomplete: "off" });
+  const status = element("p", { role: "status" });
+  const shown = element("div", { class: "studio-layers" });
+  const assemble = async () => {
+    make.disabled = true;
+    shown.replaceChildren();
+    status.textContent = "Assembling…";
+    const body = new FormData();
+    body.set("manifest", JSON.stringify(store.document));
+    body.set("title", store.title);
+    body.set("slug", store.data.slug);
+    body.set("question", question.value);
+    try {
+      const response = await fetch(store.data.urls.preview, {
+        method: "POST",
+        body,
+        headers: { "X-CSRFToken": store.data.csrf },
+      });
+      if (!response.ok) throw new Error(`status ${response.status}`);
+      await readEvents(response.body, show);
+    } catch (error) {
+      status.textContent = `It could not be assembled (${error.message}).`;
+    }
+    make.disabled = false;
+  };
+  const show = (name, data) => {
+    if (name === "problem") status.textContent = data.text;
+    if (name === "issues") shown.append(piece("Initialization issues", data.text));
+    if (name === "layer") shown.append(piece(`${data.layer}: ${data.source}`, data.text, data.tokens));
+    if (name !== "request") return;
+    status.textContent = `About ${data.tokens} tokens would be sent to ${data.model}; no model was asked.`;
+    for (const one of data.messages) shown.append(piece(`Message: ${one.source}`, one.text, one.tokens));
+    for (const one of data.tools) shown.append(piece(`Tool: ${one.source}`, one.text, one.tokens));
+    shown.append(piece("Parameters", data.parameters));
+  };
+  const make = button("Show what the model sees", assemble);
+  return group(
+    "What the model sees",
+    quiet("Files, skills, memories and features write into the prompt, too. This puts it together as for a real question."),
+    element("p", { class: "studio-actions" }, element("label", { htmlFor: id }, "A sample question"), question, make),
+    status,
+    shown,
+  );
+}
+
+// A part of what a model is sent, folded.
+export function piece(title, text, tokens) {
+  return element(
+    "details",
+    { class: "studio-fold" },
+    element(
+      "summary",
+      {},
+      element("span", {}, title),
+      tokens === undefined ? "" : element("span", { class: "studio-quiet" }, ` about ${tokens} tokens`),
+    ),
+    element("pre", { class: "studio-sample", tabIndex: 0, "aria-label": title }, text),
+  );
+}

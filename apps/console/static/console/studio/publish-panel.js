@@ -1,0 +1,61 @@
+// What publishing changes, the note for the version, and who gets it.
+
+import { button, element, newId, quiet } from "./elements.js";
+
+export class PublishPanel {
+  // `send(body)` publishes and gives the answer of a refusal.
+  constructor(differences, number, send, close) {
+    const id = newId("note");
+    this.note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?" });
+    const onlyNew = element("input", { type: "checkbox", id: newId("only-new") });
+    let isOver = false;
+    const publish = element("button", { class: "workbench-button workbench-primary" }, "Publish");
+    const submit = async (event) => {
+      event.preventDefault();
+      publish.disabled = true;
+      const answer = await send({ note: this.note.value, only_new: onlyNew.checked, is_over: isOver });
+      publish.disabled = false;
+      if (!answer.is_outdated) return;
+      isOver = true;
+      publish.textContent = "Publish instead of it";
+    };
+    const places = differences.length === 1 ? "1 place changes" : `${differences.length} places change`;
+    this.root = element(
+      "form",
+      { class: "studio-publish", onsubmit: submit },
+      element("h2", {}, number ? `Publish version ${number + 1}` : "Publish the first version"),
+      number ? element("details", { class: "studio-fold", open: differences.length < 6 }, element("summary", {}, places), list(differences)) : "",
+      element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "Note, for those who look for it later"), this.note),
+      number
+        ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, "Only new conversations get it; those that have begun stay with what they have"))
+        : quiet("It answers from then on. Who may use it stands in Access."),
+      element("p", { class: "studio-actions" }, publish, button("Not yet", close)),
+    );
+    this.root.addEventListener("keydown", ({ key }) => key === "Escape" && close());
+  }
+}
+
+function list(differences) {
+  return element(
+    "dl",
+    { class: "studio-differences" },
+    ...differences.flatMap(({ path, kind, before, after, lines }) => [
+      element("dt", {}, element("code", {}, path), ` ${kind}`),
+      element("dd", {}, lines.length ? changedLines(lines) : changedValue(kind, before, after)),
+    ]),
+  );
+}
+
+const changedValue = (kind, before, after) =>
+  element(
+    "span",
+    {},
+    kind === "added" ? "" : element("del", {}, before),
+    kind === "changed" || kind === "moved" ? " → " : "",
+    kind === "removed" ? "" : element("ins", {}, after),
+  );
+
+const NAMES = { added: "ins", removed: "del" };
+
+const changedLines = (lines) =>
+  element("div", { class: "content-difference" }, ...lines.map(([kind, text]) => element(NAMES[kind] ?? "span", {}, text)));

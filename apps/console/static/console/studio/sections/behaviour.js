@@ -1,0 +1,110 @@
+// What the application can do beside calling its tools, as switches.
+
+import { findings, group, linesField, numberField, selectField, switchField } from "../elements.js";
+
+const of = (name) => `features.${name}`;
+const isEnabled = (value) => Boolean(value?.enabled);
+const isThere = (value) => value !== null && value !== undefined;
+
+export const behaviour = {
+  id: "behaviour",
+  title: "Behaviour",
+  paths: ["features", "orchestrator.attachment_strategy", "orchestrator.tool_discovery", "orchestrator.client", "hooks"],
+  render(container, store) {
+    const feature = (name, label, help, more = {}) =>
+      switchField(store, { path: of(name), label, help, on: { enabled: true }, isOn: isEnabled, ...more });
+    container.append(
+      group(
+        "What people attach",
+        linesField(store, {
+          label: "Types of files that may be attached",
+          path: of("input_attachment_types"),
+          placeholder: "application/pdf\nimage/*",
+          help: "One a line. Empty: any.",
+        }),
+        switchField(store, {
+          label: "Show files only when the model asks for them",
+          path: "orchestrator.attachment_strategy",
+          on: { type: "lazy_on_demand" },
+          isOn: isThere,
+          help: "It saves tokens where people attach much. Off: the model sees pictures at once and is told of the rest.",
+        }),
+        switchField(store, {
+          label: "Answer with files",
+          path: of("representation_tooling"),
+          on: {},
+          isOn: isThere,
+          help: "The model can put a file or a link beside its answer.",
+        }),
+      ),
+      group(
+        "What the model knows",
+        switchField(store, {
+          label: "The time",
+          path: of("timestamp"),
+          on: undefined,
+          off: null,
+          isOn: (value) => value !== null && store.get("features") !== null,
+          help: "It is told the time with every question, and how old the results of its tools are.",
+        }),
+        feature("memory", "Memory", "It remembers things about the person in later conversations.", {
+          children: () => [
+            selectField(store, {
+              label: "Shared with other applications",
+              path: of("memory.scope"),
+              options: [["", "no, it is this application's own"], ["user", "yes, with those that say so, if the person wants it"]],
+            }),
+            numberField(store, { label: "Memories that it knows from the start", path: of("memory.prime"), min: 0, max: 50, step: 1, placeholder: "0" }),
+          ],
+        }),
+        feature("notes", "Notes", "It reads and writes the notes of the person or their team."),
+        feature("search_conversations", "Earlier conversations", "It finds what the same person asked this application before."),
+        feature("web_fetch", "Pages of the Web", "It reads pages and files of the Web, as far as the installation allows."),
+      ),
+      group(
+        "How it works",
+        switchField(store, {
+          label: "Ask the person",
+          path: of("questions"),
+          on: {},
+          isOn: isThere,
+          help: "The model can ask something, with choices, and wait for the answer.",
+        }),
+        feature("todo", "A list of what is to be done", "It writes one for long tasks; the person sees it ticked."),
+        feature("spawn_agent", "Helpers", "It hands parts of a task to helpers, which work beside each other."),
+        feature("schedules", "Schedules", "It sets alarms and schedules tasks for the person, who confirms them."),
+        switchField(store, {
+          label: "Search for tools instead of listing them",
+          path: "orchestrator.tool_discovery",
+          on: { enabled: true },
+          isOn: isEnabled,
+          help: "For applications with so many tools that listing them all costs too much.",
+          children: () => [
+            numberField(store, { label: "List toolsets with fewer tools", path: "orchestrator.tool_discovery.min_tools_for_deferral", min: 1, step: 1, placeholder: "10" }),
+          ],
+        }),
+        feature("summary", "End with a summary", "A tool whose text ends the answer."),
+      ),
+      group(
+        "What people see and decide",
+        selectField(store, {
+          label: "Calls of tools that are shown",
+          path: of("stage_display.level"),
+          options: [["", "all (as usual)"], ["none", "none"], ["error", "those that fail"], ["info", "all"], ["debug", "all, and what the platform does by itself"]],
+        }),
+        selectField(store, {
+          label: "Calls of tools wait for the person",
+          path: of("approval.mode"),
+          options: [["", "as the installation says"], ["auto", "never"], ["confirm", "always"]],
+          help: "Single tools and toolsets can say otherwise; exceptions stand in All fields.",
+        }),
+        selectField(store, {
+          label: "Models are paid with",
+          path: of("model_keys.mode"),
+          options: [["", "the installation's keys"], ["user_keys", "the key of the person, where they have one"]],
+        }),
+      ),
+      findings(store, "hooks"),
+    );
+  },
+};

@@ -1,0 +1,208 @@
+// What the model is told: the prompt, its variables, predefined prompts, and what comes beside it.
+
+import { button, element, field, findings, group, newId, paragraph, quiet, selectField, textField } from "../elements.js";
+import { preview } from "../prompt-layers.js";
+
+const PATH = "orchestrator.system_prompt";
+const KINDS = [
+  ["custom", "Written here"],
+  ["predefined", "A predefined prompt"],
+  ["dial", "Kept in DIAL"],
+];
+const NAMES = /\{([A-Za-z_]\w*)\}/g;
+
+export const instructions = {
+  id: "instructions",
+  title: "Instructions",
+  paths: [PATH],
+  async render(container, store) {
+    const redraw = () => {
+      container.replaceChildren();
+      this.render(container, store);
+    };
+    const kind = store.get(`${PATH}.type`) ?? "custom";
+    container.append(naming(store), kinds(store, kind, redraw));
+    const place = element("div", { class: "studio-body" });
+    container.append(place);
+    const choices = kind === "dial" ? {} : await store.choices();
+    if (!place.isConnected) return;
+    if (kind === "custom") place.append(...written(store, choices, redraw));
+    else if (kind === "predefined") place.append(...predefined(store, choices, redraw));
+    else place.append(kept(store));
+    place.append(preview(store));
+  },
+};
+
+// What people read of the application before they ask it anything.
+function naming(store) {
+  const bound = (name, control) => {
+    control.addEventListener("input", () => store.name({ [name]: control.value }));
+    return control;
+  };
+  const title = bound("title", element("input", { value: store.title, maxLength: 200, autocomplete: "off" }));
+  const description = bound("description", element("textarea", { value: store.description, rows: 2 }));
+  return element(
+    "details",
+    { class: "studio-fold" },
+    element("summary", {}, "Title and description"),
+    field(store, { label: "Title", control: title, findingsPath: "(title)" }),
+    field(store, {
+      label: "Description",
+      control: description,
+      findingsPath: "(description)",
+      help: "What people read where applications are listed, and models where it is their tool.",
+    }),
+  );
+}
+
+function kinds(store, kind, redraw) {
+  const name = newId("kind");
+  const choose = (value) => {
+    store.change(PATH, {
+      custom: { type: "custom", content: "", variables: {} },
+      predefined: { type: "predefined", template: "" },
+      dial: { type: "dial", path: "" },
+    }[value]);
+    redraw();
+  };
+  return element(
+    "fieldset",
+    { class: "studio-choice" },
+    element("legend", { class: "workbench-hidden" }, "Where the prompt is"),
+    ...KINDS.map(([value, text]) => {
+      const id = newId("kind");
+      const input = element("input", { type: "radio", name, id, value, checked: value === kind });
+      input.addEventListener("change", () => choose(value));
+      return element("span", {}, input, element("label", { htmlFor: id }, text));
+    }),
+  );
+}
+
+function written(store, choices, redraw) {
+  const prompt = textField(store, {
+    label: "Prompt",
+    path: `${PATH}.content`,
+    rows: 14,
+    empty: "",
+    isExact: true,
+    placeholder: "You help people to …",
+    help: "What the model is told before every conversation. {name} stands for a variable.",
+  });
+  const textarea = prompt.querySelector("textarea");
+  const whole = () => store.get(PATH) ?? { type: "custom", content: "", variables: {} };
+  // A prompt that was left out gets the members that it has to have.
+  textarea.addEventListener("input", () => store.change(PATH, { ...whole(), content: textarea.value }), { capture: true });
+  textarea.classList.add("studio-prompt");
+  const count = element("p", { class: "studio-count" });
+  const tell = () => {
+    const words = textarea.value.trim().split(/\s+/).filter(Boolean).length;
+    count.textContent = `${words.toLocaleString("en")} words, about ${tokens(textarea.value).toLocaleString("en")} tokens`;
+  };
+  textarea.addEventListener("input", tell);
+  tell();
+  prompt.append(count);
+  return [prompt, ...(choices.prompts?.length ? [begin(store, choices, redraw)] : []), variables(store, textarea)];
+}
+
+// As the server estimates it: four bytes are a token.
+const tokens = (text) => Math.ceil(new TextEncoder().encode(text).length / 4);
+
+function begin(store, { prompts }, redraw) {
+  const id = newId("prompt");
+  const select = element(
+    "select",
+    { id },
+    element("option", { value: "" }, "Choose one…"),
+    ...prompts.map(({ name }) => element("option", { value: name }, name)),
+  );
+  const shown = element("pre", { class: "studio-sample", hidden: true, tabIndex: 0, "aria-label": "The predefined prompt" });
+  const take = button("Copy it into mine", () => {
+    const { text } = prompts.find(({ name }) => name === select.value);
+    const before = store.get(`${PATH}.content`) ?? "";
+    store.change(`${PATH}.content`, before ? `${before}\n\n${text}` : text);
+    redraw();
+  });
+  take.disabled = true;
+  select.addEventListener("change", () => {
+    const found = prompts.find(({ name }) => name === select.value);
+    shown.hidden = take.disabled = !found;
+    shown.textContent = found?.text ?? "";
+  });
+  return element(
+    "details",
+    { class: "studio-fold" },
+    element("summary", {}, "Look at the predefined prompts"),
+    element("p", { class: "studio-actions" }, element("label", { htmlFor: id }, "Predefined prompt"), select, take),
+    shown,
+  );
+}
+
+function variables(store, textarea) {
+  const box = group("Variables");
+  const list = element("div", { class: "studio-pairs" });
+  box.append(quiet("What the names in braces stand for."), list, findings(store, `${PATH}.variables`));
+  const draw = () => {
+    const values = store.get(`${PATH}.variables`) ?? {};
+    const used = new Set([...textarea.value.matchAll(NAMES)].map(([, name]) => name));
+    const names = [...new Set([...used, ...Object.keys(values)])];
+    list.replaceChildren(...names.map((name) => variable(name, values, used)));
+    if (!names.length) list.append(quiet("None: write {name} in the prompt, and it appears here."));
+  };
+  const set = (name, value) => {
+    const values = { ...(store.get(`${PATH}.variables`) ?? {}) };
+    if (value === undefined) delete values[name];
+    else values[name] = value;
+    store.change(`${PATH}.variables`, values);
+  };
+  const variable = (name, values, used) => {
+    const id = newId("variable");
+    const input = element("input", { id, value: values[name] ?? "", placeholder: "stays as it is written", autocomplete: "off" });
+    input.addEventListener("input", () => set(name, input.value));
+    const remove = button("Remove", () => {
+      set(name, undefined);
+      draw();
+    }, { "aria-label": `Remove the variable ${name}` });
+    return element(
+      "div",
+      { class: "studio-pair" },
+      element("label", { htmlFor: id }, element("code", {}, `{${name}}`)),
+      input,
+      used.has(name) ? "" : quiet("not in the prompt"),
+      name in values ? remove : "",
+    );
+  };
+  textarea.addEventListener("change", draw);
+  draw();
+  return box;
+}
+
+function predefined(store, { prompts = [] }, redraw) {
+  const path = `${PATH}.template`;
+  const chosen = prompts.find(({ name }) => name === store.get(path));
+  const pick = selectField(store, {
+    label: "Prompt",
+    path,
+    options: [["", "Choose one…"], ...prompts.map(({ name }) => [name, name])],
+    onchange: redraw,
+    help: "It is the same for every application that names it, and changes with the predefined content.",
+  });
+  if (!chosen) return [pick];
+  const own = () => {
+    store.change(PATH, { type: "custom", content: chosen.text, variables: {} });
+    redraw();
+  };
+  return [
+    pick,
+    element("pre", { class: "studio-sample", tabIndex: 0, "aria-label": "The predefined prompt" }, chosen.text),
+    paragraph(button("Make it mine, to change it", own)),
+  ];
+}
+
+const kept = (store) =>
+  textField(store, {
+    label: "Path",
+    path: `${PATH}.path`,
+    placeholder: "prompts/<bucket>/<path>",
+    empty: "",
+    help: "It is read for each question, with the rights of whoever asks.",
+  });

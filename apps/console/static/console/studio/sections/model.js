@@ -1,0 +1,143 @@
+// The model that answers: which one, whether it can be reached, and what it is sent.
+
+import { button, element, findings, group, link, newId, numberField, paragraph, quiet, selectField } from "../elements.js";
+
+const PATH = "orchestrator.deployment";
+const ID = `${PATH}.deployment_id`;
+
+export const model = {
+  id: "model",
+  title: "Model",
+  paths: [PATH],
+  async render(container, store) {
+    const choices = await store.choices();
+    if (!container.isConnected) return;
+    const redraw = () => {
+      container.replaceChildren();
+      this.render(container, store);
+    };
+    container.append(...picker(store, choices, redraw), ...parameters(store));
+  },
+};
+
+const current = (store) => store.get(ID) ?? store.get(`${PATH}.name`) ?? "";
+
+function picker(store, choices, redraw) {
+  const chat = choices.deployments.filter(({ kind }) => kind === "chat");
+  const chosen = current(store);
+  const known = [...chat, ...choices.applications].some(({ id }) => id === chosen);
+  const add = choices.add.deployment;
+  if (!chat.length) {
+    return [
+      quiet("This installation has no deployment of a model yet."),
+      add ? paragraph(link("Add a deployment", add, { class: "workbench-button workbench-primary" })) : "",
+    ];
+  }
+  const name = newId("model");
+  const choose = (id) => {
+    const rest = { ...(store.get(PATH) ?? {}) };
+    delete rest.name;
+    store.change(PATH, { ...rest, deployment_id: id });
+    redraw();
+  };
+  const parts = [
+    element(
+      "fieldset",
+      { class: "studio-models" },
+      element("legend", { class: "studio-legend" }, "The model that answers ", element("code", { class: "studio-path" }, ID)),
+      ...chat.map((one) => card(store, one, one.id === chosen, name, () => choose(one.id))),
+    ),
+    findings(store, ID),
+  ];
+  const other = selectField(store, {
+    label: "Or another application answers",
+    path: ID,
+    options: [["", "no"], ...choices.applications.map((one) => [one.id, one.name]), ...(known || !chosen ? [] : [[chosen, chosen]])],
+    onchange: redraw,
+    findingsPath: "",
+    help: "It is asked as a model would be, with its own prompt and tools.",
+  });
+  const select = other.querySelector("select");
+  if (chat.some(({ id }) => id === chosen)) select.value = "";
+  for (const option of [...select.options]) if (option.text.endsWith("(not known here)") && !chosen) option.remove();
+  if (choices.applications.length || !known) parts.push(other);
+  if (add) parts.push(paragraph(link("Add a deployment", add)));
+  return parts;
+}
+
+function card(store, one, isChosen, name, choose) {
+  const id = newId("model");
+  const input = element("input", { type: "radio", name, id, checked: isChosen, disabled: !one.is_enabled && !isChosen });
+  input.addEventListener("change", choose);
+  const status = element("p", { role: "status", class: "studio-quiet" });
+  const test = button("Test", async () => {
+    test.disabled = true;
+    status.textContent = "Asking the model…";
+    const response = await store.send("test", { deployment_id: one.id }).catch(() => null);
+    const answer = response?.ok ? await response.json() : { ok: false, message: "The test could not be made." };
+    status.textContent = `${answer.ok ? "✓" : "✗"} ${answer.message}`;
+    test.disabled = false;
+  }, { "aria-label": `Test ${one.name}` });
+  const facts = [
+    one.can && element("p", { class: "studio-quiet", title: one.details }, one.can),
+    one.window && element("p", { class: "studio-quiet" }, `${one.window.toLocaleString("en")} tokens fit into it`),
+    one.fallbacks.length && element("p", { class: "studio-quiet" }, `When it cannot answer: ${one.fallbacks.join(", then ")}`),
+    one.is_enabled || element("p", { class: "studio-error" }, "It is disabled."),
+  ].filter((fact) => fact instanceof Node);
+  return element(
+    "div",
+    { class: "studio-model" },
+    input,
+    element("div", {}, element("label", { htmlFor: id }, one.name, " ", element("code", {}, one.id)), ...facts, status),
+    store.data.may_change ? test : "",
+  );
+}
+
+function parameters(store) {
+  const path = (name) => `${PATH}.parameters.${name}`;
+  const none = "the model's own choice";
+  return [
+    group(
+      "How it answers",
+      quiet("Empty leaves the choice to the model."),
+      numberField(store, {
+        label: "Freedom of words",
+        path: path("temperature"),
+        min: 0,
+        max: 2,
+        step: 0.1,
+        placeholder: none,
+        help: "0 is the most predictable, 1 varied. Also called temperature.",
+      }),
+      numberField(store, {
+        label: "Longest answer, in tokens",
+        path: path("max_tokens"),
+        min: 1,
+        step: 1,
+        placeholder: none,
+      }),
+      selectField(store, {
+        label: "Thinking before an answer",
+        path: path("reasoning_effort"),
+        options: [
+          ["", none],
+          ["none", "none"],
+          ["minimal", "as little as it can"],
+          ["low", "a little"],
+          ["medium", "some"],
+          ["high", "much: slower, and it costs more"],
+        ],
+        help: "For models that think. Which values it takes depends on the model.",
+      }),
+    ),
+    element(
+      "details",
+      { class: "studio-fold" },
+      element("summary", {}, "More, for those who know them"),
+      numberField(store, { label: "Share of likely words (top p)", path: path("top_p"), min: 0, max: 1, step: 0.05, placeholder: none, help: "Set this or the freedom of words, not both." }),
+      numberField(store, { label: "Seed", path: path("seed"), step: 1, placeholder: none, help: "Equal questions get like answers for equal seeds, as far as the service can." }),
+      numberField(store, { label: "Turn to new subjects (presence penalty)", path: path("presence_penalty"), min: -2, max: 2, step: 0.1, placeholder: none }),
+      numberField(store, { label: "Repeat less (frequency penalty)", path: path("frequency_penalty"), min: -2, max: 2, step: 0.1, placeholder: none }),
+    ),
+  ];
+}

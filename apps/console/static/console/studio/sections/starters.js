@@ -1,0 +1,97 @@
+// Buttons that a new conversation offers, with a preview of them.
+
+import { button, element, findings, group, paragraph, quiet, switchField, textField } from "../elements.js";
+
+const PATH = "conversation_starters";
+
+export const starters = {
+  id: "starters",
+  title: "Starters",
+  paths: [PATH, "starters"],
+  render(container, store) {
+    const redraw = () => {
+      container.replaceChildren();
+      this.render(container, store);
+    };
+    const list = store.get(`${PATH}.starters`) ?? [];
+    container.append(paragraph("Questions that a new conversation offers as buttons."));
+    if (!list.length) container.append(quiet("None yet. Three to six show people what the application is good at."));
+    container.append(...list.map((_, index) => row(store, index, list.length, redraw)));
+    const add = () => {
+      const next = { title: "", text: "" };
+      const before = store.get(PATH);
+      store.change(PATH, { ...(before ?? {}), starters: [...list, next] });
+      redraw();
+      container.querySelector(`[data-starter="${list.length}"] input`)?.focus();
+    };
+    container.append(element("p", {}, button("Add a starter", add)), findings(store, "starters"));
+    if (list.length) container.append(around(store), preview(store));
+  },
+};
+
+function row(store, index, count, redraw) {
+  const path = `${PATH}.starters[${index}]`;
+  const remove = () => {
+    if (count === 1) store.change(PATH, undefined);
+    else store.change(path, undefined);
+    redraw();
+  };
+  const move = (by) => {
+    const list = store.get(`${PATH}.starters`);
+    [list[index], list[index + by]] = [list[index + by], list[index]];
+    store.change(`${PATH}.starters`, list);
+    redraw();
+  };
+  return element(
+    "fieldset",
+    { class: "studio-card", "data-starter": String(index) },
+    element("legend", {}, `Starter ${index + 1}`),
+    textField(store, { label: "Button", path: `${path}.title`, empty: "" }),
+    textField(store, { label: "Question that it asks", path: `${path}.text`, rows: 2, empty: "" }),
+    element(
+      "p",
+      { class: "studio-actions" },
+      button("Up", () => move(-1), { disabled: index === 0, "aria-label": `Move starter ${index + 1} up` }),
+      button("Down", () => move(1), { disabled: index === count - 1, "aria-label": `Move starter ${index + 1} down` }),
+      button("Remove", remove, { "aria-label": `Remove starter ${index + 1}` }),
+    ),
+  );
+}
+
+function around(store) {
+  return group(
+    "Around the buttons",
+    textField(store, {
+      label: "Line above them",
+      path: `${PATH}.intro_text`,
+      placeholder: "Select an action",
+    }),
+    switchField(store, {
+      label: "Ask at once",
+      path: `${PATH}.auto_submit`,
+      on: undefined,
+      off: false,
+      isOn: (value) => value !== false,
+      help: "Off: the question is put into the input, where it can be changed first.",
+    }),
+    switchField(store, {
+      label: "Begin with a button only",
+      path: `${PATH}.chat_message_input_disabled`,
+      help: "Nothing can be typed before one was chosen.",
+    }),
+  );
+}
+
+function preview(store) {
+  const shown = element("div", { class: "studio-preview-starters" });
+  const draw = () => {
+    const { starters: list = [], intro_text: intro } = store.get(PATH) ?? {};
+    shown.replaceChildren(
+      element("p", {}, intro || "Select an action"),
+      element("ul", {}, ...list.map(({ title, text }) => element("li", { title: text }, title || "…"))),
+    );
+  };
+  store.subscribe((what) => what === "change" && draw(), shown);
+  draw();
+  return group("As a new conversation shows them", shown);
+}

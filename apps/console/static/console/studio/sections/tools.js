@@ -1,0 +1,65 @@
+// The tools that the model may call: a card for each toolset, and where new ones come from.
+
+import { addBar } from "../tools/sources.js";
+import { card } from "../tools/cards.js";
+import { element, findings, numberField, quiet, selectField } from "../elements.js";
+
+export const tools = {
+  id: "tools",
+  title: "Tools",
+  paths: ["tool_sets", "tool_defaults"],
+  async render(container, store, open) {
+    const [choices, about] = await Promise.all([store.choices(), cardsOf(store)]);
+    if (!container.isConnected) return;
+    const secrets = { names: choices.secrets, add: choices.add.secret };
+    const list = element("div", { class: "studio-inner" });
+    const draw = (isOpen, known = []) => {
+      const toolsets = store.get("tool_sets") ?? [];
+      const cards = toolsets.map((_, index) => card(store, index, { about: known[index], secrets, redraw, isOpen: index === isOpen }));
+      list.replaceChildren(...(cards.length ? cards : [quiet("No tools yet. The model answers from what it knows, until you add some.")]));
+    };
+    // The server is asked anew, because names and numbers have changed; the cards are there at once.
+    const redraw = (isOpen) => {
+      draw(isOpen);
+      cardsOf(store).then((known) => list.isConnected && draw(isOpen, known));
+    };
+    draw(open, about);
+    const added = (index) => {
+      container.replaceChildren();
+      this.render(container, store, index).then(() => {
+        const place = container.querySelector(`[data-toolset="${index}"]`);
+        place?.scrollIntoView({ block: "center" });
+        place?.querySelector("summary")?.focus();
+      });
+    };
+    container.append(findings(store, "tool_sets", true), list, addBar(store, choices, added), defaults(store));
+  },
+};
+
+async function cardsOf(store) {
+  if (!store.data.may_change) return [];
+  const response = await store.send("cards", store.current).catch(() => null);
+  return response?.ok ? (await response.json()).cards : [];
+}
+
+const defaults = (store) =>
+  element(
+    "details",
+    { class: "studio-fold" },
+    element("summary", {}, "For all tools: time, approval, and what people see"),
+    element(
+      "div",
+      { class: "studio-inner" },
+      numberField(store, { label: "Longest call, in seconds", path: "tool_defaults.timeout_seconds", min: 1, max: 3600, placeholder: "as the installation says", help: "A call that takes longer is ended, and the model is told." }),
+      selectField(store, {
+        label: "Approval",
+        path: "features.approval.mode",
+        options: [["", "as the installation says"], ["auto", "calls are made at once"], ["confirm", "each call waits for a person"]],
+      }),
+      selectField(store, {
+        label: "What people see of calls",
+        path: "features.stage_display.level",
+        options: [["", "all calls"], ["none", "nothing"], ["error", "those that fail"], ["info", "all calls, whatever the default is"], ["debug", "all, and what the platform does by itself"]],
+      }),
+    ),
+  );

@@ -1,0 +1,78 @@
+// The studio of one application: its menu, the section that is open, the bar, and the draft's chat.
+
+import { Bar } from "./bar.js";
+import { Checker } from "./checker.js";
+import { DraftChat } from "./draft-chat.js";
+import { element } from "./elements.js";
+import { SECTIONS } from "./sections.js";
+import { Store } from "./store.js";
+
+class Studio {
+  constructor(root) {
+    this.root = root;
+    this.menu = root.querySelector("[data-menu]");
+    this.panel = root.querySelector("[data-section]");
+    this.store = new Store(JSON.parse(document.getElementById("studio-data").textContent));
+    this.bar = new Bar(root.querySelector("[data-bar]"), this.store);
+    this.checker = new Checker(this.store);
+    const chat = root.querySelector("[data-chat]");
+    if (chat) this.chat = new DraftChat(chat, this.store);
+  }
+
+  start() {
+    this.links = SECTIONS.map((section) => this.entry(section));
+    this.menu.querySelector("ul").append(...this.links.map((link) => element("li", {}, link)));
+    window.addEventListener("hashchange", () => this.open(this.wanted(), true));
+    window.addEventListener("beforeunload", (event) => this.store.isChanged && event.preventDefault());
+    this.store.subscribe((what) => {
+      if (what === "findings") this.markMenu();
+      if (what === "stored" || what === "replaced") this.open(this.section);
+    });
+    this.open(this.wanted());
+    this.root.dataset.ready = "";
+    this.checker.check();
+  }
+
+  wanted() {
+    const id = location.hash.slice(1);
+    return SECTIONS.find((section) => section.id === id) ?? SECTIONS[0];
+  }
+
+  entry({ id, title }) {
+    return element("a", { href: `#${id}` }, element("span", {}, title), element("span", { class: "studio-mark" }));
+  }
+
+  open(section, isChosen = false) {
+    this.section = section;
+    SECTIONS.forEach(({ id }, index) => {
+      if (id === section.id) this.links[index].setAttribute("aria-current", "true");
+      else this.links[index].removeAttribute("aria-current");
+    });
+    const heading = element("h2", { id: "studio-section", tabIndex: -1 }, section.title);
+    const body = element("div", { class: "studio-body" });
+    this.panel.replaceChildren(heading, body);
+    section.render(body, this.store);
+    if (isChosen) heading.focus({ preventScroll: true });
+    this.links[SECTIONS.indexOf(section)].scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  markMenu() {
+    SECTIONS.forEach(({ paths = [] }, index) => {
+      const found = paths.flatMap((path) => this.store.findingsAt(path));
+      const errors = found.filter(({ severity }) => severity === "error").length;
+      const mark = this.links[index].querySelector(".studio-mark");
+      mark.replaceChildren();
+      if (!found.length) return;
+      mark.dataset.severity = errors ? "error" : "warning";
+      const name = errors ? "mistake" : "warning";
+      const number = errors || found.length;
+      mark.append(
+        element("span", { "aria-hidden": "true" }, String(number)),
+        element("span", { class: "workbench-hidden" }, `, ${number} ${name}${number === 1 ? "" : "s"}`),
+      );
+    });
+  }
+}
+
+const root = document.querySelector("[data-studio]");
+if (root) new Studio(root).start();

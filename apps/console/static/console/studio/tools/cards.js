@@ -1,0 +1,154 @@
+// The toolsets of the draft as cards.
+
+import { button, element, findings, quiet, textField } from "../elements.js";
+import { approvalField, enabledField, fallbackField } from "./rules.js";
+import { askServer, tickList } from "./server-tools.js";
+import { at, freeName, nameOf, plural } from "./paths.js";
+import { authorizationField } from "./credential.js";
+import { emptyTool, titleOf, toolEditor } from "./rest-tool.js";
+import { openTrial } from "./trial.js";
+
+const KINDS = {
+  "rest-api": "REST service",
+  mcp: "MCP server",
+  "dial-mcp": "Toolset of DIAL",
+  "dial-app": "Application",
+  "dial-deployment": "Models and applications",
+  internal: "Of the platform",
+  client: "Of the page",
+};
+const REMOTE = ["mcp", "dial-mcp", "dial-app"];
+
+// `about` is what the server knows of it; `redraw(open)` draws all cards anew.
+export function card(store, index, { about, secrets, redraw, isOpen }) {
+  const toolset = store.get(at(index)) ?? {};
+  const name = nameOf(toolset);
+  const kind = about?.kind || toolset.type;
+  const isPredefined = toolset.type === "predefined";
+  const switched = isPredefined ? at(index, "override", "enabled") : at(index, "enabled");
+  const isOff = store.get(switched) === false;
+  const tools = about?.tools === null ? "all tools that it has" : plural(about?.tools?.length ?? toolset.tools?.length ?? 0, "tool");
+  const remove = () => {
+    store.change(at(index), undefined);
+    redraw();
+    document.querySelector("[data-add] button")?.focus();
+  };
+  const facts = [KINDS[kind] ?? kind, tools, about?.about, isOff && "switched off"].filter(Boolean);
+  const found = element("span", { class: "studio-error" });
+  const place = element("details", { class: "studio-fold" }, element("summary", {}, "Settings ", found));
+  const fill = () => {
+    if (place.childElementCount === 1) place.append(element("div", { class: "studio-inner" }, ...settings(store, index, { toolset, switched, isPredefined, secrets, redraw })));
+  };
+  place.addEventListener("toggle", () => place.open && fill());
+  if (isOpen) {
+    fill();
+    place.open = true;
+  }
+  const count = () => {
+    const inside = store.findingsAt(at(index)).filter(({ path }) => path !== at(index));
+    const mistakes = inside.filter(({ severity }) => severity === "error").length;
+    const notes = mistakes ? plural(mistakes, "mistake") : inside.length ? plural(inside.length, "warning") : "";
+    found.textContent = notes && `(${notes})`;
+  };
+  store.subscribe((what) => what === "findings" && count(), place);
+  count();
+  return element(
+    "section",
+    { class: "studio-card studio-toolset", "aria-label": `Toolset ${name}`, "data-toolset": String(index) },
+    element(
+      "header",
+      { class: "studio-actions" },
+      element("h3", {}, about?.name || name),
+      element("code", { class: "studio-path" }, at(index)),
+      element("span", { class: "studio-gap" }),
+      store.data.may_change && button("Try", () => openTrial(store, index, about?.name || name), { "aria-label": `Try ${name}` }),
+      button("Remove", remove, { "aria-label": `Remove ${name}` }),
+    ),
+    quiet(facts.join(" · ")),
+    ...(about?.failures ?? []).map(failure),
+    findings(store, at(index), true),
+    place,
+  );
+}
+
+const failure = ({ tool, count, last }) =>
+  element(
+    "p",
+    { class: "studio-error" },
+    element("code", {}, tool),
+    ` failed ${plural(count, "time")} in the last 7 days, last on ${new Date(last).toLocaleString()}.`,
+  );
+
+function* settings(store, index, { toolset, switched, isPredefined, secrets, redraw }) {
+  const path = (...parts) => at(index, ...parts);
+  const off = "Off: the application goes on as if the toolset were not there.";
+  if (isPredefined) {
+    yield quiet("It is kept with the predefined content of this installation, and changes with that.");
+    yield approvalField(store, path("override"), "as the toolset or the application says");
+    yield enabledField(store, switched, off);
+    return;
+  }
+  if (typeof toolset.name !== "object" && toolset.type !== "dial-mcp") {
+    yield textField(store, { label: "Name", path: path("name"), empty: "", help: "It stands in front of the names of its tools." });
+  }
+  yield textField(store, { label: "What it is for", path: path("description"), rows: 2 });
+  if (toolset.type === "rest-api") {
+    yield textField(store, { label: "Address of the service", path: path("base_url"), placeholder: "https://api.example.com/v1" });
+    yield authorizationField(store, path("authorization"), secrets, true);
+  }
+  if (toolset.type === "mcp") yield* serverSettings(store, index, toolset, secrets);
+  yield approvalField(store, path(), "as the application says");
+  if (REMOTE.includes(toolset.type)) yield fallbackField(store, path());
+  yield enabledField(store, switched, off);
+  if (Array.isArray(toolset.tools) && toolset.type !== "client") yield toolList(store, index, toolset, redraw);
+}
+
+function* serverSettings(store, index, toolset, secrets) {
+  const info = (name) => at(index, "mcp_server_info", name);
+  if (toolset.mcp_server_info?.protocol !== "stdio") {
+    yield textField(store, { label: "Address of the server", path: info("url"), empty: "", isExact: true });
+    yield authorizationField(store, info("authorization"), secrets, false);
+  }
+  const allowed = toolset.allowed_tools?.length ? toolset.allowed_tools : null;
+  const place = element("div", { class: "studio-inner" });
+  const status = element("p", { role: "status", class: "studio-quiet" }, allowed ? `Only ${allowed.join(", ")}` : "All tools that the server has");
+  const list = button("List its tools", async () => {
+    status.textContent = "Connecting…";
+    try {
+      const found = await askServer(store, store.get(at(index, "mcp_server_info")));
+      status.textContent = found.message;
+      if (found.needs_sign_in) return;
+      const known = found.tools.map(({ name }) => name);
+      const gone = (allowed ?? []).filter((name) => !known.includes(name));
+      if (gone.length) status.textContent = `The server has no tool ${gone.join(", ")} any more.`;
+      place.replaceChildren(tickList(found.tools, store.get(at(index, "allowed_tools")) ?? null, (ticked) => store.change(at(index, "allowed_tools"), ticked ?? undefined)));
+    } catch (error) {
+      status.textContent = error.message;
+    }
+  });
+  yield element("div", { class: "studio-inner" }, element("h4", {}, "Tools"), element("p", { class: "studio-actions" }, list, status), place, findings(store, at(index, "allowed_tools")));
+}
+
+function toolList(store, index, toolset, redraw) {
+  const isRest = toolset.type === "rest-api";
+  const add = () => {
+    const name = freeName("new_tool", toolset.tools.map(titleOf));
+    store.change(at(index, "tools"), [...toolset.tools, emptyTool(name)]);
+    redraw(index);
+    const last = [...document.querySelectorAll(`[data-toolset="${index}"] [data-tool]`)].pop();
+    if (last) last.open = true;
+    last?.querySelector("summary").focus();
+  };
+  return element(
+    "div",
+    { class: "studio-inner" },
+    element("h4", {}, "Tools"),
+    ...toolset.tools.map((_, number) =>
+      toolEditor(store, index, number, () => {
+        store.change(at(index, "tools", number), undefined);
+        redraw(index);
+      }),
+    ),
+    isRest && element("p", {}, button("Add a tool", add)),
+  );
+}

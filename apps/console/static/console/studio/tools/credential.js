@@ -1,0 +1,111 @@
+// How a service is told who is calling, and the credential for it: a secret's name, or a typed text,
+// of which saving makes a secret.
+
+import { element, field, link, newId, quiet, selectField, textField } from "../elements.js";
+
+const KINDS = {
+  "": ["It is not told", {}],
+  bearer: ["With a token", { token: "" }],
+  api_key: ["With a key", { key: "", name: "X-API-Key" }],
+  basic: ["With a name and a password", { username: "", password: "" }],
+  client_id_secret: ["With a client of this application (OAuth)", { client_id: "", client_secret: "", token_url: "" }],
+  oauth: ["Each person signs in with an account of their own (OAuth)", {}],
+  forward_auth_token: ["With the caller's own token", {}],
+};
+const LABELS = {
+  username: "Name",
+  name: "What the service calls the key",
+  client_id: "Id of the client",
+  token_url: "Address that gives tokens",
+  authorization_url: "Address at which people sign in",
+  scope: "What is asked for (scopes)",
+};
+const CREDENTIALS = { bearer: "token", api_key: "key", basic: "password", client_id_secret: "client_secret" };
+const TEXTS = {
+  api_key: ["name"],
+  basic: ["username"],
+  client_id_secret: ["client_id", "token_url", "scope"],
+  oauth: ["client_id", "authorization_url", "token_url", "scope"],
+};
+
+// `isRest`: a REST service, which says where a key goes and can be sent the caller's token.
+export function authorizationField(store, path, secrets, isRest) {
+  const box = element("div", { class: "studio-inner" });
+  const draw = () => {
+    const kind = store.get(path)?.type ?? "";
+    const options = Object.entries(KINDS)
+      .filter(([one]) => isRest || one !== "forward_auth_token")
+      .map(([one, [text]]) => [one, text]);
+    const control = element(
+      "select",
+      {},
+      ...options.map(([value, text]) => element("option", { value, selected: value === kind }, text)),
+    );
+    control.addEventListener("change", () => {
+      store.change(path, control.value ? written(control.value, isRest) : undefined);
+      draw();
+      box.querySelector("select").focus();
+    });
+    const rest = [];
+    const credential = CREDENTIALS[kind];
+    if (credential) rest.push(credentialField(store, `${path}.${credential}`, secrets));
+    for (const name of TEXTS[kind] ?? []) {
+      rest.push(textField(store, { label: LABELS[name], path: `${path}.${name}`, empty: name === "scope" ? undefined : "" }));
+    }
+    if (kind === "api_key" && isRest) {
+      const options = [["header", "a header"], ["query", "the address"], ["body", "the body"]];
+      rest.push(selectField(store, { label: "Where it goes", path: `${path}.location`, options }));
+    }
+    const label = "How the service is told who is calling";
+    box.replaceChildren(field(store, { label, path, control, isExact: true }), ...rest);
+  };
+  draw();
+  return box;
+}
+
+const written = (kind, isRest) => ({
+  type: kind,
+  ...structuredClone(KINDS[kind][1]),
+  ...(kind === "api_key" && isRest ? { location: "header" } : {}),
+  ...(kind === "oauth" && isRest ? { client_id: "", authorization_url: "", token_url: "" } : {}),
+});
+
+function credentialField(store, path, secrets) {
+  const value = store.get(path);
+  const name = value?.$secret ?? "";
+  const known = secrets.names.includes(name) || !name ? secrets.names : [name, ...secrets.names];
+  const typed = element("input", {
+    type: "password",
+    id: newId("credential"),
+    autocomplete: "off",
+    value: typeof value === "string" ? value : "",
+    placeholder: value?.$hidden === undefined ? "" : "One is kept; type to replace it",
+  });
+  typed.addEventListener("input", () => store.change(path, typed.value));
+  const own = element(
+    "div",
+    { class: "studio-inner" },
+    element("label", { htmlFor: typed.id }, "The credential"),
+    typed,
+    quiet("Saving makes a secret of it, and the application only names that."),
+  );
+  own.hidden = Boolean(name);
+  const control = element(
+    "select",
+    {},
+    element("option", { value: "", selected: !name }, "– typed here –"),
+    ...known.map((one) =>
+      element("option", { value: one, selected: one === name }, secrets.names.includes(one) ? one : `${one} (there is none yet)`),
+    ),
+  );
+  control.addEventListener("change", () => {
+    own.hidden = Boolean(control.value);
+    store.change(path, control.value ? { $secret: control.value } : typed.value);
+  });
+  const box = field(store, { label: "Secret", path, control });
+  if (name && !secrets.names.includes(name) && secrets.add) {
+    box.append(link(`Add the secret ${name}`, `${secrets.add}?name=${encodeURIComponent(name)}`, { target: "_blank" }));
+  }
+  box.append(own);
+  return box;
+}

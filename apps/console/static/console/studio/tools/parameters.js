@@ -1,0 +1,149 @@
+// The parameters of a REST tool as a table: each row is one, and can be changed, hidden and removed.
+
+import { button, element, findings, quiet } from "../elements.js";
+import { join } from "../../paths.js";
+import { freeName, plural } from "./paths.js";
+
+const PLACES = [["query", "query"], ["url", "address"], ["body", "body"], ["header", "header"]];
+const TYPES = ["string", "integer", "number", "boolean", "array", "object"];
+const EMPTY = {
+  array: { items: { type: "string" }, description: "A list." },
+  object: { properties: {}, description: "An object." },
+};
+
+// `parts` lead to the parameters of the function.
+export function parameterTable(store, parts, toolName) {
+  const box = element("div", { class: "studio-inner" });
+  const properties = () => store.get(join([...parts, "properties"])) ?? {};
+  const required = () => store.get(join([...parts, "required"])) ?? [];
+  const draw = (focus) => {
+    const names = Object.keys(properties());
+    const heads = ["Name", "At the service", "Type", "Where", "Required", "The model gives it", "Default or constant", "Description", ""];
+    const table = element(
+      "table",
+      { class: "workbench-table workbench-stacked studio-parameters" },
+      element("caption", { class: "workbench-hidden" }, `Parameters of ${toolName}`),
+      element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, text || element("span", { class: "workbench-hidden" }, "Actions"))))),
+      element("tbody", {}, ...names.map(row)),
+    );
+    box.replaceChildren(
+      element("h4", {}, plural(names.length, "parameter")),
+      names.length ? element("div", { class: "workbench-scroll" }, table) : quiet("It takes none."),
+      element("p", {}, button("Add a parameter", add)),
+      findings(store, join([...parts, "required"])),
+    );
+    if (focus !== undefined) box.querySelectorAll("tbody tr")[focus]?.querySelector("input")?.focus();
+  };
+  const set = (found, needed = required()) => {
+    store.change(join([...parts, "properties"]), found);
+    store.change(join([...parts, "required"]), needed.length ? needed : undefined);
+  };
+  const change = (name, values) => {
+    const found = { ...properties()[name], ...values };
+    for (const [key, value] of Object.entries(found)) if (value === undefined) delete found[key];
+    store.change(join([...parts, "properties", name]), found);
+  };
+  function add() {
+    const name = freeName("parameter", Object.keys(properties()));
+    const made = { type: "string", description: "", parameter_info: { type: "query", key: name } };
+    set({ ...properties(), [name]: made });
+    draw(Object.keys(properties()).length - 1);
+  }
+  function rename(name, next, input) {
+    if (!next || next === name) return;
+    if (next in properties()) {
+      input.setCustomValidity(`There is a parameter ${next} already.`);
+      input.reportValidity();
+      return;
+    }
+    const entries = Object.entries(properties()).map(([key, value]) => [key === name ? next : key, value]);
+    set(Object.fromEntries(entries), required().map((key) => (key === name ? next : key)));
+    draw(entries.findIndex(([key]) => key === next));
+  }
+  function remove(name) {
+    const left = { ...properties() };
+    delete left[name];
+    set(left, required().filter((key) => key !== name));
+    draw(0);
+  }
+  function need(name, isNeeded) {
+    const others = required().filter((key) => key !== name);
+    set(properties(), isNeeded ? [...others, name] : others);
+  }
+  function show(name, isShown) {
+    const { type, const: constant, default: value, enum: choices, items, properties: inner, required: needed, ...rest } = properties()[name];
+    const made = isShown
+      ? { ...rest, type: typeOf(constant), ...EMPTY[typeOf(constant)], ...(constant === "" ? {} : { default: constant }) }
+      : { ...rest, type: null, const: value ?? "" };
+    if (!isShown) delete made.description;
+    store.change(join([...parts, "properties", name]), made);
+    if (!isShown) need(name, false);
+    draw(Object.keys(properties()).indexOf(name));
+  }
+  function row(name) {
+    const one = properties()[name];
+    const isConstant = one.type === null;
+    const info = one.parameter_info ?? {};
+    const cell = (label, ...children) => element("td", { "data-label": label }, ...children);
+    const named = (label) => ({ "aria-label": `${label} of ${name}` });
+    const input = (label, value, onchange, more = {}) =>
+      element("input", { type: "text", autocomplete: "off", spellcheck: false, value, onchange, ...named(label), ...more });
+    const select = (label, options, value, onchange) =>
+      element("select", { ...named(label), onchange }, ...options.map(([key, text]) => element("option", { value: key, selected: key === value }, text)));
+    const box = (label, checked, onchange, more = {}) => element("input", { type: "checkbox", checked, onchange, ...named(label), ...more });
+    const place = (values) => change(name, { parameter_info: { ...properties()[name].parameter_info, ...values } });
+    const kinds = (isConstant ? ["constant"] : TYPES).map((type) => [type, type]);
+    const path = join([...parts, "properties", name]);
+    return element(
+      "tr",
+      {},
+      element("th", { scope: "row", "data-label": "Name" }, input("Name", name, ({ target }) => rename(name, target.value.trim(), target)), findings(store, path)),
+      cell("At the service", input("Name at the service", info.key ?? "", ({ target }) => place({ key: target.value }))),
+      cell("Type", select("Type", kinds, one.type ?? "constant", ({ target }) => retype(name, target.value))),
+      cell("Where", select("Place", PLACES, info.type, ({ target }) => place({ type: target.value }))),
+      cell("Required", box("Required", required().includes(name), ({ target }) => need(name, target.checked), { disabled: isConstant })),
+      cell("The model gives it", box("Model gives", !isConstant, ({ target }) => show(name, target.checked))),
+      cell("Default or constant", value(name, one, isConstant, input)),
+      cell("Description", element("textarea", { rows: 2, value: one.description ?? "", disabled: isConstant, onchange: ({ target }) => change(name, { description: target.value }), ...named("Description") })),
+      cell("", button("Remove", () => remove(name), { "aria-label": `Remove ${name}` })),
+    );
+  }
+  function retype(name, type) {
+    const { items, properties: inner, required: needed, enum: choices, default: value, ...rest } = properties()[name];
+    store.change(join([...parts, "properties", name]), { ...EMPTY[type], ...rest, type });
+    draw(Object.keys(properties()).indexOf(name));
+  }
+  function value(name, one, isConstant, input) {
+    const key = isConstant ? "const" : "default";
+    const shown = one[key];
+    if (shown?.$secret) return element("code", {}, `secret ${shown.$secret}`);
+    if (shown?.$hidden !== undefined) return element("em", {}, "a kept credential");
+    const text = shown === undefined || shown === null ? "" : typeof shown === "string" ? shown : JSON.stringify(shown);
+    const label = isConstant ? "Constant" : "Default";
+    return input(label, text, ({ target }) => {
+      const read = readAs(target.value, isConstant ? undefined : one.type);
+      target.setCustomValidity(read.problem ?? "");
+      if (read.problem) target.reportValidity();
+      else change(name, { [key]: isConstant ? (read.value ?? "") : read.value });
+    });
+  }
+  draw();
+  return box;
+}
+
+// A typed text as a value of that type; a constant is JSON if it can be read as such, else text.
+function readAs(text, type) {
+  if (type === "string") return { value: text || undefined };
+  if (!text.trim()) return { value: undefined };
+  try {
+    const value = JSON.parse(text);
+    if (type && !fits(value, type)) return { problem: `This is no ${type}.` };
+    return { value };
+  } catch {
+    return type ? { problem: `This is no ${type}.` } : { value: text };
+  }
+}
+
+const typeOf = (value) => (Array.isArray(value) ? "array" : Number.isInteger(value) ? "integer" : value === null ? "string" : typeof value);
+
+const fits = (value, type) => typeOf(value) === type || (type === "number" && typeof value === "number");

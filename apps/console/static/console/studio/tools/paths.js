@@ -1,0 +1,36 @@
+// Places of toolsets and tools in the manifest, and names for new ones.
+
+import { join } from "../../paths.js";
+
+export const at = (...parts) => join(["tool_sets", ...parts]);
+
+export const FUNCTION = ["open_ai_tool", "function"];
+
+export const plural = (count, one, more = `${one}s`) => `${count} ${count === 1 ? one : more}`;
+
+export const nameOf = ({ name, template_name: template, type } = {}) => {
+  const text = typeof name === "object" && name ? (name.en ?? Object.values(name)[0]) : name;
+  return text || template || type || "Toolset";
+};
+
+// `weather`, or `weather_2` where that is taken.
+export function freeName(wanted, taken) {
+  if (!taken.includes(wanted)) return wanted;
+  let number = 2;
+  while (taken.includes(`${wanted}_${number}`)) number += 1;
+  return `${wanted}_${number}`;
+}
+
+export const plainName = (text) => text.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^_+|_+$/g, "").slice(0, 24) || "service";
+
+// Put toolsets behind those that there are, each under a name of its own; tells the first place.
+export function addToolsets(store, ...added) {
+  const all = store.get("tool_sets") ?? [];
+  const taken = all.map(nameOf);
+  for (const one of added) {
+    if (typeof one.name === "string") one.name = freeName(one.name, taken);
+    taken.push(nameOf(one));
+  }
+  store.change("tool_sets", [...all, ...added]);
+  return all.length;
+}

@@ -1,0 +1,76 @@
+// A tool of a toolset as it is edited: what the model is told, the request, and its parameters.
+
+import { button, element, selectField, textField } from "../elements.js";
+import { approvalField, enabledField, fallbackField } from "./rules.js";
+import { at, FUNCTION } from "./paths.js";
+import { parameterTable } from "./parameters.js";
+
+const METHODS = ["get", "post", "put", "delete"].map((one) => [one, one.toUpperCase()]);
+
+export const emptyTool = (name) => ({
+  type: "restapi-tool",
+  open_ai_tool: { type: "function", function: { name, description: "", parameters: { type: "object", properties: {} } } },
+  rest_api_method_info: { method_url: "/", method_type: "get" },
+});
+
+export const titleOf = (tool) =>
+  tool?.open_ai_tool?.function?.name ?? tool?.template_name ?? tool?.deployment_id ?? tool?.name ?? "tool";
+
+// `remove` takes the tool out of the toolset.
+export function toolEditor(store, index, number, remove) {
+  const parts = ["tools", number];
+  const path = at(index, ...parts);
+  const tool = store.get(path) ?? {};
+  const name = titleOf(tool);
+  const request = tool.rest_api_method_info;
+  const about = request
+    ? `${(request.method_type ?? "").toUpperCase()} ${request.method_url ?? ""}`
+    : tool.template_name
+      ? "predefined"
+      : "";
+  const fold = element(
+    "details",
+    { class: "studio-fold studio-tool", "data-tool": name },
+    element(
+      "summary",
+      {},
+      element("code", {}, name),
+      " ",
+      element("span", { class: "studio-quiet" }, about, tool.enabled === false ? " · switched off" : ""),
+    ),
+  );
+  const body = element("div", { class: "studio-inner" });
+  fold.append(body);
+  const fill = () => {
+    if (body.childElementCount) return;
+    body.append(...fields(store, index, parts, tool), element("p", {}, button("Remove this tool", remove, { "aria-label": `Remove ${name}` })));
+  };
+  fold.addEventListener("toggle", () => fold.open && fill());
+  if (store.findingsAt(path).length) {
+    fold.open = true;
+    fill();
+  }
+  return fold;
+}
+
+function* fields(store, index, parts, tool) {
+  const path = (...rest) => at(index, ...parts, ...rest);
+  if (tool.open_ai_tool) {
+    yield textField(store, { label: "Name", path: path(...FUNCTION, "name"), empty: "", isExact: true, help: "What the model calls it, behind the name of the toolset." });
+    yield textField(store, { label: "What it does, and when it is of use", path: path(...FUNCTION, "description"), rows: 3, empty: "", isExact: true });
+  }
+  if (tool.rest_api_method_info) {
+    yield selectField(store, { label: "Method", path: path("rest_api_method_info", "method_type"), options: METHODS });
+    yield textField(store, {
+      label: "Address",
+      path: path("rest_api_method_info", "method_url"),
+      empty: "",
+      help: "Below the address of the service, with names in braces for the parameters that stand in it.",
+    });
+    yield parameterTable(store, [...["tool_sets", index], ...parts, ...FUNCTION, "parameters"], titleOf(tool));
+    yield textField(store, { label: "Title of a call, as people see it", path: path("display", "stage", "name"), placeholder: "made of the toolset's name" });
+  }
+  if (!tool.template_name) yield approvalField(store, path(), "as the toolset says");
+  if (tool.open_ai_tool) yield fallbackField(store, path());
+  yield enabledField(store, path("enabled"), "Off: the model is not told of this tool.");
+}

@@ -1,0 +1,45 @@
+// What toolsets and their tools have in common: approval, what happens on failure, and being switched off.
+
+import { element, field, selectField, switchField } from "../elements.js";
+
+export function approvalField(store, path, level) {
+  return selectField(store, {
+    label: "Approval",
+    path: `${path}.approval.mode`,
+    findingsPath: `${path}.approval`,
+    options: [
+      ["", level],
+      ["auto", "calls are made at once"],
+      ["confirm", "each call waits for a person"],
+    ],
+  });
+}
+
+const STRATEGIES = {
+  "": ["the model is told, and goes on", undefined],
+  retry: ["it is tried again up to three times, then the model is told", [{ type: "continue", retry: { attempts: 3 } }]],
+  stop: ["the answer ends", [{ type: "hard_stop" }]],
+};
+
+// Rules that are more than one of these stay as they are until another choice is made.
+export function fallbackField(store, path) {
+  const place = `${path}.fallback_configuration.strategies`;
+  const current = store.get(place);
+  const same = ([, [, one]]) => JSON.stringify(one) === JSON.stringify(current);
+  const chosen = Object.entries(STRATEGIES).find(same)?.[0] ?? "own";
+  const own = chosen === "own" ? [["own", "rules of its own (see All fields)"]] : [];
+  const options = [...own, ...Object.entries(STRATEGIES).map(([name, [text]]) => [name, text])];
+  const control = element(
+    "select",
+    {},
+    ...options.map(([value, text]) => element("option", { value, selected: value === chosen }, text)),
+  );
+  control.addEventListener("change", () => {
+    store.change(place, structuredClone(control.value === "own" ? current : STRATEGIES[control.value][1]));
+  });
+  return field(store, { label: "When a call fails", path: place, control, findingsPath: `${path}.fallback_configuration` });
+}
+
+export function enabledField(store, path, help) {
+  return switchField(store, { label: "In use", path, help, on: undefined, off: false, isOn: (value) => value !== false });
+}

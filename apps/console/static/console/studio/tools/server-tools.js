@@ -1,0 +1,82 @@
+// The tools that a server offers, as boxes to tick; what is ticked is what the model may call.
+
+import { button, element, newId, quiet } from "../elements.js";
+import { plural } from "./paths.js";
+
+// What the server at `server` offers, as `{ tools, needs_sign_in, message, name, server }`.
+export async function askServer(store, server, signal) {
+  const response = await store.send("mcp_tools", { server }, signal);
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(answer.message ?? "The server could not be asked.");
+  return answer;
+}
+
+// `allowed` is null for all; `onchange` is told the ticked names, null when all are.
+export function tickList(tools, allowed, onchange) {
+  const boxes = tools.map(({ name, description, parameters, reads_only: reads, may_destroy: destroys, problem, notes, is_deprecated: old }) => {
+    const id = newId("tick");
+    const input = element("input", {
+      type: "checkbox",
+      id,
+      value: name,
+      checked: !problem && (allowed === null || allowed.includes(name)),
+      disabled: Boolean(problem),
+      "aria-describedby": `${id}-about`,
+    });
+    const facts = [
+      reads && "only reads, it says",
+      destroys && "may destroy something, it says",
+      old && "deprecated",
+      parameters?.length && `takes ${parameters.join(", ")}`,
+      ...(notes ?? []),
+    ].filter(Boolean);
+    return element(
+      "li",
+      { "data-name": `${name} ${description ?? ""}`.toLowerCase() },
+      input,
+      element(
+        "div",
+        {},
+        element("label", { htmlFor: id }, element("code", {}, name)),
+        element(
+          "div",
+          { id: `${id}-about` },
+          description && element("p", { class: "studio-clamp" }, description),
+          problem ? element("p", { class: "studio-error" }, problem) : quiet(facts.join(" · ")),
+        ),
+      ),
+    );
+  });
+  const inputs = () => boxes.map((one) => one.querySelector("input")).filter((one) => !one.disabled);
+  const status = element("p", { role: "status", class: "studio-quiet" });
+  const tell = () => {
+    const ticked = inputs().filter(({ checked }) => checked).map(({ value }) => value);
+    status.textContent = `${ticked.length} of ${plural(tools.length, "tool")} chosen`;
+    onchange(ticked.length === tools.length ? null : ticked, ticked);
+  };
+  const all = (checked) => {
+    for (const box of boxes) if (!box.hidden) box.querySelector("input").checked = checked && !box.querySelector("input").disabled;
+    tell();
+  };
+  const search = element("input", { type: "search", placeholder: "Find a tool", "aria-label": "Find a tool", autocomplete: "off" });
+  search.addEventListener("input", () => {
+    const words = search.value.toLowerCase().split(/\s+/);
+    for (const box of boxes) box.hidden = !words.every((word) => box.dataset.name.includes(word));
+  });
+  const list = element("ul", { class: "studio-ticks" }, ...boxes);
+  list.addEventListener("change", tell);
+  tell();
+  return element(
+    "div",
+    { class: "studio-inner" },
+    element(
+      "p",
+      { class: "studio-actions" },
+      tools.length > 8 && search,
+      button("All", () => all(true)),
+      button("None", () => all(false)),
+      status,
+    ),
+    list,
+  );
+}

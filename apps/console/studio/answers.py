@@ -1,0 +1,235 @@
+"""The draft's chat: a question answered with the document as it stands in the page.
+
+It is a run like any other, as the operator, with its costs counted and its limits kept. Nothing of the
+conversation is stored: the page holds it, and its state comes back with the next question, as over the
+gateway. The answer is a stream of server-sent events.
+"""
+
+import json
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import asdict
+from functools import partial
+from typing import Any, cast
+from uuid import uuid4
+
+from django.http import HttpRequest, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from apps.accounts.buckets import caller_in
+from apps.accounts.caller import Caller
+from apps.agent.events import (
+    AttachmentAdded,
+    Noticed,
+    Reasoning,
+    RefusalDelta,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StageRenamed,
+    StateSaved,
+    TextDelta,
+)
+from apps.agent.messages import Message, from_dict
+from apps.agent.meter import Meter, ModelCallReport, Reservation, ToolCallReport
+from apps.agent.model import ModelRequest
+from apps.agent.progress import Progress
+from apps.agent.sent_request import SentRequest
+from apps.agent.streams import stream
+from apps.catalog.models import Application
+from apps.catalog.resolve import ResolvedApplication, prepare_version, resolve_draft
+from apps.console.studio.access import for_editors
+from apps.console.studio.typed import Typed, Unreadable, body_of, typed_in
+from apps.console.studio.working_copy import Refused, sources_of, whole_document
+from apps.errors import QuickAppError
+from apps.live.answered_calls import claim
+from apps.live.hub import HUB
+from apps.live.request_view import view_of
+from apps.live.run_summary import RunSummary
+from apps.live.sent_request_rows import SentRequestRow
+from apps.live.sent_requests import taken_apart
+from apps.live.summaries import RunFigures
+from apps.runs.asking_ledger import AskingLedger
+from apps.runs.next_message import take_answer
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
+from apps.runs.workspaces import open_workspace
+
+MOST_MESSAGES = 200
+Tell = Callable[[str, dict[str, Any]], None]
+
+
+class WatchedMeter:
+    """The run's own meter, which also tells the page of every call."""
+
+    keeps_requests = True
+
+    def __init__(self, meter: Meter, tell: Tell) -> None:
+        self.meter = meter
+        self.tell = tell
+
+    async def admit(self, deployment: str, request: ModelRequest) -> Reservation | None:
+        return await self.meter.admit(deployment, request)
+
+    def request_sent(self, request: SentRequest) -> None:
+        self.tell("sent", sent_view(request))
+        if self.meter.keeps_requests:
+            self.meter.request_sent(request)
+
+    def model_called(self, report: ModelCallReport) -> None:
+        self.meter.model_called(report)
+
+    def tool_called(self, report: ToolCallReport) -> None:
+        told = {"tool": report.tool, "seconds": report.seconds, "failed": report.has_failed}
+        self.tell("tool", told)
+        self.meter.tool_called(report)
+
+    def inside(self, application: str, version: int) -> "WatchedMeter":
+        return WatchedMeter(self.meter.inside(application, version), self.tell)
+
+
+@for_editors
+def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
+    """Raises `Unreadable`."""
+    body = body_of(request)
+    messages = messages_in(body)
+    try:
+        application = resolved(row, typed_in(body), is_live=body.get("which") == "live")
+    except Refused as error:
+        return JsonResponse(
+            {"message": "; ".join(f"{f.path}: {f.message}" for f in error.findings)}, status=422
+        )
+    except QuickAppError as error:
+        return JsonResponse({"message": str(error)}, status=422)
+    events = frames(application, messages, caller_in(request.user.pk))
+    streamed = StreamingHttpResponse(events, content_type="text/event-stream")
+    streamed["Cache-Control"] = "no-store"
+    streamed["X-Accel-Buffering"] = "no"
+    return streamed
+
+
+def resolved(row: Application, typed: Typed, *, is_live: bool) -> ResolvedApplication:
+    """Raises `Refused`, `ApplicationBroken`, `Unreadable`."""
+    if is_live:
+        if not row.live_number:
+            raise Unreadable("Nothing is published yet.")
+        return prepare_version(row, row.live_number)
+    document = whole_document(typed, sources_of(row))
+    row.title, row.description = typed.title, typed.description
+    return resolve_draft(row, document)
+
+
+def messages_in(body: dict[str, Any]) -> tuple[Message, ...]:
+    """Raises `Unreadable`."""
+    written = body.get("messages")
+    if not isinstance(written, list) or not 0 < len(written) <= MOST_MESSAGES:
+        raise Unreadable(f"The conversation has to have 1 to {MOST_MESSAGES} messages.")
+    if not all(map(is_message, written)) or written[-1]["role"] != "user":
+        raise Unreadable("A message of the conversation cannot be read.")
+    return tuple(map(from_dict, written))
+
+
+def is_message(written: Any) -> bool:
+    if not isinstance(written, dict) or not isinstance(written.get("content"), str):
+        return False
+    custom = written.get("custom_content") or {}
+    return (
+        written.get("role") in ("user", "assistant")
+        and set(written) <= {"role", "content", "custom_content"}
+        and isinstance(custom, dict)
+        and set(custom) <= {"state"}
+        and isinstance(custom.get("state") or {}, dict)
+    )
+
+
+async def frames(
+    application: ResolvedApplication, messages: tuple[Message, ...], caller: Caller
+) -> AsyncGenerator[str, None]:
+    # The bridge hands on whatever is told, as it does with the events of a run.
+    work: Any = partial(answered, application, messages, caller)
+    try:
+        async with aclosing(stream(work)) as batches:
+            async for batch in batches:
+                for name, data in cast(list[tuple[str, dict[str, Any]]], batch):
+                    yield frame(name, data)
+    except QuickAppError as error:
+        yield frame("problem", {"text": str(error)})
+
+
+async def answered(
+    application: ResolvedApplication,
+    messages: tuple[Message, ...],
+    caller: Caller,
+    emit: Callable[[tuple[str, dict[str, Any]]], None],
+) -> None:
+    """Run the application and tell what happens, then its figures. Raises `QuickAppError`."""
+    began, state = time.monotonic(), dict[str, Any]()
+
+    def tell(name: str, data: dict[str, Any]) -> None:
+        emit((name, data))
+
+    def heard(event: Any) -> None:
+        if isinstance(event, StateSaved):
+            state.update(event.state)
+        elif (told := encoded(event)) is not None:
+            tell(*told)
+
+    figures = RunFigures(RunSummary.Door.PAGE, application.slug, caller.bucket, caller.team)
+    with (
+        HUB.places.taken(caller.bucket, application.slug),
+        HUB.summaries.recorded(figures) as progress,
+    ):
+        progress.meter = WatchedMeter(progress.meter, tell)
+        asked, ledger = await take_answer(RunRequest(messages), application, caller, claim)
+        workspace = open_workspace(caller, application)
+        await run(application, asked, workspace, caller, heard, ledger, progress)
+    if isinstance(ledger, AskingLedger) and ledger.asked is not None:
+        tell("ask", {"kind": ledger.asked.kind})
+    tell("end", {**spent(progress), "seconds": time.monotonic() - began, "state": state})
+
+
+def spent(progress: Progress) -> dict[str, int]:
+    return {
+        "input": sum(one.input for one in progress.usage),
+        "output": sum(one.output for one in progress.usage),
+        "calls": progress.iterations,
+        "tool_calls": progress.tool_calls,
+    }
+
+
+def encoded(event: Any) -> tuple[str, dict[str, Any]] | None:
+    """The name and the data for the page; None for what it does not show."""
+    match event:
+        case TextDelta() | RefusalDelta():
+            return "text", {"text": event.text}
+        case StageOpened():
+            return "stage", {"id": event.stage_id, "title": event.title}
+        case StageRenamed():
+            return "stage_name", {"id": event.stage_id, "suffix": event.suffix}
+        case StageDelta() | Reasoning():
+            return "stage_text", {"id": event.stage_id, "text": event.text}
+        case StageClosed():
+            end = {"seconds": event.seconds, "failed": event.reads_failed}
+            return "stage_end", {"id": event.stage_id, **end}
+        case Noticed():
+            return "notice", {"text": event.text}
+        case AttachmentAdded():
+            of = event.attachment
+            return "attachment", {"title": of.title, "type": of.type, "url": of.url or ""}
+        case _:
+            return None
+
+
+def sent_view(request: SentRequest) -> dict[str, Any]:
+    """What the model was sent, in its parts."""
+    members, parts = taken_apart(uuid4(), request.body or b"{}")
+    prompt = [[span.layer, span.source, span.length] for span in request.prompt]
+    row = SentRequestRow(model=request.model, members=members, prompt=prompt)
+    view = view_of(row, {digest: part for (_, digest), part in parts.items()})
+    lists = {name: [asdict(one) for one in getattr(view, name)] for name in ("messages", "tools")}
+    return {"model": view.model, "tokens": view.tokens, "parameters": view.parameters, **lists}
+
+
+def frame(name: str, data: dict[str, Any]) -> str:
+    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False, default=str)}\n\n"

@@ -1,0 +1,104 @@
+"""What the studio's page brings for its scripts: the draft, addresses, and facts of the application."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from apps.catalog.models import Application, Role
+from apps.catalog.versions.states import state_of
+from apps.console.studio.working_copy import working_copy
+from apps.live.run_summary import RunSummary
+
+Facts = list[tuple[str, str]]
+PUBLISH = "catalog.publish_application"
+PAGES = ("choices", "check", "save", "discard", "answer", "test", "publish", "difference")
+TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
+
+
+def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> dict[str, Any]:
+    return {
+        **stored_data(request, row),
+        "slug": row.slug,
+        "may_change": can_change,
+        "may_publish": can_change and request.user.has_perm(PUBLISH),
+        "origin": f"{request.scheme}://{request.get_host()}",
+        "urls": addresses(request, row),
+        "access": access_facts(row),
+        "pages": pages(request, row),
+    }
+
+
+def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
+    """The draft as it is stored, and the state of the application as the bar shows it."""
+    state = state_of(row)
+    kept = working_copy(row)  # after the state: a row remembers the draft that is made for it
+    has_draft = kept.version > 0
+    return {
+        **kept.masked.as_json(),
+        "version": kept.version,
+        "state": {
+            "name": state.value,
+            "title": state.label,
+            "number": row.live_number,
+            "has_draft": has_draft,
+            "can_discard": has_draft and row.live_number > 0,
+            "can_publish": has_draft and request.user.has_perm(PUBLISH),
+        },
+    }
+
+
+def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
+    may = request.user.has_perm
+    own = {name: reverse(f"studio:{name}", args=[row.pk]) for name in (*PAGES, *TOOL_PAGES)}
+    optional = (
+        ("budgets", "insights.view_budget", "admin:insights_budget_changelist"),
+        ("keys", "catalog.view_operatorkey", "admin:catalog_operatorkey_changelist"),
+    )
+    return {
+        **own,
+        "form": reverse("admin:catalog_application_change", args=[row.pk]),
+        "files": reverse("admin:catalog_application_files", args=[row.pk]),
+        "schema": reverse("admin:catalog_application_schema"),
+        "preview": f"{reverse('admin:catalog_application_preview')}?row={row.pk}",
+        "checkText": f"{reverse('admin:catalog_application_check')}?row={row.pk}",
+        "apiDocs": reverse("api-docs"),
+        **{name: reverse(url) for name, permission, url in optional if may(permission)},
+    }
+
+
+def access_facts(row: Application) -> Facts:
+    if row.is_public:
+        whom = "everybody, without signing in"
+    elif row.is_shared:
+        whom = "everybody who has signed in"
+    else:
+        whom = "its owner, and whoever has a role below"
+    facts = [
+        ("Enabled", "yes" if row.is_enabled else "no: nobody can use it"),
+        ("For", whom),
+        ("Owner", str(row.owner or "nobody")),
+    ]
+    grants = row.grants.select_related("user", "group").order_by("-role", "pk")
+    return [*facts, *((Role(one.role).label, str(one.user or one.group)) for one in grants)]
+
+
+def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
+    """Pages about the application that the person may see, each with facts and links."""
+    may, found = request.user.has_perm, {}
+    if may("runs.view_runsummary"):
+        rows = RunSummary.objects.filter(application=row.slug)
+        failed = rows.filter(status=RunSummary.Status.FAILED).count()
+        page, query = reverse("admin:runs_runsummary_changelist"), {"application": row.slug}
+        links = [("All runs", f"{page}?{urlencode(query)}")]
+        if failed:
+            only = urlencode({**query, "status__exact": "failed"})
+            links.append(("Failed runs", f"{page}?{only}"))
+        facts = [("Runs", f"{rows.count():,}"), ("Failed", f"{failed:,}")]
+        found["runs"] = {"facts": facts, "links": links}
+    if may("insights.view_usagesum"):
+        query = urlencode({"by": "day", "application": row.slug})
+        url = f"{reverse('admin:insights_usagesum_changelist')}?{query}"
+        found["usage"] = {"facts": [], "links": [("Tokens, cost and callers", url)]}
+    return found

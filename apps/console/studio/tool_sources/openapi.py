@@ -1,0 +1,260 @@
+"""The operations of an OpenAPI document (3.0 and 3.1) as REST tools to choose from.
+
+The document is another's. Nothing that it refers to elsewhere is read, and an operation that no tool
+can carry out says why.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urljoin
+
+from apps.console.studio.tool_sources.parameter_dialect import (
+    MOST_PARTS,
+    SchemaReader,
+    described,
+    listed,
+)
+from apps.console.studio.tool_sources.references import References
+from apps.console.studio.tool_sources.request_bodies import BodyReader
+from apps.console.studio.tool_sources.rest_tools import RestParameter, function_name, rest_tool
+from apps.console.studio.tool_sources.security_schemes import Authorization, authorization_of
+from apps.console.studio.tool_sources.source_texts import SourceInvalid
+from apps.workspace.egress.urls import AddressInvalid, read_url
+
+METHODS = ("get", "post", "put", "delete")
+UNUSABLE = ("patch", "head", "options", "trace")
+MOST_OPERATIONS = 1_000
+IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
+"""OpenAPI says that parameters of these names mean nothing."""
+PLACES = {"query": "query", "path": "url", "header": "header"}
+NOT_CALLED = "tools call with GET, POST, PUT and DELETE."
+
+_placeholder = re.compile(r"\{([^{}/?#]+)\}")
+_bad_in_path = re.compile(r"[\s\\?#\x00-\x1f\x7f]|(?:^|/)(?:\.|%2e){1,2}(?:/|$)|//", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedOperation:
+    """`problem` says why no tool can be made of it, `tool` is the tool of a manifest otherwise."""
+
+    method: str
+    path: str
+    name: str = ""
+    summary: str = ""
+    parameters: tuple[str, ...] = ()
+    is_deprecated: bool = False
+    problem: str = ""
+    notes: tuple[str, ...] = ()
+    tool: Mapping[str, Any] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceDescription:
+    """`base_url` is "" where the document names no address that can be called."""
+
+    title: str
+    description: str
+    base_url: str
+    authorization: Authorization | None
+    notes: tuple[str, ...]
+    operations: tuple[DescribedOperation, ...]
+
+
+def read_service(document: Mapping[str, Any], address: str = "") -> ServiceDescription:
+    """`address` is where the document was fetched, "" if it was pasted. Raises `SourceInvalid`."""
+    check_version(document)
+    paths = document.get("paths")
+    if not isinstance(paths, dict) or not paths:
+        raise SourceInvalid("paths: the document has no operations.")
+    told = document.get("info")
+    info: dict[str, Any] = told if isinstance(told, dict) else {}
+    base_url, notes = server_address(document.get("servers"), address)
+    reader = OperationReader(document, base_url, address)
+    operations: list[DescribedOperation] = []
+    for operation in reader.operations(paths):
+        if len(operations) == MOST_OPERATIONS:
+            notes = (*notes, f"Only the first {MOST_OPERATIONS:,} operations are listed.")
+            break
+        operations.append(operation)
+    if not operations:
+        raise SourceInvalid("paths: the document has no operations.")
+    if reader.schemas.parts > MOST_PARTS:
+        notes = (*notes, "The document is so large that what some arguments hold is left open.")
+    title = described(info.get("title")) or "Service"
+    authorization = authorization_of(document, reader.references, title)
+    return ServiceDescription(
+        title[:100],
+        described(info.get("description")),
+        base_url,
+        authorization,
+        notes,
+        tuple(operations),
+    )
+
+
+def check_version(document: Mapping[str, Any]) -> None:
+    version = document.get("openapi")
+    if str(version).startswith(("3.0", "3.1")):
+        return
+    if "swagger" in document:
+        raise SourceInvalid(
+            "swagger: this is Swagger 2; convert it to OpenAPI 3 (most editors of such documents can)."
+        )
+    if version is None:
+        raise SourceInvalid("openapi: the document does not say that it is one of OpenAPI.")
+    raise SourceInvalid("openapi: versions 3.0 and 3.1 are read; this is another.")
+
+
+def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
+    """The first server's address with the defaults of its variables; "" and a note if it has none."""
+    server = next((one for one in listed(servers) if isinstance(one, dict)), {})
+    named, told = server.get("url"), server.get("variables")
+    url = named if isinstance(named, str) else ""
+    variables: dict[str, Any] = told if isinstance(told, dict) else {}
+    for name, variable in variables.items():
+        default = variable.get("default") if isinstance(variable, dict) else None
+        url = url.replace(f"{{{name}}}", default if isinstance(default, str) else "")
+    try:
+        full = urljoin(address, url or "/") if address else url
+        if full.startswith(("http://", "https://")) and not re.search(r"[?#{}\s]", full):
+            read_url(full)
+            return full.rstrip("/"), ()
+    except (AddressInvalid, ValueError):
+        pass
+    return "", ("The document names no address that can be called: write the service's own.",)
+
+
+class OperationReader:
+    """Reads the operations of one document; names of tools are unique in it."""
+
+    def __init__(self, document: Mapping[str, Any], base_url: str, address: str) -> None:
+        self.references = References(document)
+        self.schemas = SchemaReader(self.references)
+        self.bodies = BodyReader(self.schemas)
+        self.base_url = base_url
+        self.address = address
+        self.names: set[str] = set()
+
+    def operations(self, paths: Mapping[str, Any]) -> Iterator[DescribedOperation]:
+        for path, item in paths.items():
+            place = f"paths.{path[:100]}"
+            if path.startswith("x-"):
+                continue
+            try:
+                item, _ = self.references.follow(item, place)
+            except SourceInvalid as error:
+                yield DescribedOperation("", path, problem=str(error))
+                continue
+            for method in (*METHODS, *UNUSABLE):
+                if isinstance(item.get(method), dict):
+                    yield self.operation(path, method, item, f"{place}.{method}")
+
+    def operation(
+        self, path: str, method: str, item: Mapping[str, Any], place: str
+    ) -> DescribedOperation:
+        found = item[method]
+        summary = described(found.get("summary")) or described(found.get("description"))
+        is_deprecated = found.get("deprecated") is True
+        try:
+            if method not in METHODS:
+                raise SourceInvalid(f"{place}: {NOT_CALLED}")
+            if not path.startswith("/") or _bad_in_path.search(path):
+                raise SourceInvalid(f"{place}: this is no path of a service.")
+            notes: list[str] = []
+            parameters = [*self.parameters(item, found, path, place, notes)]
+            if "requestBody" in found:
+                body = f"{place}.requestBody"
+                parameters += self.bodies.parameters(found["requestBody"], body, notes)
+            url = self.url_of(path, item, found, place)
+        except SourceInvalid as error:
+            return DescribedOperation(method, path, "", summary, (), is_deprecated, str(error))
+        wanted = found.get("operationId")
+        has_id = isinstance(wanted, str) and wanted.strip()
+        name = function_name(str(wanted) if has_id else f"{method}_{path}", self.names)
+        self.names.add(name)
+        words = described(
+            "\n\n".join(
+                dict.fromkeys(
+                    filter(
+                        None,
+                        (
+                            described(found.get("summary")),
+                            described(found.get("description")),
+                        ),
+                    )
+                )
+            )
+        )
+        tool = rest_tool(name, words or f"{method.upper()} {path}", method, url, parameters)
+        shown = tuple(tool["open_ai_tool"]["function"]["parameters"]["properties"])
+        return DescribedOperation(
+            method, path, name, summary, shown, is_deprecated, "", tuple(notes), tool
+        )
+
+    def url_of(
+        self, path: str, item: Mapping[str, Any], found: Mapping[str, Any], place: str
+    ) -> str:
+        """Below the shared address, or whole if the operation has servers of its own."""
+        servers = found.get("servers") or item.get("servers")
+        if not servers:
+            return path
+        own, notes = server_address(servers, self.address)
+        if notes:
+            raise SourceInvalid(f"{place}.servers: no address that can be called.")
+        return path if own == self.base_url else f"{own}{path}"
+
+    def parameters(
+        self,
+        item: Mapping[str, Any],
+        found: Mapping[str, Any],
+        path: str,
+        place: str,
+        notes: list[str],
+    ) -> Iterator[RestParameter]:
+        # Those of the operation replace those of its path.
+        named: dict[tuple[str, str], RestParameter] = {}
+        both = [(f"paths.{path}", item), (place, found)]
+        for where, holder in both:
+            for index, raw in enumerate(listed(holder.get("parameters"))):
+                at = f"{where}.parameters[{index}]"
+                parameter, _ = self.references.follow(raw, at)
+                if read := self.parameter(parameter, at, notes):
+                    named[read.where, read.key] = read
+        in_path = dict.fromkeys(_placeholder.findall(path))
+        for key in in_path:
+            if ("url", key) not in named:
+                notes.append(f"{key} stands in the address and is not described.")
+            schema = {"type": "string"}
+            yield named.get(("url", key)) or RestParameter(key, "url", schema, is_required=True)
+        yield from (one for (where, _), one in named.items() if where != "url")
+
+    def parameter(
+        self, parameter: Mapping[str, Any], at: str, notes: list[str]
+    ) -> RestParameter | None:
+        """None for one that no tool sends."""
+        key, where = parameter.get("name"), parameter.get("in")
+        if not isinstance(key, str) or not key:
+            raise SourceInvalid(f"{at}: the parameter has no name.")
+        is_required = parameter.get("required") is True or where == "path"
+        if where not in PLACES:
+            if is_required:
+                raise SourceInvalid(f"{at}: {key} goes into a cookie, which tools do not send.")
+            return None
+        if where == "header" and key.lower() in IGNORED_HEADERS:
+            return None
+        schema = parameter.get("schema")
+        if schema is None and isinstance(parameter.get("content"), dict):
+            media = next(iter(parameter["content"].values()), None)
+            schema = media.get("schema") if isinstance(media, dict) else None
+        written = self.schemas.parameter(
+            schema, f"{at}.schema", described(parameter.get("description"))
+        )
+        if (
+            where == "query"
+            and written["type"] == "array"
+            and parameter.get("explode") is not False
+        ):
+            notes.append(f"{key} is sent as one text with commas, not once for each value.")
+        return RestParameter(key, PLACES[where], written, is_required)

@@ -1,0 +1,163 @@
+"""JSON Schemas of other people, in the smaller dialect that a manifest's parameters are written in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from apps.console.studio.tool_sources.references import References
+
+LONGEST_DESCRIPTION = 1_024
+DEEPEST = 6
+"""Levels of an argument that are told; what is below them may be anything."""
+MOST_PARTS = 20_000
+"""Of all schemas of a document together; references could make more of few."""
+SIMPLE = ("string", "integer", "number", "boolean")
+MOST_CHOICES = 200
+
+
+@dataclass(slots=True)
+class SchemaReader:
+    """Reads the schemas of one document. `parts` counts what it has written."""
+
+    references: References
+    parts: int = 0
+
+    def parameter(self, schema: Any, place: str, description: str = "") -> dict[str, Any]:
+        """A parameter without its place in the request. Raises `SourceInvalid`."""
+        found = self.written(schema, place, frozenset(), 0)
+        if words := described(description) or found.get("description", ""):
+            found["description"] = words
+        read, _ = self.merged(schema, place, frozenset())
+        default = read.get("default")
+        if default is not None and fits(default, found):
+            found["default"] = default
+        return found
+
+    def written(self, schema: Any, place: str, above: frozenset[str], depth: int) -> dict[str, Any]:
+        self.parts += 1
+        read, above = self.merged(schema, place, above)
+        words = described(read.get("description") or read.get("title"))
+        kind = kind_of(read)
+        if kind in SIMPLE:
+            choices = read.get("enum")
+            if "const" in read:
+                choices = [read["const"]]
+            named = {"description": words} if words else {}
+            usable = isinstance(choices, list) and 0 < len(choices) <= MOST_CHOICES
+            chosen = [one for one in choices or () if one is not None] if usable else []
+            return {"type": kind, **named, **({"enum": chosen} if chosen else {})}
+        is_open = depth >= DEEPEST or self.parts > MOST_PARTS
+        if kind == "array":
+            inside = {} if is_open else read.get("items", {})
+            items = self.written(inside, f"{place}.items", above, depth + 1)
+            return {"type": "array", "items": items, "description": words or "A list."}
+        return self.written_object(read, place, above, depth, words, is_open=is_open)
+
+    def written_object(
+        self,
+        read: Mapping[str, Any],
+        place: str,
+        above: frozenset[str],
+        depth: int,
+        words: str,
+        *,
+        is_open: bool,
+    ) -> dict[str, Any]:
+        fields = {} if is_open else fields_of(read)
+        properties = {
+            str(name): self.written(part, f"{place}.properties.{name}", above, depth + 1)
+            for name, part in fields.items()
+            if not is_read_only(part)
+        }
+        found = {"type": "object", "properties": properties, "description": words or "An object."}
+        if required := [name for name in names_in(read.get("required")) if name in properties]:
+            found["required"] = required
+        return found
+
+    def merged(
+        self, schema: Any, place: str, above: frozenset[str]
+    ) -> tuple[dict[str, Any], frozenset[str]]:
+        """A schema with its reference followed, its `allOf` put together, and a choice made.
+
+        One that leads back to itself allows anything where it begins again.
+        """
+        if schema is True or schema is False or schema is None:
+            return {}, above
+        read, hops = self.references.follow(schema, place)
+        if not above.isdisjoint(hops):
+            return {"type": "object", "description": read.get("description")}, above
+        above = above.union(hops)
+        for part in listed(read.get("allOf")):
+            inner, above = self.merged(part, f"{place}.allOf", above)
+            read = together(inner, read)
+        choices = [
+            one
+            for one in (*listed(read.get("oneOf")), *listed(read.get("anyOf")))
+            if not (isinstance(one, dict) and one.get("type") == "null")
+        ]
+        if choices and "type" not in read and "properties" not in read:
+            inner, above = self.merged(choices[0], f"{place}.oneOf", above)
+            read = together(inner, read)
+        return read, above
+
+
+def together(inner: Mapping[str, Any], outer: Mapping[str, Any]) -> dict[str, Any]:
+    found = {**inner, **{key: value for key, value in outer.items() if value is not None}}
+    found["properties"] = {**fields_of(inner), **fields_of(outer)}
+    found["required"] = [*names_in(inner.get("required")), *names_in(outer.get("required"))]
+    return {key: value for key, value in found.items() if value not in ({}, [])}
+
+
+def kind_of(read: Mapping[str, Any]) -> str:
+    kind = read.get("type")
+    if isinstance(kind, list):
+        kind = next((one for one in kind if one != "null"), None)
+    if isinstance(kind, str) and kind in KINDS:
+        return kind
+    if "properties" in read or "additionalProperties" in read:
+        return "object"
+    if "items" in read:
+        return "array"
+    choices = read.get("enum")
+    if isinstance(choices, list) and choices and isinstance(choices[0], bool | int | float):
+        return "boolean" if isinstance(choices[0], bool) else "number"
+    return "string"
+
+
+KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+
+
+def fits(default: Any, parameter: Mapping[str, Any]) -> bool:
+    kind = parameter["type"]
+    is_bool = isinstance(default, bool)
+    is_one = isinstance(default, KINDS[kind]) and is_bool == (kind == "boolean")
+    return is_one and default in parameter.get("enum", (default,))
+
+
+def described(text: Any) -> str:
+    words = text.strip() if isinstance(text, str) else ""
+    return words if len(words) <= LONGEST_DESCRIPTION else f"{words[: LONGEST_DESCRIPTION - 1]}…"
+
+
+def fields_of(read: Mapping[str, Any]) -> dict[str, Any]:
+    found = read.get("properties")
+    return found if isinstance(found, dict) else {}
+
+
+def is_read_only(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("readOnly") is True
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def names_in(value: Any) -> list[str]:
+    return [name for name in listed(value) if isinstance(name, str)]

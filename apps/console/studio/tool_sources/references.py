@@ -1,0 +1,57 @@
+"""The `$ref`s of a service's document: followed inside of it, and nowhere else."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from apps.console.studio.tool_sources.source_texts import SourceInvalid
+
+REF = "$ref"
+MOST_HOPS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    document: Mapping[str, Any]
+
+    def follow(self, value: Any, place: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The object that a value is or refers to, and the references on the way there.
+
+        Raises `SourceInvalid`, which names the place.
+        """
+        hops: list[str] = []
+        while isinstance(value, dict) and isinstance(value.get(REF), str):
+            name = value[REF]
+            if name in hops or len(hops) >= MOST_HOPS:
+                raise SourceInvalid(f"{place}: the reference {shown(name)} leads back to itself.")
+            hops.append(name)
+            # 3.1 lets a reference have words of its own beside it.
+            beside = {key: text for key, text in value.items() if key in {"description", "summary"}}
+            value = self.find(name, place)
+            value = {**value, **beside} if isinstance(value, dict) else value
+        if not isinstance(value, dict):
+            raise SourceInvalid(f"{place}: expected an object.")
+        return value, tuple(hops)
+
+    def find(self, name: str, place: str) -> Any:
+        if not name.startswith("#/"):
+            raise SourceInvalid(
+                f"{place}: {shown(name)} refers to another document, and others are never read; "
+                "put all into one (most tools call that bundling)."
+            )
+        found: Any = self.document
+        for part in name[2:].split("/"):
+            key = unquote(part).replace("~1", "/").replace("~0", "~")
+            is_index = isinstance(found, list) and key.isascii() and key.isdecimal()
+            if isinstance(found, dict) and key in found:
+                found = found[key]
+            elif is_index and len(key) < 8 and int(key) < len(found):
+                found = found[int(key)]
+            else:
+                raise SourceInvalid(f"{place}: there is no {shown(name)} in the document.")
+        return found
+
+
+def shown(name: str) -> str:
+    return repr(name if len(name) <= 100 else f"{name[:100]}…")

@@ -1,0 +1,130 @@
+"""The studio's page, and what its scripts ask."""
+
+from dataclasses import asdict
+from typing import Any, cast
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
+from django.views.decorators.http import require_safe
+
+from apps.catalog.models import Application
+from apps.catalog.review import review_text
+from apps.catalog.versions.drafts import discard_draft as discard_draft_of
+from apps.catalog.versions.publication import DraftOutdated, publish
+from apps.console.admin.deployments import try_connection
+from apps.console.studio.access import application_seen, for_editors, may_change
+from apps.console.studio.choices import choices_for
+from apps.console.studio.page import PUBLISH, page_data, stored_data
+from apps.console.studio.typed import body_of, text_of, typed_in
+from apps.console.studio.working_copy import (
+    Clashing,
+    Refused,
+    difference_rows,
+    findings_of,
+    problems_of,
+    save,
+    sources_of,
+    working_copy,
+)
+from apps.workspace.local.deployment import Deployment
+
+
+@require_safe
+def studio(request: HttpRequest, pk: int) -> HttpResponse:
+    row = application_seen(request, pk)
+    data = page_data(request, row, can_change=may_change(request, row))
+    rows: Any = admin.site.get_model_admin(Application)
+    context = {
+        "application": row,
+        "change_url": rows.url("change", row.pk),
+        "data": {**data, "csrf": get_token(request)},
+    }
+    answer: HttpResponse = rows.page(request, "admin/studio/page.html", row.title, context)
+    return answer
+
+
+@require_safe
+def choices(request: HttpRequest, pk: int) -> JsonResponse:
+    return JsonResponse(choices_for(request, application_seen(request, pk)))
+
+
+@for_editors
+def check(request: HttpRequest, row: Application) -> JsonResponse:
+    """What is wrong with the typed draft, in the words of every other check."""
+    typed = typed_in(body_of(request))
+    found = review_text(text_of(typed.document), sources=sources_of(row))
+    return JsonResponse({"findings": [asdict(one) for one in found]})
+
+
+@for_editors
+def save_draft(request: HttpRequest, row: Application) -> JsonResponse:
+    body = body_of(request)
+    seen = body.get("version")
+    base, picked = typed_in(body.get("base")), body.get("choices")
+    picked = {str(k): str(v) for k, v in picked.items()} if isinstance(picked, dict) else {}
+    number = seen if isinstance(seen, int) else 0
+    try:
+        said = save(row, typed_in(body), number, base, picked, request.user)
+    except Refused as error:
+        findings = [asdict(one) for one in error.findings]
+        return JsonResponse({"message": str(error), "findings": findings}, status=422)
+    except Clashing as error:
+        return JsonResponse({"message": str(error), "clashes": error.clashes}, status=409)
+    return stored(request, row, said)
+
+
+@for_editors
+def discard_draft(request: HttpRequest, row: Application) -> JsonResponse:
+    discard_draft_of(row)
+    return stored(request, row, "Discarded.")
+
+
+@for_editors
+def difference(request: HttpRequest, row: Application) -> JsonResponse:
+    """What publishing the stored draft would change."""
+    return JsonResponse({"differences": [*difference_rows(row)]})
+
+
+@for_editors
+def publish_draft(request: HttpRequest, row: Application) -> JsonResponse:
+    """Raises `Unreadable`, PermissionDenied."""
+    if not request.user.has_perm(PUBLISH):
+        raise PermissionDenied
+    body = body_of(request)
+    try:
+        version = publish(
+            row,
+            str(body.get("note", "")),
+            user=cast(Any, request.user),
+            only_new=body.get("only_new") is True,
+            is_over=body.get("is_over") is True,
+        )
+    except DraftOutdated as error:
+        return JsonResponse({"message": " ".join(error.messages), "is_outdated": True}, status=409)
+    except ValidationError as error:
+        problems = findings_of(working_copy(row).masked, problems_of(error))
+        about_note = [one.message for one in problems if one.path == "(note)"]
+        message = (
+            " ".join(about_note) or "It was not published. Each mistake stands beside its field."
+        )
+        findings = [] if about_note else [asdict(one) for one in problems]
+        return JsonResponse({"message": message, "findings": findings}, status=422)
+    return stored(request, row, f"Published as version {version.number}.")
+
+
+def stored(request: HttpRequest, row: Application, said: str) -> JsonResponse:
+    row = application_seen(request, row.pk)  # the old one remembers its draft
+    return JsonResponse({**stored_data(request, row), "message": said})
+
+
+@for_editors
+def test_deployment(request: HttpRequest, row: Application) -> JsonResponse:
+    """Ask the model of a deployment something; waits for a bounded time."""
+    name = body_of(request).get("deployment_id")
+    found = Deployment.objects.filter(deployment_id=str(name)).first()
+    if found is None:
+        return JsonResponse({"ok": False, "message": f"There is no deployment {name!r}."})
+    result = try_connection(found)
+    return JsonResponse({"ok": result.failed is None, "message": result.text})

@@ -1,0 +1,162 @@
+"""The draft of an application as the studio edits it: read, saved with the edits of others, published.
+
+The one module of the studio that knows how drafts are kept.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from apps.catalog.history.differences import MISSING, differences
+from apps.catalog.history.display import (
+    MOST_SHOWN,
+    RenderedDifference,
+    rendered_differences,
+    rendered_value,
+)
+from apps.catalog.history.merge import Merge
+from apps.catalog.masking import masked, put_back
+from apps.catalog.models import Application, ApplicationDraft
+from apps.catalog.review import Finding, finding
+from apps.catalog.versions.drafts import DraftOvertaken, draft_of, save_draft
+from apps.console.studio.typed import Typed, text_of
+from apps.manifest.aliases import with_own_names
+from apps.manifest.problems import Problem
+
+MOST_ATTEMPTS = 3
+"""At a save; somebody else would have to save between each of them."""
+
+
+class Refused(Exception):
+    """The draft cannot be stored; the `findings` say where."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__("Nothing was saved. Each mistake stands beside its field.")
+        self.findings = findings
+
+
+class Clashing(Exception):
+    """Somebody else has changed the same places; `clashes` have both values as texts."""
+
+    def __init__(self, clashes: list[dict[str, str]]) -> None:
+        super().__init__("Somebody else changed the same places. Choose whose value stays.")
+        self.clashes = clashes
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingCopy:
+    """`document` has its plain credentials; `version` counts the saves of the draft, 0 for none."""
+
+    title: str
+    description: str
+    document: Any
+    version: int
+
+    @property
+    def masked(self) -> Typed:
+        return Typed(self.title, self.description, masked(self.document))
+
+
+def working_copy(row: Application) -> WorkingCopy:
+    return copy_of(draft_of(row))
+
+
+def copy_of(draft: ApplicationDraft) -> WorkingCopy:
+    version = draft.version if draft.pk else 0
+    return WorkingCopy(draft.title, draft.description, draft.manifest, version)
+
+
+def sources_of(row: Application) -> list[Any]:
+    """Documents with the credentials that a typed one may mask."""
+    return [draft_of(row).manifest, row.manifest]
+
+
+def save(
+    row: Application,
+    typed: Typed,
+    seen: int,
+    base: Typed,
+    choices: Mapping[str, str],
+    user: Any,
+) -> str:
+    """Store what was typed, merged with what others saved since `base`; a sentence about it.
+
+    Raises `Refused`, `Clashing`.
+    """
+    said = "Saved."
+    for _ in range(MOST_ATTEMPTS):
+        document = whole_document(typed, sources_of(row))
+        values = {"title": typed.title, "description": typed.description, "manifest": document}
+        try:
+            save_draft(row, values, seen, user)
+            return said
+        except ValidationError as error:
+            raise Refused(findings_of(typed, problems_of(error))) from error
+        except DraftOvertaken as overtaken:
+            row = Application.objects.get(pk=row.pk)
+            stored = copy_of(overtaken.draft) if overtaken.draft else working_copy(row)
+        typed = merged(typed, base, stored.masked, choices)
+        base, seen = stored.masked, stored.version
+        said = "Saved, together with what somebody else saved meanwhile."
+    raise Clashing([])
+
+
+def merged(mine: Typed, base: Typed, theirs: Typed, choices: Mapping[str, str]) -> Typed:
+    """Raises `Clashing` for places that both changed, unless they are chosen."""
+    merging = Merge(choices)
+    found = merging.merged(base.as_json(), mine.as_json(), theirs.as_json())
+    shown = [
+        {"path": one.path, "mine": as_text(one.mine), "theirs": as_text(one.theirs)}
+        for one in merging.clashes
+        if one.path not in choices
+    ]
+    if shown:
+        raise Clashing(shown)
+    return Typed(**found)
+
+
+def unpublished(row: Application) -> list[RenderedDifference]:
+    """Where the draft differs from what is live. All of it for what was never published."""
+    before: Any = MISSING
+    if row.live_number:
+        before = Typed(row.title, row.description, masked(row.manifest)).as_json()
+    after = working_copy(row).masked.as_json()
+    return rendered_differences([*differences(before, after)][:MOST_SHOWN])
+
+
+def difference_rows(row: Application) -> Iterator[dict[str, Any]]:
+    for one in unpublished(row):
+        yield {**asdict(one), "path": one.path.removeprefix("document.")}
+
+
+def as_text(value: Any) -> str:
+    return "nothing" if value is MISSING else rendered_value(value)
+
+
+def whole_document(typed: Typed, sources: list[Any]) -> Any:
+    """The document with the credentials that it masks. Raises `Refused`."""
+    found = put_back(typed.document, sources)
+    if found.problems:
+        raise Refused(findings_of(typed, found.problems))
+    return with_own_names(found.document)
+
+
+def problems_of(error: ValidationError) -> list[Problem]:
+    """Messages about a manifest begin with their paths."""
+    if not hasattr(error, "error_dict"):
+        return [Problem("", message) for message in error.messages]
+    found = []
+    for field, messages in error.message_dict.items():
+        for message in messages:
+            path, separator, text = message.partition(": ")
+            is_placed = field == "manifest" and separator and " " not in path
+            named = "" if field in ("manifest", "__all__") else f"({field})"
+            found.append(Problem(path, text) if is_placed else Problem(named, message))
+    return found
+
+
+def findings_of(typed: Typed, problems: Sequence[Problem]) -> list[Finding]:
+    text = text_of(typed.document)
+    return [finding("error", problem, text) for problem in problems]

@@ -1,0 +1,216 @@
+"""What the studio's section of tools is answered."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from django.test import AsyncClient, Client
+from django.utils import timezone
+
+from apps.capabilities.mcp.pool import Pool, current_pool
+from apps.catalog.models import Application
+from apps.insights.models import ToolUse
+from apps.workspace.egress.per_loop import forget
+from tests.capabilities.mcp.servers import serving_apart
+from tests.catalog.rows import make_application, make_operator, manifest_with
+from tests.console.pages import staff, words
+from tests.console.workbench.test_views import service, shop
+from tests.insights.calls import tool_use
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
+
+SERVICE = {
+    "openapi": "3.1.0",
+    "info": {"title": "Shop"},
+    "servers": [{"url": "/v1"}],
+    "paths": {"/items": {"get": {"operationId": "items"}}},
+}
+PREDEFINED = {"type": "predefined", "template_name": "weather"}
+
+
+def asked(client: Client, row: Application, page: str, /, **body: Any) -> Any:
+    url = f"/admin/catalog/application/{row.pk}/studio/tools/{page}/"
+    return client.post(url, json.dumps(body), "application/json")
+
+
+def draft(*tool_sets: Any) -> dict[str, Any]:
+    return {"title": "Draft", "description": "", "document": manifest_with(tool_sets=[*tool_sets])}
+
+
+def test_a_document_is_fetched_from_an_address_that_manifests_may_call(admin_client, settings):
+    row = make_application()
+
+    with service(body=json.dumps(SERVICE).encode()) as (url, paths):
+        found = asked(admin_client, row, "openapi", url=url).json()
+        settings.PRIVATE_NETWORK_ALLOWLIST = []
+        refused = asked(admin_client, row, "openapi", url=url)
+
+    origin = url.removesuffix("/items")
+    assert (found["title"], found["base_url"], paths) == ("Shop", f"{origin}/v1", ["/items"])
+    assert [one["name"] for one in found["operations"]] == ["items"]
+    assert refused.status_code == 422
+    assert refused.json()["message"] == (
+        "The host '127.0.0.1' is on a private network. If the server may contact it, add "
+        "127.0.0.1 to the setting PRIVATE_NETWORK_ALLOWLIST."
+    )
+
+
+def test_a_text_is_read_and_what_is_wrong_with_it_told(admin_client):
+    row = make_application()
+
+    pasted = asked(admin_client, row, "openapi", text=json.dumps(SERVICE)).json()
+    broken = asked(admin_client, row, "openapi", text="openapi: 2")
+    command = asked(admin_client, row, "curl", text="curl -u tom:S3CR3T http://a.example/b").json()
+
+    assert pasted["notes"] == [
+        "The document names no address that can be called: write the service's own."
+    ]
+    assert (broken.status_code, broken.json()["message"]) == (
+        422,
+        "openapi: versions 3.0 and 3.1 are read; this is another.",
+    )
+    assert (command["authorization"]["secret"], command["credential"]) == (
+        "a-example-password",
+        "S3CR3T",
+    )
+
+
+async def test_a_server_tells_its_tools_and_whether_it_wants_a_sign_in():
+    row = await database_sync_to_async(make_application)()
+    client = AsyncClient()
+    await client.aforce_login(await database_sync_to_async(make_operator)())
+    place = f"/admin/catalog/application/{row.pk}/studio/tools/mcp/"
+
+    async def answer(**server: str) -> Any:
+        return await client.post(place, json.dumps({"server": server}), "application/json")
+
+    with serving_apart("http") as url, service(401, b"") as (guarded, _):
+        try:
+            found = (await answer(url=url)).json()
+            wanted = (await answer(url=guarded)).json()
+            nowhere = await answer(protocol="stdio", server="none")
+        finally:
+            await current_pool().aclose()
+            forget(Pool)
+
+    assert found["server"] == {"url": url, "protocol": "streamable_http"}
+    assert found["tools"][:2] == [
+        {
+            "name": "add",
+            "description": "",
+            "parameters": ["a", "b"],
+            "reads_only": False,
+            "may_destroy": False,
+        },
+        {
+            "name": "move",
+            "description": "Moves a point.",
+            "parameters": ["point"],
+            "reads_only": False,
+            "may_destroy": False,
+        },
+    ]
+    assert (wanted["tools"], wanted["needs_sign_in"]) == ([], True)
+    assert wanted["message"].startswith("The server asks for a sign-in.")
+    assert nowhere.status_code == 422
+    assert "none" in nowhere.json()["message"]
+
+
+def test_cards_count_tools_and_tell_which_failed_lately(admin_client):
+    row = make_application()
+    remote = {"type": "mcp", "name": "Help desk", "mcp_server_info": {"url": "https://a.example"}}
+    now = timezone.now()
+    ToolUse.objects.bulk_create(
+        tool_use(application=row.slug, tool=tool, has_failed=failed, started_at=now - timedelta(days=age))
+        for tool, failed, age in (
+            ("shop_look_up", True, 2),
+            ("shop_look_up", True, 1),
+            ("Help_desk_find", True, 1),
+            ("shop_look_up", False, 0),
+            ("shop_other", True, 0),
+            ("Help_desk_find", True, 30),
+        )
+    )  # fmt: skip
+
+    answer = asked(admin_client, row, "cards", **draft(shop(), PREDEFINED, remote, {"type": []}))
+
+    told = [
+        (
+            card["name"],
+            card["kind"],
+            card["about"],
+            card["tools"],
+            [(one["tool"], one["count"]) for one in card["failures"]],
+        )
+        for card in answer.json()["cards"]
+    ]
+    assert told == [
+        ("shop", "rest-api", "", ["look_up"], [("shop_look_up", 2)]),
+        ("Weather", "rest-api", "predefined: weather", ["now"], []),
+        ("Help desk", "mcp", "", None, [("Help_desk_find", 1)]),
+        ("", "", "", [], []),
+    ]
+
+
+def test_predefined_toolsets_are_told_in_words(admin_client):
+    row = make_application()
+
+    answer = admin_client.get(f"/admin/catalog/application/{row.pk}/studio/tools/predefined/")
+
+    weather = next(one for one in answer.json()["toolsets"] if one["title"] == "Weather")
+    assert weather == {
+        "title": "Weather",
+        "description": "The weather of well-known cities. It is made up and served by this "
+        "installation itself, to try things out with.",
+        "kind": "rest-api",
+        "tools": ["now"],
+        "toolset": PREDEFINED,
+    }
+
+
+def test_a_toolset_of_a_draft_is_tried_without_being_saved(admin_client):
+    row = make_application()
+    before = row.manifest
+
+    with service() as (url, paths):
+        tried = draft(shop(url))
+        listed = asked(admin_client, row, "trial", **tried, place="0")
+        form = asked(admin_client, row, "trial", **tried, place="0", name="shop_look_up")
+        typed = {"mode": "form", "argument-item": "tea", "argument-count": "3"}
+        called = asked(
+            admin_client, row, "trial", **tried, place="0", name="shop_look_up", arguments=typed
+        )
+        wrong = {**typed, "argument-count": "many"}
+        mistaken = asked(
+            admin_client, row, "trial", **tried, place="0", name="shop_look_up", arguments=wrong
+        )
+
+    row.refresh_from_db()
+    assert 'data-name="shop_look_up"' in listed.content.decode()
+    assert 'name="argument-item"' in form.content.decode()
+    assert "It worked" in words(called)
+    assert paths == ["/items?item=tea&count=3&version=v1"]
+    assert "Not called: correct these arguments first" in words(mistaken)
+    assert row.manifest == before
+
+
+def test_a_draft_that_cannot_be_opened_says_why(admin_client):
+    broken = draft({**shop(), "tools": 7})
+
+    answer = asked(admin_client, make_application(), "trial", **broken, place="0")
+
+    assert "The draft cannot be opened as it is" in words(answer)
+    assert "tool_sets[0].tools" in words(answer)
+
+
+@pytest.mark.parametrize("name", ["openapi", "curl", "mcp", "cards", "trial"])
+def test_only_those_ask_who_may_change_the_application(name):
+    row = make_application()
+
+    answer = asked(staff("view_application"), row, name, **draft(), text="", server={}, place="0")
+
+    assert answer.status_code == 403

@@ -1,0 +1,349 @@
+"""OpenAPI documents become tools, also documents of people who mean no good."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from apps.console.studio.tool_sources.openapi import ServiceDescription, read_service
+from apps.console.studio.tool_sources.source_texts import SourceInvalid, read_source
+from apps.manifest.toolsets import RestToolSet
+
+PETS = """
+openapi: 3.0.3
+info: {title: Pet shop, description: Sells pets.}
+servers:
+  - url: https://{region}.pets.example/v1/
+    variables: {region: {default: eu}}
+security: [{key: []}]
+paths:
+  /pets/{pet-id}:
+    parameters:
+      - $ref: '#/components/parameters/Id'
+    get:
+      operationId: find pet
+      summary: Find a pet
+      parameters:
+        - {name: fields, in: query, schema: {type: array, items: {type: string, enum: [yes, no]}}}
+        - {name: X-Trace, in: header, required: true, schema: {type: integer, default: 7}}
+        - {name: Authorization, in: header, schema: {type: string}}
+        - {name: session, in: cookie, schema: {type: string}}
+    put:
+      operationId: find pet
+      description: Change a pet.
+      deprecated: true
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema:
+              allOf:
+                - $ref: '#/components/schemas/Pet'
+                - required: [name]
+    patch: {summary: Mend a pet}
+  /upload:
+    post:
+      requestBody: {content: {multipart/form-data: {schema: {type: object}}}}
+components:
+  parameters:
+    Id: {name: pet-id, in: path, required: true, description: Of the pet., schema: {type: string}}
+  schemas:
+    Pet:
+      type: object
+      properties:
+        id: {type: integer, readOnly: true}
+        name: {type: [string, 'null'], maxLength: 9}
+        pet-id: {type: string}
+        parent: {$ref: '#/components/schemas/Pet'}
+  securitySchemes:
+    other: {type: http, scheme: bearer}
+    key: {type: apiKey, in: header, name: X-Key}
+"""
+
+
+def service(text: str, address: str = "") -> ServiceDescription:
+    return read_service(read_source(text), address)
+
+
+def with_paths(paths: Any, **rest: Any) -> str:
+    return json.dumps(
+        {"openapi": "3.1.0", "servers": [{"url": "https://a.example"}], "paths": paths, **rest}
+    )
+
+
+def with_schema(schema: Any, **components: Any) -> str:
+    body = {"content": {"application/json": {"schema": schema}}}
+    return with_paths({"/a": {"post": {"requestBody": body}}}, components=components)
+
+
+def arguments_of(found: ServiceDescription, index: int = 0) -> Any:
+    tool = found.operations[index].tool
+    assert tool is not None
+    return tool["open_ai_tool"]["function"]["parameters"]
+
+
+def test_operations_become_tools_of_a_manifest():
+    found = service(PETS)
+
+    find, change, mend, upload = found.operations
+    assert (found.title, found.base_url) == ("Pet shop", "https://eu.pets.example/v1")
+    assert found.authorization is not None
+    assert found.authorization.written == {
+        "type": "api_key",
+        "key": {"$secret": "pet-shop-key"},
+        "name": "X-Key",
+        "location": "header",
+    }
+    assert find.notes == ("fields is sent as one text with commas, not once for each value.",)
+    assert find.tool == {
+        "type": "restapi-tool",
+        "open_ai_tool": {
+            "type": "function",
+            "function": {
+                "name": "find_pet",
+                "description": "Find a pet",
+                "parameters": {
+                    "type": "object",
+                    "properties": {
+                        "pet-id": {
+                            "type": "string",
+                            "description": "Of the pet.",
+                            "parameter_info": {"type": "url", "key": "pet-id"},
+                        },
+                        "fields": {
+                            "type": "array",
+                            "items": {"type": "string", "enum": ["yes", "no"]},
+                            "description": "A list.",
+                            "parameter_info": {"type": "query", "key": "fields"},
+                        },
+                        "X-Trace": {
+                            "type": "integer",
+                            "default": 7,
+                            "parameter_info": {"type": "header", "key": "X-Trace"},
+                        },
+                    },
+                    "required": ["pet-id", "X-Trace"],
+                },
+            },
+        },
+        "rest_api_method_info": {"method_url": "/pets/{pet-id}", "method_type": "get"},
+    }
+    assert (change.name, change.is_deprecated) == ("find_pet_2", True)
+    assert arguments_of(found, 1) == {
+        "type": "object",
+        "properties": {
+            "pet-id": find.tool["open_ai_tool"]["function"]["parameters"]["properties"]["pet-id"],
+            "name": {"type": "string", "parameter_info": {"type": "body", "key": "name"}},
+            "pet-id_body": {"type": "string", "parameter_info": {"type": "body", "key": "pet-id"}},
+            "parent": {
+                "type": "object",
+                "description": "An object.",
+                "properties": {
+                    "name": {"type": "string"},
+                    "pet-id": {"type": "string"},
+                    "parent": {"type": "object", "properties": {}, "description": "An object."},
+                },
+                "parameter_info": {"type": "body", "key": "parent", "encoding": "json"},
+            },
+        },
+        "required": ["pet-id", "name"],
+    }
+    assert mend.problem == (
+        "paths./pets/{pet-id}.patch: tools call with GET, POST, PUT and DELETE."
+    )
+    assert upload.problem == (
+        "paths./upload.post.requestBody: it is sent as multipart/form-data and tools send JSON."
+    )
+    written = [one.tool for one in found.operations if one.tool]
+    RestToolSet.model_validate({"name": "pets", "base_url": found.base_url, "tools": written})
+
+
+@pytest.mark.parametrize(
+    ("servers", "address", "base_url"),
+    [
+        ([{"url": "/v2"}], "https://a.example/docs/openapi.json", "https://a.example/v2"),
+        ([], "https://a.example/docs/openapi.json", "https://a.example"),
+        ([{"url": "/v2"}], "", ""),
+        ([{"url": "file:///etc/passwd"}], "", ""),
+        ([{"url": "https://user:password@a.example"}], "", ""),
+        ([{"url": "https://{host}.example"}], "", ""),
+        ("https://a.example", "", ""),
+    ],
+)
+def test_the_address_is_that_of_the_first_server(servers, address, base_url):
+    text = json.dumps({"openapi": "3.0.0", "servers": servers, "paths": {"/a": {"get": {}}}})
+
+    found = service(text, address)
+
+    assert (found.base_url, bool(found.notes)) == (base_url, not base_url)
+
+
+@pytest.mark.parametrize(
+    ("schemes", "written"),
+    [
+        (
+            {"type": "http", "scheme": "Basic"},
+            {"type": "basic", "username": "", "password": {"$secret": "service-password"}},
+        ),
+        (
+            {
+                "type": "oauth2",
+                "flows": {
+                    "clientCredentials": {"tokenUrl": "https://id.example/t", "scopes": {"r": ""}}
+                },
+            },
+            {
+                "type": "client_id_secret",
+                "client_id": "",
+                "client_secret": {"$secret": "service-client"},
+                "token_url": "https://id.example/t",
+                "scope": "r",
+            },
+        ),
+    ],
+)
+def test_authorizations_name_secrets(schemes, written):
+    found = service(
+        with_paths({"/a": {"get": {}}}, components={"securitySchemes": {"one": schemes}})
+    )
+
+    assert found.authorization is not None
+    assert found.authorization.written == written
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "There is no document: paste one, or give its address."),
+        ("{}", "openapi: the document does not say that it is one of OpenAPI."),
+        ('{"openapi": "4.0.0"}', "openapi: versions 3.0 and 3.1 are read; this is another."),
+        ('{"openapi": "3.1.0", "paths": []}', "paths: the document has no operations."),
+        ('{"openapi": "3.1.0", "paths": {"/a": {"get": 7}}}', "paths: the document has no operations."),
+        ('{"openapi" "3"}', "This is not valid JSON: Expecting ':' delimiter, line 1, column 12."),
+        ("a: [", "This is not valid YAML: did not find expected node content, line 2, column 1."),
+        ("a: &a [*a]", "This is not valid YAML: nothing above is called 'a', line 1, column 8."),
+        ("x" * 4_000_001, "The document has more than 4,000,000 characters."),
+        ("[" * 1_000_000, "The document is nested too deeply."),
+        ("- " * 100_000, "This is not valid YAML: nested more than 80 levels deep, line 1, column 161."),
+        ("<html>", "$: expected an object, found a string."),
+        ("x: !!python/object/apply:os.system [ls]", "openapi: the document does not say that it is one of OpenAPI."),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_no_such_document_is_told_so(text, problem):
+    with pytest.raises(SourceInvalid) as caught:
+        service(text)
+
+    assert str(caught.value) == problem
+
+
+def test_aliases_that_multiply_are_counted_and_not_followed_for_ever():
+    lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [{f'*a{n - 1},' * 9}]" for n in range(1, 20))]
+
+    with pytest.raises(SourceInvalid, match="too large"):
+        read_source("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("ref", "problem"),
+    [
+        ("other.yaml#/A", "'other.yaml#/A' refers to another document, and others are never read"),
+        ("file:///etc/passwd", "'file:///etc/passwd' refers to another document"),
+        ("http://169.254.169.254/", "'http://169.254.169.254/' refers to another document"),
+        ("#/components/schemas/None", "there is no '#/components/schemas/None' in the document."),
+        ("#/components/schemas/Loop", "'#/components/schemas/Loop' leads back to itself."),
+        ("#/openapi", "expected an object."),
+    ],
+)
+def test_references_stay_inside_of_the_document_and_end(ref, problem):
+    loop = {
+        "Loop": {"$ref": "#/components/schemas/Other"},
+        "Other": {"$ref": "#/components/schemas/Loop"},
+    }
+
+    found = service(with_schema({"$ref": ref}, schemas=loop))
+
+    assert found.operations[0].tool is None
+    assert found.operations[0].problem.startswith(
+        "paths./a.post.requestBody.content.application/json"
+    )
+    assert problem in found.operations[0].problem
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["a", "https://evil.example/", "/a/../admin", "/a/%2E%2e/b", "//evil.example", "/a?x=1", "/a#b", "/a\\b", "/a b", "/a\n"],
+)  # fmt: skip
+def test_a_path_that_could_lead_elsewhere_is_refused(path):
+    (found,) = service(with_paths({path: {"get": {}}})).operations
+
+    assert (found.tool, found.problem.endswith(": this is no path of a service.")) == (None, True)
+
+
+@pytest.mark.parametrize("wrong", [7, "text", [], [7], {"a": 7}, None])
+def test_wrong_types_are_told_or_ignored_and_never_fail(wrong):
+    operation = {
+        "summary": wrong,
+        "operationId": wrong,
+        "deprecated": wrong,
+        "parameters": wrong,
+        "servers": wrong if not isinstance(wrong, dict) else None,
+    }
+    schema = {
+        "properties": {"a": wrong, "b": {"type": wrong, "enum": wrong, "items": wrong}},
+        "required": wrong,
+        "allOf": wrong,
+    }
+    body = {"content": {"application/json": {"schema": schema}}}
+    paths = {
+        "/a": wrong,
+        "/b": {"get": operation},
+        "/c": {"post": {"requestBody": wrong}},
+        "/d": {"post": {"requestBody": body}},
+        "/e": {"get": {}},
+    }
+    whole = {"info": wrong, "components": {"securitySchemes": wrong}}
+
+    found = service(with_paths(paths, **whole))
+
+    for operation_found in found.operations:
+        assert bool(operation_found.tool) != bool(operation_found.problem)
+    assert found.operations[-1].tool is not None
+
+
+def test_references_that_multiply_end_in_open_objects():
+    schemas = {
+        f"S{n}": {
+            "type": "object",
+            "properties": {f"p{i}": {"$ref": f"#/components/schemas/S{n + 1}"} for i in range(30)},
+        }
+        for n in range(20)
+    }
+    schemas["S20"] = {"type": "string"}
+
+    found = service(with_schema({"$ref": "#/components/schemas/S0"}, schemas=schemas))
+
+    assert found.notes == ("The document is so large that what some arguments hold is left open.",)
+    assert len(json.dumps(found.operations[0].tool)) < 5_000_000
+
+
+def test_five_hundred_paths_are_read_at_once():
+    def operation(n: int) -> Any:
+        parameter = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
+        filters = {"name": "q", "in": "query", "schema": {"$ref": "#/components/schemas/Filter"}}
+        return {"get": {"operationId": f"find{n}", "parameters": [parameter, filters]}}
+
+    fields = {f"f{n}": {"type": "string"} for n in range(10)}
+    schemas = {"Filter": {"type": "object", "properties": fields}}
+    text = with_paths(
+        {f"/p{n}/{{id}}": operation(n) for n in range(500)}, components={"schemas": schemas}
+    )
+
+    began = time.process_time()
+    found = service(text)
+    took = time.process_time() - began
+
+    assert len({one.name for one in found.operations}) == 500
+    assert took < 0.2
