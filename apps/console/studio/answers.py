@@ -42,7 +42,7 @@ from apps.catalog.resolve import ResolvedApplication, prepare_version, resolve_d
 from apps.console.studio.access import for_editors
 from apps.console.studio.typed import Typed, Unreadable, body_of, typed_in
 from apps.console.studio.working_copy import Refused, sources_of, whole_document
-from apps.errors import QuickAppError
+from apps.errors import ApplicationBroken, QuickAppError
 from apps.live.answered_calls import claim
 from apps.live.hub import HUB
 from apps.live.request_view import view_of
@@ -100,8 +100,8 @@ def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
         return JsonResponse(
             {"message": "; ".join(f"{f.path}: {f.message}" for f in error.findings)}, status=422
         )
-    except QuickAppError as error:
-        return JsonResponse({"message": str(error)}, status=422)
+    except ApplicationBroken as error:
+        return JsonResponse({"message": " ".join(error.problems)}, status=422)
     events = frames(application, messages, caller_in(request.user.pk))
     streamed = StreamingHttpResponse(events, content_type="text/event-stream")
     streamed["Cache-Control"] = "no-store"
@@ -227,7 +227,10 @@ def sent_view(request: SentRequest) -> dict[str, Any]:
     prompt = [[span.layer, span.source, span.length] for span in request.prompt]
     row = SentRequestRow(model=request.model, members=members, prompt=prompt)
     view = view_of(row, {digest: part for (_, digest), part in parts.items()})
-    lists = {name: [asdict(one) for one in getattr(view, name)] for name in ("messages", "tools")}
+    lists = {
+        name: [asdict(one) for one in getattr(view, name)]
+        for name in ("prompt", "messages", "tools")
+    }
     return {"model": view.model, "tokens": view.tokens, "parameters": view.parameters, **lists}
 
 
