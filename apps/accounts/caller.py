@@ -30,6 +30,8 @@ class Caller:
     """The id of the team in which the caller works; None: for themselves."""
     scope: frozenset[int] | None = None
     """The ids of the applications that a key is limited to; None: no limit."""
+    version: int | None = None
+    """The number of the only version of its application that a key may use; None: no such limit."""
     end_user: str = ""
     """Whom a program with a key asks for, as its request names them; "" if it does not."""
     is_remembered: bool = True

@@ -40,6 +40,7 @@ class KeyHolder:
     tokens_per_minute: int | None = None
     key_user_id: int | None = None
     team: int | None = None
+    version: int | None = None
 
     @property
     def limits(self) -> Mapping[str, Any]:
@@ -50,6 +51,7 @@ class KeyHolder:
             "tokens_per_minute": self.tokens_per_minute,
             "key_user_id": self.key_user_id,
             "team": self.team,
+            "version": self.version,
         }
 
 
@@ -93,7 +95,8 @@ def holder_of(row: ApiKey) -> KeyHolder | None:
     applications = frozenset(row.applications.values_list("pk", flat=True))
     scope = applications if applications or row.is_limited else None
     rates = row.requests_per_minute, row.tokens_per_minute
-    return KeyHolder(row.prefix, scope, row.expiry_date, *rates, row.user_id, row.team_id)
+    whose = row.user_id, row.team_id
+    return KeyHolder(row.prefix, scope, row.expiry_date, *rates, *whose, row.version)
 
 
 def note_use(prefix: str, now: float) -> None:

@@ -200,6 +200,12 @@ class ApiKey(AbstractAPIKey):
         default=False,
         help_text="May use the chosen applications only, also when none of them is left.",
     )
+    version = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="The number of a published version: the key goes on with it, whatever is "
+        "published later. For a key of one application.",
+    )
     requests_per_minute = models.PositiveIntegerField(
         null=True, blank=True, help_text="Empty: as for all keys; 0: without a limit."
     )

@@ -35,7 +35,11 @@ NOBODY = 0
 
 
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
-    """Raises `ApplicationNotFound`, also if the caller may not use it, and `ApplicationBroken`."""
+    """The application, or the version `slug@3` of it. A key that is bound to a version gets that one.
+
+    Raises `ApplicationNotFound`, also if the caller may not use it, and `ApplicationBroken`.
+    """
+    slug = slug if caller.version is None else bound(slug, caller.version)
     try:
         application = await resolve(slug)
     except ApplicationBroken:
@@ -45,6 +49,14 @@ async def find(slug: str, caller: Caller) -> ResolvedApplication:
     if not await may_use(application, caller):
         raise ApplicationNotFound(slug)
     return application
+
+
+def bound(slug: str, version: int) -> str:
+    """Raises `ApplicationNotFound` for another version."""
+    name, number = versioned_name(slug)
+    if number not in (None, version):
+        raise ApplicationNotFound(slug)
+    return f"{name}@{version}"
 
 
 async def may_use(application: ResolvedApplication, caller: Caller) -> bool:

@@ -72,6 +72,7 @@ class JsonConsumer(HttpConsumer):
             key_user_id=holder.key_user_id,
             team=holder.team,
             scope=holder.scope,
+            version=holder.version,
             locale=holder.locale,
             requests_per_minute=holder.requests_per_minute,
             tokens_per_minute=holder.tokens_per_minute,

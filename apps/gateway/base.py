@@ -9,7 +9,7 @@ from django.core.validators import slug_re
 
 from apps.accounts.caller import Caller
 from apps.catalog import access
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolve import ResolvedApplication, versioned_name
 from apps.errors import (
     ApplicationNotFound,
     BadRequest,
@@ -118,9 +118,13 @@ def hidden(slug: str, caller: Caller) -> QuickAppError:
 
 
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
-    """The application, if the caller may use it. Raises `hidden`, `ApplicationBroken`."""
+    """The application, or the version `slug@3` of it, if the caller may use it.
+
+    Raises `hidden`, `ApplicationBroken`.
+    """
+    checked(versioned_name(slug)[0], caller)
     try:
-        return await access.find(checked(slug, caller), caller)
+        return await access.find(slug, caller)
     except ApplicationNotFound:
         raise hidden(slug, caller) from None
 

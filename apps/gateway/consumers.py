@@ -7,8 +7,9 @@ from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.catalog.registration import input_types
+from apps.catalog.resolve import versioned_name
 from apps.gateway.admission import visit
-from apps.gateway.base import GatewayConsumer, checked, error_body, hidden
+from apps.gateway.base import GatewayConsumer, checked, error_body, find, hidden
 from apps.gateway.embeddings import offered
 from apps.gateway.forms import button, buttons
 from apps.gateway.refusals import shortened
@@ -48,10 +49,13 @@ class EntryConsumer(GatewayConsumer):
 
     async def application(self, caller: Caller) -> Application:
         """Raises `ApplicationNotFound`, `NotAuthenticated`."""
-        slug = checked(self.slug, caller)
-        application = await usable(caller).filter(slug=slug).afirst()
+        slug, number = versioned_name(self.slug)
+        application = await usable(caller).filter(slug=checked(slug, caller)).afirst()
         if application is None:
-            raise hidden(slug, caller)
+            raise hidden(self.slug, caller)
+        if number is not None:
+            await find(self.slug, caller)
+            application.slug = self.slug
         return application
 
 

@@ -12,6 +12,7 @@ from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey
 from apps.agent.events import Usage
 from apps.agent.messages import Message, ToolCall
+from apps.catalog.versions.publication import withdraw
 from apps.errors import ModelFailed
 from apps.gateway import completions
 from apps.gateway.admission import Visit
@@ -229,6 +230,43 @@ async def test_the_model_of_the_body_names_the_application_where_the_address_doe
     await client.send(json.dumps(question(model=application.slug)).encode())
 
     assert (await client.read()).json()["model"] == application.slug
+
+
+async def publish(application, prompt: str) -> None:
+    application.manifest = {
+        **application.manifest,
+        "orchestrator": {
+            "deployment": {"deployment_id": "scripted"},
+            "system_prompt": {"type": "custom", "content": prompt, "variables": {}},
+        },
+    }
+    await application.asave()
+
+
+async def test_a_version_is_asked_by_its_number_and_a_bound_key_stays_with_its_own():
+    application = await add_application()
+    for prompt in ("two", "three"):
+        await publish(application, prompt)
+    version = await application.versions.aget(number=1)
+    await sync_to_async(withdraw)(version)
+    bound = {"Api-Key": await create_key(application, version=2)}
+    slug = application.slug
+
+    async def prompt_of(name: str, **options: Any) -> str | int:
+        model = ScriptedModel([says("Hi"), ends()])
+        answer = await ask(name, model, question(), **options)
+        if answer.status != 200:
+            return answer.status
+        return str(model.asked[0].messages[0].content).partition("\n")[0]
+
+    assert [await prompt_of(name) for name in (slug, f"{slug}@2", f"{slug}@3")] == [
+        "three",
+        "two",
+        "three",
+    ]
+    assert [await prompt_of(f"{slug}@{number}") for number in ("1", "4", "x")] == [401, 401, 401]
+    names = (slug, f"{slug}@2", f"{slug}@3")
+    assert [await prompt_of(name, headers=bound) for name in names] == ["two", "two", 404]
 
 
 # --- Who may ask -------------------------------------------------------------------------------

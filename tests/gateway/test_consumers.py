@@ -61,12 +61,17 @@ async def test_nobody_else_sees_anything():
 async def test_an_entry_can_be_read_by_clients_of_either_kind():
     application = await add_application(title="Weather", description="Tells it")
 
-    for family in ("models", "deployments", "v1/models"):
-        answer = await get(f"/openai/{family}/{application.slug}")
+    for name in (
+        f"models/{application.slug}",
+        f"deployments/{application.slug}",
+        f"v1/models/{application.slug}@1",
+    ):
+        answer = await get(f"/openai/{name}")
+        slug = name.rpartition("/")[2]
         assert answer.json() == {
-            "id": application.slug,
+            "id": slug,
             "object": "model",
-            "model": application.slug,
+            "model": slug,
             "owned_by": "quickapps",
             "owner": "quickapps",
             "display_name": "Weather",

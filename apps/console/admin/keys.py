@@ -19,7 +19,7 @@ from apps.accounts import shown_once
 from apps.accounts.models import ApiKey, Team
 from apps.accounts.teams import may_work_in, team_of, teams_of
 from apps.catalog.access import rows_of
-from apps.catalog.models import Application, OperatorKey, Role
+from apps.catalog.models import Application, ApplicationVersion, OperatorKey, Role
 from apps.console.admin.theme import Admin
 from apps.console.operated import edits_all, sees_all
 
@@ -96,10 +96,26 @@ class ApiKeyForm(KeyForm):
         # The key stays limited when its applications are deleted.
         if self.cleaned_data.get("applications"):
             self.cleaned_data["is_limited"] = True
+        self.check_version()
         team = self.cleaned_data.get("team")
         if team is not None and not is_member(self.cleaned_data.get("user"), team):
             self.add_error("team", "The person of the key is no member of this team.")
         return cleaned
+
+    def check_version(self) -> None:
+        number = self.cleaned_data.get("version")
+        if number is None:
+            return
+        applications = list(self.cleaned_data.get("applications") or ())
+        if len(applications) != 1:
+            self.add_error("version", "Choose the one application whose version this is.")
+            return
+        versions = ApplicationVersion.objects.filter(application=applications[0].pk)
+        if not versions.filter(number=number, withdrawn_at=None).exists():
+            newest = versions.values_list("number", flat=True).first() or 0
+            self.add_error(
+                "version", f"{applications[0]} has no such version; {newest} is the newest."
+            )
 
 
 def is_member(user: Any, team: Team) -> bool:
@@ -122,7 +138,16 @@ class ApiKeyAdmin(KeyAdmin):
     autocomplete_fields = ("applications",)
     list_filter = ("revoked", ("user", admin.RelatedOnlyFieldListFilter))
     rates = ("requests_per_minute", "tokens_per_minute")
-    new_fields = ("name", "user", "team", "applications", "is_limited", "expiry_date", *rates)
+    new_fields = (
+        "name",
+        "user",
+        "team",
+        "applications",
+        "version",
+        "is_limited",
+        "expiry_date",
+        *rates,
+    )
     readonly_fields = ("prefix", "created", "last_used_at")
     fields = (*new_fields, "revoked", *readonly_fields)
 

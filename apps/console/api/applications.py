@@ -1,5 +1,5 @@
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -15,6 +15,8 @@ from rest_framework.response import Response
 from apps.catalog.extraction import extract, refusals
 from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application, Role
+from apps.catalog.versions.publication import archive
+from apps.catalog.versions.states import ApplicationState, state_of, with_drafts
 from apps.console.admin.applications import GRANTING
 from apps.console.api.grants import (
     GRANT_QUERY,
@@ -24,11 +26,13 @@ from apps.console.api.grants import (
     changed_grants,
     listed_grants,
 )
+from apps.console.api.paths import in_manifest
 from apps.console.api.problems import RowInvalid, problems_of_row
-from apps.console.api.rows import IF_MATCH, RowSerializer, RowViewSet
+from apps.console.api.rows import IF_MATCH, RowSerializer, RowViewSet, check_version
+from apps.console.api.versions import VersionActions
 from apps.console.operated import has_role, may_grant, seen
 from apps.manifest.aliases import with_own_names
-from apps.manifest.problems import ROOT, Problem
+from apps.manifest.problems import Problem
 
 LISTED = (
     "slug",
@@ -39,6 +43,8 @@ LISTED = (
     "is_shared",
     "owner",
     "version",
+    "state",
+    "live_number",
     "created_at",
     "updated_at",
 )
@@ -59,9 +65,16 @@ class ListedApplicationSerializer(RowSerializer[Application]):
         required=False,
     )
 
+    state = serializers.SerializerMethodField()
+
     class Meta:
         model = Application
         fields: tuple[str, ...] = LISTED
+        read_only_fields = ("live_number",)
+
+    @extend_schema_field(serializers.ChoiceField(choices=ApplicationState.choices))
+    def get_state(self, application: Application) -> str:
+        return state_of(application).value
 
 
 class ApplicationSerializer(ListedApplicationSerializer):
@@ -133,25 +146,15 @@ class ManifestJson(serializers.JSONField):
         return with_own_names(found.document)
 
 
-def in_manifest(problems: Iterable[Problem]) -> list[Problem]:
-    """With their paths from the row on."""
-    return [replace(found, path=at_manifest(found.path)) for found in problems]
-
-
-def at_manifest(path: str) -> str:
-    if path in {"", ROOT}:
-        return "manifest"
-    return f"manifest{path}" if path.startswith("[") else f"manifest.{path}"
-
-
 @extend_schema_view(list=extend_schema(responses=ListedApplicationSerializer(many=True)))
-class ApplicationViewSet(RowViewSet[Application]):
+class ApplicationViewSet(VersionActions, RowViewSet[Application]):
     queryset = Application.objects.select_related("owner").order_by("slug")
     serializer_class = ApplicationSerializer
     lookup_field = "slug"
 
     def get_queryset(self) -> Any:
         rows = super().get_queryset().filter(pk__in=seen(self.request).order_by().values("pk"))
+        rows = with_drafts(rows)
         return rows.defer("manifest") if self.action == "list" else rows
 
     def get_serializer_class(self) -> type[ListedApplicationSerializer]:
@@ -162,6 +165,11 @@ class ApplicationViewSet(RowViewSet[Application]):
         least = Role.OWNER if request.method == "DELETE" else Role.EDITOR
         if request.method not in SAFE_METHODS and not has_role(request, obj, least):
             self.permission_denied(request, "Ask an owner of the application.")
+
+    def perform_destroy(self, instance: Application) -> None:
+        """Archive it: conversations, files and usage stay, and so do its versions."""
+        check_version(self.request, instance)
+        archive(instance)
 
     @extend_schema(responses=GrantSerializer(many=True))
     @action(

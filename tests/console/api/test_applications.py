@@ -31,7 +31,13 @@ def test_an_application_is_created_read_changed_and_deleted(api):
     assert (read.data["manifest"], read.data["warnings"]) == (empty_manifest(), [])
     assert (read["ETag"], changed["ETag"]) == ('"1"', '"2"')
     assert (changed.data["title"], changed.data["version"]) == ("Journeys", 2)
-    assert (deleted.status_code, Application.objects.count()) == (204, 0)
+    assert deleted.status_code == 204
+    archived = api.get(f"{URL}travel/").data
+    assert (archived["state"], archived["is_enabled"], archived["live_number"]) == (
+        "archived",
+        False,
+        2,
+    )
 
 
 def test_mistakes_in_a_manifest_have_their_paths_and_nothing_is_saved(api):

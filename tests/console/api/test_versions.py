@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from rest_framework.test import APIClient
+
+from apps.catalog.models import Application, ApplicationDraft, empty_manifest
+from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+
+pytestmark = pytest.mark.django_db
+
+URL = "/api/applications/travel/"
+BROKEN = manifest_with(tool_sets=[{"type": "mcp", "name": "files"}])
+
+
+@pytest.fixture
+def api() -> APIClient:
+    client = APIClient()
+    client.force_login(make_operator())
+    make_deployment("demo-model")
+    return client
+
+
+def test_a_draft_is_saved_with_mistakes_and_published_without_them(api):
+    make_application("travel")
+
+    empty = api.get(f"{URL}draft/")
+    saved = api.put(f"{URL}draft/", {"title": "Trips", "manifest": BROKEN}, HTTP_IF_MATCH='"0"')
+    late = api.put(f"{URL}draft/", {"title": "Tours"}, HTTP_IF_MATCH='"0"')
+    refused = api.post(f"{URL}publish/", {"note": "Tools"})
+    api.put(f"{URL}draft/", {"manifest": empty_manifest()}, HTTP_IF_MATCH=saved["ETag"])
+    published = api.post(f"{URL}publish/", {"note": "A better title"})
+
+    assert (empty["ETag"], empty.data["errors"], empty.data["based_on"]) == ('"0"', [], 1)
+    assert [found["path"] for found in saved.data["errors"]] == [
+        "manifest.tool_sets[0].mcp_server_info"
+    ]
+    assert (late.status_code, late.data["version"]) == (412, 1)
+    assert (refused.status_code, [e["path"] for e in refused.data["errors"]]) == (
+        400,
+        ["manifest.tool_sets[0].mcp_server_info"],
+    )
+    assert (published.status_code, published.data["number"], published.data["is_live"]) == (
+        200,
+        2,
+        True,
+    )
+    assert (Application.objects.get().title, ApplicationDraft.objects.count()) == ("Trips", 0)
+
+
+def test_versions_are_listed_restored_and_withdrawn(api):
+    row = make_application("travel")
+    row.title = "Journeys"
+    row.save()
+
+    restored = api.post(f"{URL}versions/1/restore/", {"note": "The old name"})
+    withdrawn = api.post(f"{URL}versions/2/withdraw/")
+    live = api.post(f"{URL}versions/3/withdraw/")
+    listed = api.get(f"{URL}versions/").data
+    missing = api.get(f"{URL}versions/9/")
+
+    assert [(one["number"], one["title"], one["is_live"]) for one in listed] == [
+        (3, "Travel", True),
+        (2, "Journeys", False),
+        (1, "Travel", False),
+    ]
+    assert [bool(one["withdrawn_at"]) for one in listed] == [False, True, False]
+    assert (restored.data["note"], withdrawn.status_code) == ("The old name", 200)
+    assert (live.status_code, missing.status_code) == (400, 404)
+    assert api.get(f"{URL}versions/1/").data["manifest"] == empty_manifest()
+
+
+def test_a_draft_behind_what_is_live_is_published_only_over_it(api):
+    row = make_application("travel")
+    api.put(f"{URL}draft/", {"title": "Mine"})
+    row.title = "Theirs"
+    row.save()
+
+    refused = api.post(f"{URL}publish/", {"note": "Mine"})
+    published = api.post(f"{URL}publish/", {"note": "Mine", "over": True})
+
+    assert (refused.status_code, refused.data["live"]) == (409, 2)
+    assert (published.data["number"], Application.objects.get().title) == (3, "Mine")
+
+
+def test_what_is_archived_is_erased_in_a_second_step_only(api):
+    make_application("travel")
+
+    early = api.post(f"{URL}erase/")
+    api.delete(URL)
+    api.post(f"{URL}unarchive/")
+    back = api.get(URL).data["state"]
+    api.delete(URL)
+    erased = api.post(f"{URL}erase/")
+
+    assert (early.status_code, back, erased.status_code) == (400, "live", 204)
+    assert not Application.objects.exists()
+
+
+def test_publishing_and_erasing_have_permissions_of_their_own(api):
+    editor = User.objects.create_user("editor", is_staff=True)
+    names = ("view_application", "change_application", "delete_application")
+    editor.user_permissions.add(*Permission.objects.filter(codename__in=names))
+    make_application("travel", owner=editor)
+    api.force_login(editor)
+
+    drafted = api.put(f"{URL}draft/", {"title": "Mine"})
+    answers = [
+        api.post(f"{URL}{way}", {"note": "Mine"})
+        for way in ("publish/", "versions/1/restore/", "versions/1/withdraw/", "erase/")
+    ]
+
+    assert drafted.status_code == 200
+    assert [one.status_code for one in answers] == [403] * 4
+    assert Application.objects.get().title == "Travel"
