@@ -31,7 +31,7 @@ def first_steps(request: HttpRequest) -> list[FirstStep]:
     rows = seen(request).filter(imported_hash="").order_by("pk")
     runs = RunSummary.objects.filter(application__in=rows.order_by().values("slug"))
     # One query: any row can be asked about others.
-    account = get_user_model().objects.filter(pk=request.user.pk)
+    account = get_user_model().objects.filter(pk=request.user.pk or 0)
     has_model, own, has_talked = account.values_list(
         Exists(models.exclude(provider=Deployment.Provider.DEMO)),
         Subquery(rows.values("pk")[:1]),

@@ -151,5 +151,6 @@ def test_publishing_has_a_permission_of_its_own(row):
 
 
 def test_what_is_no_request_of_the_studio_is_told_so(admin_client, row):
-    for body in ([], {"document": []}, {"document": {}, "base": 3}):
+    bodies: tuple[Any, ...] = ([], {"document": []}, {"document": {}, "base": 3})
+    for body in bodies:
         assert send(admin_client, row, "save", body).status_code == 400
