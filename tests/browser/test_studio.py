@@ -53,6 +53,12 @@ def test_an_application_is_made_tried_published_and_found_live(admin_page: Page,
     page.keyboard.type("Help")
     page.get_by_label("Question that it asks").fill("What can you do?")
 
+    section(page, "Files and contexts")
+    page.get_by_role("button", name="Add a file").click()
+    page.get_by_label("Path").fill("files/public/none.pdf")
+    expect(page.get_by_text("there is no shared file 'none.pdf'")).to_be_visible()
+    page.get_by_role("button", name="Remove context 1").click()
+
     # The draft answers before anything was saved.
     page.get_by_role("complementary").get_by_role("button", name="Help").click()
     answer = page.get_by_label("Answer of the draft")
