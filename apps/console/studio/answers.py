@@ -40,8 +40,8 @@ from apps.agent.streams import stream
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication, prepare_version, resolve_draft
 from apps.console.studio.access import for_editors
-from apps.console.studio.typed import Typed, Unreadable, body_of, typed_in
-from apps.console.studio.working_copy import Refused, sources_of, whole_document
+from apps.console.studio.typed import TypedDraft, Unreadable, body_of, typed_in
+from apps.console.studio.working_copy import DraftRefused, sources_of, whole_document
 from apps.errors import ApplicationBroken, QuickAppError
 from apps.live.answered_calls import claim
 from apps.live.hub import HUB
@@ -96,7 +96,7 @@ def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
     messages = messages_in(body)
     try:
         application = resolved(row, typed_in(body), is_live=body.get("which") == "live")
-    except Refused as error:
+    except DraftRefused as error:
         return JsonResponse(
             {"message": "; ".join(f"{f.path}: {f.message}" for f in error.findings)}, status=422
         )
@@ -109,8 +109,8 @@ def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
     return streamed
 
 
-def resolved(row: Application, typed: Typed, *, is_live: bool) -> ResolvedApplication:
-    """Raises `Refused`, `ApplicationBroken`, `Unreadable`."""
+def resolved(row: Application, typed: TypedDraft, *, is_live: bool) -> ResolvedApplication:
+    """Raises `DraftRefused`, `ApplicationBroken`, `Unreadable`."""
     if is_live:
         if not row.live_number:
             raise Unreadable("Nothing is published yet.")
