@@ -68,9 +68,9 @@ class ResolvedApplication:
     description: str
     is_public: bool
     version: int
-    number: int
     manifest: Manifest
     prepared: Prepared
+    number: int = 0
     skills: tuple[InstalledSkill, ...] = ()
     prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     layer_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)

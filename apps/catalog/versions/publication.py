@@ -65,6 +65,21 @@ def publish(
     return version
 
 
+def republish(row: Application, note: str, *, user: User | None = None) -> ApplicationVersion:
+    """Make a version of what is live with the predefined content of now; a draft stays.
+
+    Raises `ValidationError` by fields.
+    """
+    said = read_note(note)
+    with transaction.atomic():
+        row = locked(row)
+        written = {name: getattr(row, name) for name in WRITTEN}
+        version = go_live(row, ApplicationDraft(**written), Publication(said), user)
+        drafts = ApplicationDraft.objects.filter(application=row.pk)
+        drafts.filter(based_on=version.number - 1).update(based_on=version.number)
+    return version
+
+
 def restore(
     row: Application, number: int, note: str, *, user: User | None = None
 ) -> ApplicationVersion:

@@ -22,6 +22,8 @@ from apps.accounts.buckets import bucket_of
 from apps.catalog.grants import audit_grants, grants_of
 from apps.catalog.history.recorder import update_rows
 from apps.catalog.models import Application, Grant
+from apps.catalog.versions.publication import archive
+from apps.catalog.versions.states import ApplicationState, in_state, state_of, with_drafts
 from apps.console.admin.application_form import ApplicationForm
 from apps.console.admin.attached_files import attached_files
 from apps.console.admin.document_form import DocumentAdmin
@@ -30,6 +32,7 @@ from apps.console.admin.grants import GrantInline
 from apps.console.admin.operated_applications import OperatedApplications
 from apps.console.admin.prompt_preview import preview_request
 from apps.console.admin.recorded import HISTORY_FIELDS
+from apps.console.admin.versions import ApplicationVersions
 from apps.console.operated import edited, may_grant
 
 LIST_URL = "catalog_application_changelist"
@@ -39,13 +42,24 @@ GRANTING = ("is_public", "is_shared", "owner")
 """Fields that say who may use an application."""
 
 
+class StateFilter(admin.SimpleListFilter):
+    title, parameter_name = "state", "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return ApplicationState.choices
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        return in_state(queryset, self.value() or "")
+
+
 @admin.register(Application)
-class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
+class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[Application]):
     form = ApplicationForm
     change_list_template = "admin/catalog/application/change_list.html"
     list_display = (
         "title",
         "slug",
+        "state",
         "model_name",
         "is_enabled",
         "for_whom",
@@ -54,6 +68,7 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
         "chat",
     )
     list_filter = (
+        StateFilter,
         "is_enabled",
         "is_public",
         "is_shared",
@@ -64,7 +79,7 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
     search_help_text = "Title, slug or description"
     prepopulated_fields = {"slug": ("title",)}
     autocomplete_fields = ("owner",)
-    actions = ("enable", "disable")
+    actions = ("enable", "disable", "archive_selected")
     fieldsets = (
         (None, {"fields": ("title", "slug", "description")}),
         ("Manifest", {"fields": ("manifest",)}),
@@ -82,10 +97,14 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
         if request.resolver_match is None or request.resolver_match.url_name != LIST_URL:
             return rows
         names = (KT(f"{MODEL}deployment_id"), KT(f"{MODEL}name"))
-        return rows.defer("manifest").annotate(
-            model=Coalesce(*names, output_field=CharField()),
-            people=granted_to("user"),
-            groups=granted_to("group"),
+        return (
+            with_drafts(rows)
+            .defer("manifest")
+            .annotate(
+                model=Coalesce(*names, output_field=CharField()),
+                people=granted_to("user"),
+                groups=granted_to("group"),
+            )
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Application | None = None) -> Any:
@@ -99,6 +118,10 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
         numbers = [row.pk for row in rows]
         found = Application.objects.filter(pk__in=numbers).aggregate(count=kept[0], people=kept[1])
         return [conversations_kept(**found)] if found["count"] else []
+
+    @admin.display(description="state")
+    def state(self, application: Application) -> str:
+        return state_of(application).label
 
     @admin.display(description="model", ordering="model")
     def model_name(self, application: Application) -> str:
@@ -142,8 +165,16 @@ class ApplicationAdmin(OperatedApplications, DocumentAdmin[Application]):
     def disable(self, request: HttpRequest, applications: QuerySet[Application]) -> None:
         self.switch(request, applications, on=False)
 
+    @admin.action(description="Archive selected applications", permissions=("change",))
+    def archive_selected(self, request: HttpRequest, applications: QuerySet[Application]) -> None:
+        owned = [row for row in applications if self.may_archive(request, row)]
+        for row in owned:
+            archive(row)
+        self.message_user(request, f"Archived: {len(owned)}. All that belongs to them stays.")
+
     def switch(self, request: HttpRequest, rows: QuerySet[Application], *, on: bool) -> None:
-        numbers = edited(request).filter(pk__in=rows.values("pk")).order_by().values("pk")
+        usable = rows.filter(archived_at=None, live_number__gt=0)
+        numbers = edited(request).filter(pk__in=usable.values("pk")).order_by().values("pk")
         count = update_rows(Application.objects.filter(pk__in=numbers), is_enabled=on)
         self.message_user(request, f"{'Enabled' if on else 'Disabled'}: {count}.")
 

@@ -1,6 +1,7 @@
 """Predefined content: the layers of each item, and the rows that operators put above them."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -13,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseRedirectBase
 from django.shortcuts import redirect
 from django.urls import URLPattern
+from django.utils.html import format_html
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.catalog.content.folders import FOLDERS
@@ -21,16 +23,21 @@ from apps.catalog.content.items import Item
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.previews import preview
 from apps.catalog.content.review import item_problems
+from apps.catalog.models import Role
 from apps.catalog.uses import NOBODY, Reference
+from apps.catalog.versions.content_changes import pending_content
 from apps.console.admin.content_form import DOCUMENTS, ContentForm, doubts_of, stack_of
 from apps.console.admin.content_layers import STATES, all_uses, entries, filtered_stacks, layers_of
 from apps.console.admin.content_preview import preview_typed
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.recorded import HISTORY_FIELDS
-from apps.console.operated import seen
+from apps.console.admin.unpublished_content import unpublished_content
+from apps.console.operated import seen, with_role
 from apps.manifest.skill_files import SKILL_FILE
 
 PER_PAGE = 50
+MOST_NAMED = 5
+"""Applications in the message after a change."""
 PAGES = "admin/catalog/contentitem"
 NEW_SKILL = """\
 ---
@@ -76,6 +83,7 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
     def save_model(self, request: HttpRequest, obj: ContentItem, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         reload_content()
+        self.tell_pending(request)
         if obj.kind in DOCUMENTS:
             for doubt in doubts_of(obj.text, (), obj.name):
                 self.message_user(request, f"{doubt.path}: {doubt.message}", messages.WARNING)
@@ -83,6 +91,17 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
     def delete_model(self, request: HttpRequest, obj: ContentItem) -> None:
         super().delete_model(request, obj)
         reload_content()
+        self.tell_pending(request)
+
+    def tell_pending(self, request: HttpRequest) -> None:
+        """Say which applications go on with what was before."""
+        mine = with_role(request, Role.EDITOR).order_by().values_list("pk", flat=True)
+        if found := pending_content(mine):
+            names = ", ".join(one.title for one in found[:MOST_NAMED])
+            more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+            said = '{}{} go on with the content of their publishing. <a href="{}">See what would change</a>'
+            address = self.url("unpublished")
+            self.message_user(request, format_html(said, names, more, address), messages.WARNING)
 
     def response_post_save_add(self, request: HttpRequest, obj: ContentItem) -> HttpResponse:
         return redirect(self.url("item", obj.kind, obj.name))
@@ -104,6 +123,7 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
         item = "item/<str:kind>/<str:name>/"
         return [
             self.viewer_path(item, require_safe(self.item_view), "item"),
+            self.viewer_path("unpublished/", partial(unpublished_content, self), "unpublished"),
             self.viewer_path("preview/", require_POST(preview_typed), "preview"),
             *super().get_urls(),
         ]

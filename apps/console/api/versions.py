@@ -1,7 +1,7 @@
 """`/api/applications/{slug}/draft/`, `publish/`, `versions/`: the life of an application.
 
 The version of a draft is its ETag, for `If-Match`; a draft may be saved with mistakes, which are
-told in `errors`, and is published without them.
+told in `problems`, and is published without them.
 """
 
 from collections.abc import Sequence
@@ -48,14 +48,23 @@ class DraftProblemSerializer(serializers.Serializer[Problem]):
 
 
 class DraftSerializer(serializers.ModelSerializer[ApplicationDraft]):
-    """What is to become the next version. `version` is 0 while nothing differs from what is live."""
+    """What is to become the next version. `version` is 0 while nothing differs from what is live;
+    `problems` keep it from being published."""
 
     manifest = serializers.JSONField(required=False)
-    errors = serializers.SerializerMethodField(help_text="What keeps it from being published.")
+    problems = serializers.SerializerMethodField()
 
     class Meta:
         model = ApplicationDraft
-        fields = ("title", "description", "manifest", "based_on", "version", "updated_at", "errors")
+        fields = (
+            "title",
+            "description",
+            "manifest",
+            "based_on",
+            "version",
+            "updated_at",
+            "problems",
+        )
         read_only_fields = ("based_on", "version", "updated_at")
         extra_kwargs = {"title": {"required": False}}
 
@@ -64,7 +73,7 @@ class DraftSerializer(serializers.ModelSerializer[ApplicationDraft]):
         return {**told, "manifest": masked(instance.manifest)}
 
     @extend_schema_field(DraftProblemSerializer(many=True))
-    def get_errors(self, draft: ApplicationDraft) -> list[dict[str, str]]:
+    def get_problems(self, draft: ApplicationDraft) -> list[dict[str, str]]:
         return [asdict(problem) for problem in in_manifest(draft_problems(draft))]
 
 
@@ -133,7 +142,6 @@ OPTIONS: dict[str, Any] = {
 class VersionActions:
     """Actions of a view set of applications."""
 
-    request: Request
     get_object: Any
 
     @extend_schema(responses=DraftSerializer)
@@ -263,7 +271,7 @@ def saved_draft(request: Request, row: Application) -> ApplicationDraft:
             raise RowInvalid(in_manifest(found.problems))
         values["manifest"] = with_own_names(found.document)
     try:
-        return save_draft(row, values, seen_version(request), request.user)
+        return save_draft(row, values, seen_version(request), user_of(request))
     except DraftOvertaken as error:
         version = 0 if error.draft is None else error.draft.version
         raise EditConflict(412, f"{error} Read it again.", {"version": version}) from error

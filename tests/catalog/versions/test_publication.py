@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from asgiref.sync import sync_to_async
 from django.core.exceptions import ValidationError
@@ -26,7 +28,7 @@ from tests.catalog.rows import make_application, make_deployment, make_operator,
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def written(prompt: str) -> dict:
+def written(prompt: str) -> dict[str, Any]:
     model = {"deployment_id": "demo-model"}
     return manifest_with(
         orchestrator={
@@ -37,7 +39,7 @@ def written(prompt: str) -> dict:
 
 
 def prompt_of(application) -> str:
-    return application.manifest.orchestrator.system_prompt.content
+    return str(application.manifest.orchestrator.system_prompt.content)
 
 
 def numbers(row: Application) -> list[int]:
@@ -168,6 +170,7 @@ def test_two_operators_at_one_draft_lose_nothing():
     with pytest.raises(DraftOvertaken) as ended:
         save_draft(row, {"manifest": written("late")}, mine.version + 1, None)
 
+    assert first.value.draft is not None
     assert first.value.draft.manifest == written("mine")
     assert ended.value.draft is None
 

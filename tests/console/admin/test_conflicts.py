@@ -192,6 +192,7 @@ def test_a_merge_sends_no_credential_to_another_server(anna, ben):
 def test_what_was_typed_for_a_deleted_row_makes_a_new_one(anna, ben):
     row = make_application()
     mine = fields(row, title="Mine")
+    anna.post(f"{LIST}{row.pk}/archive/")
     anna.post(f"{LIST}{row.pk}/delete/", {"post": "yes"})
 
     told = ben.post(url_of(row), mine)

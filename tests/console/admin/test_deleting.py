@@ -11,6 +11,7 @@ from django.test import Client
 
 from apps.catalog.content.installed import look_again
 from apps.catalog.models import Application, ContentItem
+from apps.catalog.versions.publication import archive
 from apps.chat.models import Conversation, Message
 from apps.workspace.local.models import StoredFile
 from tests.catalog.rows import make_application, make_deployment, manifest_with
@@ -41,6 +42,8 @@ def test_before_an_application_goes_its_conversations_are_counted_and_not_shown(
     application, other = make_application("travel"), make_application("weather")
     for owner in ("user-1", "user-1", "session-2"):
         add_conversation(application, owner)
+    for row in (application, other):
+        archive(row)
 
     one = admin_client.get(f"{APPLICATIONS}{application.pk}/delete/")
     many = confirm_many(admin_client, APPLICATIONS, application.pk, other.pk)
@@ -64,7 +67,7 @@ def test_no_page_of_the_admin_has_words_of_people(admin_client):
         "/admin/",
         APPLICATIONS,
         f"{APPLICATIONS}{application.pk}/change/",
-        f"{APPLICATIONS}{application.pk}/delete/",
+        f"{APPLICATIONS}{application.pk}/versions/",
         f"{APPLICATIONS}{application.pk}/history/",
         f"{APPLICATIONS}deleted/",
         "/admin/auth/user/",
@@ -78,6 +81,7 @@ def test_no_page_of_the_admin_has_words_of_people(admin_client):
     ]
 
     found = [page for page in pages if WORDS in admin_client.get(page).content.decode()]
+    archive(application)
     admin_client.post(f"{APPLICATIONS}{application.pk}/delete/", {"post": "yes"})
     admin_client.post(f"/admin/auth/user/{anna.pk}/delete/", {"post": "yes"})
     found += [

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.catalog.models import Application, Change, ContentItem
+from apps.catalog.versions.publication import archive
 from apps.workspace.local.models import Deployment, McpServer, Secret
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.console.pages import signed_in, staff, words
@@ -178,6 +179,7 @@ def test_a_credential_that_is_gone_has_to_be_typed_again(client):
 def test_a_deleted_row_is_listed_and_comes_back_under_its_number(client):
     application = make_application(description="Kept", owner=User.objects.get(username="anna"))
     number = application.pk
+    client.post(f"{LIST}{number}/archive/")
     client.post(f"{LIST}{number}/delete/", {"post": "yes"})
     deleted = last()
 
@@ -188,7 +190,7 @@ def test_a_deleted_row_is_listed_and_comes_back_under_its_number(client):
     client.post(f"{change_page(deleted)}restore/before/", {"seen_version": "0"})
 
     row = Application.objects.get()
-    assert (row.pk, row.description, row.version) == (number, "Kept", 2)
+    assert (row.pk, row.description, row.version) == (number, "Kept", 3)
     assert row.owner is not None
     assert (row.owner.username, last().what) == ("anna", "restored")
     assert "Nothing is missing" in words(client.get(f"{LIST}deleted/"))
@@ -273,6 +275,8 @@ def test_actions_on_many_rows_are_recorded_with_who_did_them(client):
     chosen = {"_selected_action": [str(row.pk) for row in rows]}
 
     client.post(LIST, {"action": "disable", **chosen})
+    for row in rows:
+        archive(row)
     client.post(LIST, {"action": "delete_selected", "post": "yes", **chosen})
 
     found = Change.objects.filter(actor="anna", via="admin").values_list("what", "places")

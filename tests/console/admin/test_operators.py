@@ -71,7 +71,7 @@ def test_the_list_has_what_one_edits(client: Client, operator: User):
     assert [row.slug for row in found] == ["edited", "owned"]
 
 
-@pytest.mark.parametrize("page", ["change/", "history/", "try/", "files/", "delete/"])
+@pytest.mark.parametrize("page", ["change/", "history/", "try/", "files/", "versions/"])
 def test_pages_of_other_applications_are_as_if_there_were_none(
     client: Client, operator: User, page: str
 ):
@@ -80,31 +80,32 @@ def test_pages_of_other_applications_are_as_if_there_were_none(
     found = statuses(client, *(f"{LIST}{pk}/{page}" for pk in (*(row.pk for row in rows), 999)))
 
     # The admin sends people whose row does not exist back to its first page.
-    gone = 302 if page in ("change/", "delete/") else 404
-    edited = 403 if page == "delete/" else 200
-    assert found == [200, edited, gone, gone, gone]
+    gone = 302 if page == "change/" else 404
+    assert found == [200, 200, gone, gone, gone]
 
 
-def test_an_editor_saves_and_only_an_owner_deletes(client: Client, operator: User):
+def test_an_editor_saves_and_only_an_owner_archives(client: Client, operator: User):
     owned, edited, used, _ = four(operator)
 
     for row in (owned, edited, used):
         owner = str(row.owner_id or "")
         client.post(f"{LIST}{row.pk}/change/", fields(row, title="Trips", owner=owner))
-        client.post(f"{LIST}{row.pk}/delete/", {"post": "yes"})
+        client.post(f"{LIST}{row.pk}/archive/")
 
-    assert {row.slug: row.title for row in Application.objects.all()} == {
-        "edited": "Trips",
-        "others": "Others",
-        "used": "Used",
+    assert {
+        row.slug: (row.title, row.archived_at is None) for row in Application.objects.all()
+    } == {
+        "owned": ("Trips", False),
+        "edited": ("Trips", True),
+        "others": ("Others", True),
+        "used": ("Used", True),
     }
 
 
-def test_a_deletion_of_several_spares_those_of_others(client: Client, operator: User):
+def test_archiving_several_spares_those_of_others(client: Client, operator: User):
     rows = four(operator)
-    chosen = {"action": "delete_selected", "_selected_action": [row.pk for row in rows]}
 
-    client.post(LIST, {**chosen, "post": "yes"})
+    client.post(LIST, {"action": "archive_selected", "_selected_action": [row.pk for row in rows]})
     client.post(LIST, {"action": "disable", "_selected_action": [row.pk for row in rows]})
 
     assert {row.slug: row.is_enabled for row in Application.objects.all()} == {
@@ -141,7 +142,7 @@ def test_the_api_has_the_same_applications(client: Client, operator: User):
     deletions = [client.delete(f"{API}{name}/").status_code for name in names]
 
     assert listed == ["edited", "owned"]
-    assert statuses(client, *(f"{API}{name}/" for name in names)) == [404, 200, 404, 404, 404]
+    assert statuses(client, *(f"{API}{name}/" for name in names)) == [200, 200, 404, 404, 404]
     assert edits == [200, 200, 404, 404, 404]
     assert deletions == [204, 403, 404, 404, 404]
 

@@ -31,8 +31,8 @@ def test_a_draft_is_saved_with_mistakes_and_published_without_them(api):
     api.put(f"{URL}draft/", {"manifest": empty_manifest()}, HTTP_IF_MATCH=saved["ETag"])
     published = api.post(f"{URL}publish/", {"note": "A better title"})
 
-    assert (empty["ETag"], empty.data["errors"], empty.data["based_on"]) == ('"0"', [], 1)
-    assert [found["path"] for found in saved.data["errors"]] == [
+    assert (empty["ETag"], empty.data["problems"], empty.data["based_on"]) == ('"0"', [], 1)
+    assert [found["path"] for found in saved.data["problems"]] == [
         "manifest.tool_sets[0].mcp_server_info"
     ]
     assert (late.status_code, late.data["version"]) == (412, 1)

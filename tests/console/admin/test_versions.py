@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from apps.catalog.models import Application, ContentItem
+from apps.catalog.versions.content_changes import ContentChange, pending_content
+from apps.catalog.versions.drafts import save_draft
+from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+from tests.console.pages import staff, words
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/catalog/application/"
+BEFORE = 'before: \N{MINUS SIGN} "Travel"after: + "Tours"'
+POLITE = manifest_with(
+    orchestrator={
+        "deployment": {"deployment_id": "demo-model"},
+        "system_prompt": {"type": "predefined", "template": "polite"},
+    }
+)
+
+
+@pytest.fixture
+def client() -> Client:
+    make_deployment()
+    browser = Client()
+    browser.force_login(make_operator())
+    return browser
+
+
+def twice() -> Application:
+    row = make_application()
+    row.title = "Journeys"
+    row.save()
+    return row
+
+
+def test_versions_are_listed_and_compared(client):
+    row = twice()
+    save_draft(row, {"title": "Tours"}, 0, None)
+
+    page = words(client.get(f"{LIST}{row.pk}/versions/"))
+    compared = words(client.get(f"{LIST}{row.pk}/versions/compare/?from=1&to=draft"))
+    missing = [
+        client.get(f"{LIST}{row.pk}/versions/compare/?{query}").status_code
+        for query in ("from=1&to=9", "from=x&to=1", "", "from=99999999999999999999&to=1")
+    ]
+
+    assert "Live with unpublished changes" in page
+    assert page.index("Version 2 live") < page.index("Version 1")
+    assert BEFORE in compared
+    assert missing == [404] * 4
+
+
+def test_a_draft_is_published_with_a_note_after_its_changes_were_seen(client):
+    row = make_application()
+    draft = save_draft(row, {"title": "Tours"}, 0, None)
+    url = f"{LIST}{row.pk}/versions/publish/"
+
+    shown = words(client.get(url))
+    stale = words(client.post(url, {"note": "New", "seen": "0"}))
+    silent = words(client.post(url, {"note": " ", "seen": draft.version}))
+    client.post(url, {"note": "Another title", "seen": draft.version})
+
+    assert BEFORE in shown
+    assert "Somebody saved the draft meanwhile" in stale
+    assert "Say what is new" in silent
+    version = row.versions.latest("number")
+    assert (version.number, version.title, version.note, version.author_name) == (
+        2,
+        "Tours",
+        "Another title",
+        "operator",
+    )
+
+
+def test_a_version_is_restored_or_withdrawn_and_an_application_archived(client):
+    row = twice()
+
+    client.post(f"{LIST}{row.pk}/versions/1/restore/", {"note": "The old name"})
+    client.post(f"{LIST}{row.pk}/versions/2/withdraw/")
+    refused = words(client.post(f"{LIST}{row.pk}/versions/3/withdraw/", follow=True))
+    client.post(f"{LIST}{row.pk}/archive/")
+
+    row.refresh_from_db()
+    assert (row.title, row.live_number, row.is_enabled) == ("Travel", 3, False)
+    assert [bool(one.withdrawn_at) for one in row.versions.all()] == [False, True, False]
+    assert "This version is live" in refused
+    assert "Nobody can use it" in words(client.get(f"{LIST}{row.pk}/versions/"))
+    assert [one.slug for one in client.get(f"{LIST}?state=archived").context["cl"].result_list] == [
+        "travel"
+    ]
+
+
+def test_whoever_may_not_publish_only_looks(client):
+    row = twice()
+    looker = staff("view_application", "change_application")
+
+    pages = [
+        looker.get(f"{LIST}{row.pk}/versions/").status_code,
+        looker.get(f"{LIST}{row.pk}/versions/publish/").status_code,
+        looker.post(f"{LIST}{row.pk}/versions/1/restore/", {"note": "x"}).status_code,
+        looker.post(f"{LIST}{row.pk}/versions/1/withdraw/").status_code,
+    ]
+
+    assert pages == [200, 403, 403, 403]
+    assert "Restore or withdraw" not in words(looker.get(f"{LIST}{row.pk}/versions/"))
+
+
+def test_changed_content_waits_for_publishing_and_says_whom_it_would_change(client):
+    item = ContentItem.objects.create(kind="prompt", name="polite", text="Be polite.")
+    row = make_application(manifest=POLITE)
+    make_application("other")
+    item.text = "Be very polite."
+    item.save()
+
+    (pending,) = pending_content()
+    page = words(client.get(f"{LIST}{row.pk}/versions/"))
+    listed = words(client.get("/admin/catalog/contentitem/unpublished/"))
+    client.post(
+        "/admin/catalog/contentitem/unpublished/", {"note": "Politer", "application": [row.pk]}
+    )
+
+    assert (pending.slug, pending.changes) == (
+        "travel",
+        [ContentChange("prompt", "polite", "Be polite.", "Be very polite.")],
+    )
+    assert "prompt polite: changed" in page
+    assert ("Travel" in listed, "Other" in listed) == (True, False)
+    assert 'after: + "Be very polite."' in listed
+    assert (pending_content(), row.versions.latest("number").note) == ([], "Politer")
