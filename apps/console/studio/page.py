@@ -114,18 +114,20 @@ def version_facts(row: Application) -> Facts:
 def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
     """Pages about the application that the person may see, each with facts and links."""
     may = request.user.has_perm
-    found: dict[str, Any] = {"versions": {"facts": version_facts(row), "links": []}}
+    versions = reverse("admin:catalog_application_versions", args=[row.pk])
+    links = [("All versions, to compare and bring back", versions)]
+    found: dict[str, Any] = {"versions": {"facts": version_facts(row), "links": links}}
     if may("runs.view_runsummary"):
         rows = RunSummary.objects.filter(application=row.slug)
         failed = rows.filter(status=RunSummary.Status.FAILED).count()
         page = reverse("admin:runs_runsummary_changelist")
         query = {"application": row.slug}
-        links = [("All runs", f"{page}?{urlencode(query)}")]
+        run_links = [("All runs", f"{page}?{urlencode(query)}")]
         if failed:
             only = urlencode({**query, "status__exact": "failed"})
-            links.append(("Failed runs", f"{page}?{only}"))
+            run_links.append(("Failed runs", f"{page}?{only}"))
         facts = [("Runs", f"{rows.count():,}"), ("Failed", f"{failed:,}")]
-        found["runs"] = {"facts": facts, "links": links}
+        found["runs"] = {"facts": facts, "links": run_links}
     if may("insights.view_usagesum"):
         by_day = urlencode({"by": "day", "application": row.slug})
         url = f"{reverse('admin:insights_usagesum_changelist')}?{by_day}"
