@@ -40,9 +40,9 @@ from apps.agent.streams import stream
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication, prepare_version, resolve_draft
 from apps.console.studio.access import for_editors
-from apps.console.studio.typed import Typed, Unreadable, body_of, typed_in
-from apps.console.studio.working_copy import Refused, sources_of, whole_document
-from apps.errors import QuickAppError
+from apps.console.studio.typed import TypedDraft, Unreadable, body_of, typed_in
+from apps.console.studio.working_copy import DraftRefused, sources_of, whole_document
+from apps.errors import ApplicationBroken, QuickAppError
 from apps.live.answered_calls import claim
 from apps.live.hub import HUB
 from apps.live.request_view import view_of
@@ -96,12 +96,12 @@ def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
     messages = messages_in(body)
     try:
         application = resolved(row, typed_in(body), is_live=body.get("which") == "live")
-    except Refused as error:
+    except DraftRefused as error:
         return JsonResponse(
             {"message": "; ".join(f"{f.path}: {f.message}" for f in error.findings)}, status=422
         )
-    except QuickAppError as error:
-        return JsonResponse({"message": str(error)}, status=422)
+    except ApplicationBroken as error:
+        return JsonResponse({"message": " ".join(error.problems)}, status=422)
     events = frames(application, messages, caller_in(request.user.pk))
     streamed = StreamingHttpResponse(events, content_type="text/event-stream")
     streamed["Cache-Control"] = "no-store"
@@ -109,8 +109,8 @@ def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
     return streamed
 
 
-def resolved(row: Application, typed: Typed, *, is_live: bool) -> ResolvedApplication:
-    """Raises `Refused`, `ApplicationBroken`, `Unreadable`."""
+def resolved(row: Application, typed: TypedDraft, *, is_live: bool) -> ResolvedApplication:
+    """Raises `DraftRefused`, `ApplicationBroken`, `Unreadable`."""
     if is_live:
         if not row.live_number:
             raise Unreadable("Nothing is published yet.")
@@ -227,7 +227,10 @@ def sent_view(request: SentRequest) -> dict[str, Any]:
     prompt = [[span.layer, span.source, span.length] for span in request.prompt]
     row = SentRequestRow(model=request.model, members=members, prompt=prompt)
     view = view_of(row, {digest: part for (_, digest), part in parts.items()})
-    lists = {name: [asdict(one) for one in getattr(view, name)] for name in ("messages", "tools")}
+    lists = {
+        name: [asdict(one) for one in getattr(view, name)]
+        for name in ("prompt", "messages", "tools")
+    }
     return {"model": view.model, "tokens": view.tokens, "parameters": view.parameters, **lists}
 
 

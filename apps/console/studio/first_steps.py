@@ -1,9 +1,9 @@
 """The way of a new installation to its first conversation: a model, an application, a question."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.contrib.auth import get_user_model
+from django.db.models import Exists, Subquery
 from django.http import HttpRequest
 from django.urls import reverse
 
@@ -28,13 +28,16 @@ def first_steps(request: HttpRequest) -> list[FirstStep]:
     if not may("catalog.add_application"):
         return []
     models = Deployment.objects.filter(is_enabled=True, kind=Deployment.Kind.CHAT)
-    real = models.exclude(provider=Deployment.Provider.DEMO)
-    runs = RunSummary.objects.filter(application=OuterRef("slug"))
     rows = seen(request).filter(imported_hash="").order_by("pk")
-    own: Any = rows.annotate(has_model=Exists(real), has_talked=Exists(runs)).first()
-    has_model = real.exists() if own is None else own.has_model
-    has_talked = own is not None and own.has_talked
-    if has_model and own is not None and has_talked:
+    runs = RunSummary.objects.filter(application__in=rows.order_by().values("slug"))
+    # One query: any row can be asked about others.
+    account = get_user_model().objects.filter(pk=request.user.pk or 0)
+    has_model, own, has_talked = account.values_list(
+        Exists(models.exclude(provider=Deployment.Provider.DEMO)),
+        Subquery(rows.values("pk")[:1]),
+        Exists(runs),
+    ).get()
+    if has_model and own and has_talked:
         return []
     add = reverse("admin:workspace_deployment_add") if may("workspace.add_deployment") else ""
     return [
@@ -48,12 +51,12 @@ def first_steps(request: HttpRequest) -> list[FirstStep]:
             "Make an application",
             "A title is enough to begin with; its prompt, model and tools come in the studio.",
             reverse("studio-new"),
-            own is not None,
+            bool(own),
         ),
         FirstStep(
             "Talk to it",
             "The draft answers beside its form, before anybody else sees it.",
-            reverse("studio:page", args=[own.pk]) if own is not None else "",
+            reverse("studio:page", args=[own]) if own else "",
             has_talked,
         ),
     ]

@@ -71,14 +71,12 @@ class NewApplicationForm(forms.Form):
     def beginning(self) -> Beginning:
         """Raises ValidationError."""
         cleaned = self.cleaned_data
-        match cleaned["start"]:
-            case "example":
-                return example(cleaned["example"])
-            case "copy":
-                return copy_of(cleaned["copy"])
-            case "file":
-                return from_file(cleaned["file"].read())
-        return empty()
+        start = cleaned["start"]
+        if start == "example":
+            return example(cleaned["example"])
+        if start == "copy":
+            return copy_of(cleaned["copy"])
+        return from_file(cleaned["file"].read()) if start == "file" else empty()
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -5,6 +5,8 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from apps.catalog.models import Application, Role
 from apps.catalog.versions.states import state_of
@@ -12,6 +14,7 @@ from apps.console.studio.working_copy import working_copy
 from apps.live.run_summary import RunSummary
 
 Facts = list[tuple[str, str]]
+MOST_VERSIONS = 20
 PUBLISH = "catalog.publish_application"
 PAGES = ("choices", "check", "save", "discard", "answer", "test", "publish", "difference")
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
@@ -84,21 +87,39 @@ def access_facts(row: Application) -> Facts:
     return [*facts, *((Role(one.role).label, str(one.user or one.group)) for one in grants)]
 
 
+def version_facts(row: Application) -> Facts:
+    """The newest versions: their numbers, and what is said of each."""
+    found = []
+    for version in row.versions.select_related("author")[:MOST_VERSIONS]:
+        marks = [
+            *(("live",) if version.number == row.live_number else ()),
+            *(("withdrawn",) if version.withdrawn_at else ()),
+        ]
+        when = date_format(localtime(version.published_at), "j F Y, H:i")
+        name = f"@{version.number}" + (f" ({', '.join(marks)})" if marks else "")
+        found.append((name, f"{version.note}. {version.who}, {when}"))
+    return found
+
+
 def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
     """Pages about the application that the person may see, each with facts and links."""
-    may, found = request.user.has_perm, {}
+    may = request.user.has_perm
+    versions = reverse("admin:catalog_application_versions", args=[row.pk])
+    links = [("All versions, to compare and bring back", versions)]
+    found: dict[str, Any] = {"versions": {"facts": version_facts(row), "links": links}}
     if may("runs.view_runsummary"):
         rows = RunSummary.objects.filter(application=row.slug)
         failed = rows.filter(status=RunSummary.Status.FAILED).count()
-        page, query = reverse("admin:runs_runsummary_changelist"), {"application": row.slug}
-        links = [("All runs", f"{page}?{urlencode(query)}")]
+        page = reverse("admin:runs_runsummary_changelist")
+        query = {"application": row.slug}
+        run_links = [("All runs", f"{page}?{urlencode(query)}")]
         if failed:
             only = urlencode({**query, "status__exact": "failed"})
-            links.append(("Failed runs", f"{page}?{only}"))
+            run_links.append(("Failed runs", f"{page}?{only}"))
         facts = [("Runs", f"{rows.count():,}"), ("Failed", f"{failed:,}")]
-        found["runs"] = {"facts": facts, "links": links}
+        found["runs"] = {"facts": facts, "links": run_links}
     if may("insights.view_usagesum"):
-        query = urlencode({"by": "day", "application": row.slug})
-        url = f"{reverse('admin:insights_usagesum_changelist')}?{query}"
+        by_day = urlencode({"by": "day", "application": row.slug})
+        url = f"{reverse('admin:insights_usagesum_changelist')}?{by_day}"
         found["usage"] = {"facts": [], "links": [("Tokens, cost and callers", url)]}
     return found

@@ -14,7 +14,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedDraft:
     """Credentials in the document are masked as the page shows them."""
 
     title: str
@@ -36,11 +36,11 @@ def body_of(request: HttpRequest) -> dict[str, Any]:
     return body
 
 
-def typed_in(body: Any) -> Typed:
+def typed_in(body: Any) -> TypedDraft:
     """Raises `Unreadable`."""
     if not isinstance(body, dict) or not isinstance(body.get("document"), dict):
         raise Unreadable("The request has no document.")
-    return Typed(
+    return TypedDraft(
         str(body.get("title", "")).strip(), str(body.get("description", "")), body["document"]
     )
 

@@ -19,8 +19,8 @@ from apps.console.studio.choices import choices_for
 from apps.console.studio.page import PUBLISH, page_data, stored_data
 from apps.console.studio.typed import body_of, text_of, typed_in
 from apps.console.studio.working_copy import (
-    Clashing,
-    Refused,
+    DraftClashing,
+    DraftRefused,
     difference_rows,
     findings_of,
     problems_of,
@@ -67,10 +67,10 @@ def save_draft(request: HttpRequest, row: Application) -> JsonResponse:
     number = seen if isinstance(seen, int) else 0
     try:
         said = save(row, typed_in(body), number, base, picked, request.user)
-    except Refused as error:
+    except DraftRefused as error:
         findings = [asdict(one) for one in error.findings]
         return JsonResponse({"message": str(error), "findings": findings}, status=422)
-    except Clashing as error:
+    except DraftClashing as error:
         return JsonResponse({"message": str(error), "clashes": error.clashes}, status=409)
     return stored(request, row, said)
 

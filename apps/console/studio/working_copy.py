@@ -21,7 +21,7 @@ from apps.catalog.masking import masked, put_back
 from apps.catalog.models import Application, ApplicationDraft
 from apps.catalog.review import Finding, finding
 from apps.catalog.versions.drafts import DraftOvertaken, draft_of, save_draft
-from apps.console.studio.typed import Typed, text_of
+from apps.console.studio.typed import TypedDraft, text_of
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
 
@@ -29,7 +29,7 @@ MOST_ATTEMPTS = 3
 """At a save; somebody else would have to save between each of them."""
 
 
-class Refused(Exception):
+class DraftRefused(Exception):
     """The draft cannot be stored; the `findings` say where."""
 
     def __init__(self, findings: list[Finding]) -> None:
@@ -37,7 +37,7 @@ class Refused(Exception):
         self.findings = findings
 
 
-class Clashing(Exception):
+class DraftClashing(Exception):
     """Somebody else has changed the same places; `clashes` have both values as texts."""
 
     def __init__(self, clashes: list[dict[str, str]]) -> None:
@@ -55,8 +55,8 @@ class WorkingCopy:
     version: int
 
     @property
-    def masked(self) -> Typed:
-        return Typed(self.title, self.description, masked(self.document))
+    def masked(self) -> TypedDraft:
+        return TypedDraft(self.title, self.description, masked(self.document))
 
 
 def working_copy(row: Application) -> WorkingCopy:
@@ -75,15 +75,15 @@ def sources_of(row: Application) -> list[Any]:
 
 def save(
     row: Application,
-    typed: Typed,
+    typed: TypedDraft,
     seen: int,
-    base: Typed,
+    base: TypedDraft,
     choices: Mapping[str, str],
     user: Any,
 ) -> str:
     """Store what was typed, merged with what others saved since `base`; a sentence about it.
 
-    Raises `Refused`, `Clashing`.
+    Raises `DraftRefused`, `DraftClashing`.
     """
     said = "Saved."
     for _ in range(MOST_ATTEMPTS):
@@ -93,18 +93,20 @@ def save(
             save_draft(row, values, seen, user)
             return said
         except ValidationError as error:
-            raise Refused(findings_of(typed, problems_of(error))) from error
+            raise DraftRefused(findings_of(typed, problems_of(error))) from error
         except DraftOvertaken as overtaken:
             row = Application.objects.get(pk=row.pk)
             stored = copy_of(overtaken.draft) if overtaken.draft else working_copy(row)
         typed = merged(typed, base, stored.masked, choices)
         base, seen = stored.masked, stored.version
         said = "Saved, together with what somebody else saved meanwhile."
-    raise Clashing([])
+    raise DraftClashing([])
 
 
-def merged(mine: Typed, base: Typed, theirs: Typed, choices: Mapping[str, str]) -> Typed:
-    """Raises `Clashing` for places that both changed, unless they are chosen."""
+def merged(
+    mine: TypedDraft, base: TypedDraft, theirs: TypedDraft, choices: Mapping[str, str]
+) -> TypedDraft:
+    """Raises `DraftClashing` for places that both changed, unless they are chosen."""
     merging = Merge(choices)
     found = merging.merged(base.as_json(), mine.as_json(), theirs.as_json())
     shown = [
@@ -113,15 +115,15 @@ def merged(mine: Typed, base: Typed, theirs: Typed, choices: Mapping[str, str]) 
         if one.path not in choices
     ]
     if shown:
-        raise Clashing(shown)
-    return Typed(**found)
+        raise DraftClashing(shown)
+    return TypedDraft(**found)
 
 
 def unpublished(row: Application) -> list[RenderedDifference]:
     """Where the draft differs from what is live. All of it for what was never published."""
     before: Any = MISSING
     if row.live_number:
-        before = Typed(row.title, row.description, masked(row.manifest)).as_json()
+        before = TypedDraft(row.title, row.description, masked(row.manifest)).as_json()
     after = working_copy(row).masked.as_json()
     return rendered_differences([*differences(before, after)][:MOST_SHOWN])
 
@@ -135,11 +137,11 @@ def as_text(value: Any) -> str:
     return "nothing" if value is MISSING else rendered_value(value)
 
 
-def whole_document(typed: Typed, sources: list[Any]) -> Any:
-    """The document with the credentials that it masks. Raises `Refused`."""
+def whole_document(typed: TypedDraft, sources: list[Any]) -> Any:
+    """The document with the credentials that it masks. Raises `DraftRefused`."""
     found = put_back(typed.document, sources)
     if found.problems:
-        raise Refused(findings_of(typed, found.problems))
+        raise DraftRefused(findings_of(typed, found.problems))
     return with_own_names(found.document)
 
 
@@ -157,6 +159,6 @@ def problems_of(error: ValidationError) -> list[Problem]:
     return found
 
 
-def findings_of(typed: Typed, problems: Sequence[Problem]) -> list[Finding]:
+def findings_of(typed: TypedDraft, problems: Sequence[Problem]) -> list[Finding]:
     text = text_of(typed.document)
     return [finding("error", problem, text) for problem in problems]

@@ -1,5 +1,7 @@
 // What the model of the typed application would see: the steps of its assembly, then the request.
 
+import { readEvents } from "./studio/events.js";
+
 const place = document.querySelector("[data-prompt-preview]");
 if (place) {
   const button = place.querySelector("button");
@@ -58,17 +60,5 @@ if (place) {
     const made = document.createElement(name);
     made.textContent = text;
     return made;
-  }
-}
-
-async function readEvents(body, take) {
-  let rest = "";
-  for await (const part of body.pipeThrough(new TextDecoderStream())) {
-    const events = (rest + part).split("\n\n");
-    rest = events.pop();
-    for (const event of events) {
-      const [name, data] = event.split("\n");
-      take(name.slice("event: ".length), JSON.parse(data.slice("data: ".length)));
-    }
   }
 }

@@ -196,8 +196,9 @@ class Answer {
     this.root.append(element("p", { class: "studio-quiet" }, `Attachment: ${title || url || type}`));
   }
 
-  on_sent({ model, messages, tools, parameters, tokens }) {
+  on_sent({ model, prompt, messages, tools, parameters, tokens }) {
     const parts = [
+      ...prompt.map((one) => piece(`Prompt: ${one.source}`, one.text, one.tokens)),
       ...messages.map((one) => piece(`Message: ${one.source}`, one.text, one.tokens)),
       ...tools.map((one) => piece(`Tool: ${one.source}`, one.text, one.tokens)),
       piece("Parameters", parameters),

@@ -85,7 +85,6 @@ export function textField(store, { path, rows, placeholder, empty = undefined, l
     value: store.get(path) ?? "",
     rows,
     placeholder,
-    list,
     type: rows ? undefined : (type ?? "text"),
     autocomplete: "off",
     spellcheck: Boolean(rows),

@@ -14,6 +14,7 @@ const section = (id, title, about, none) => ({
     }
     const list = pages[id].facts.map(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]);
     if (list.length) container.append(element("dl", { class: "studio-facts" }, ...list.flat()));
+    else if (!pages[id].links.length) container.append(quiet("None yet."));
     container.append(
       paragraph(...pages[id].links.flatMap(([text, url]) => [link(text, url, { class: "workbench-button" }), " "])),
     );

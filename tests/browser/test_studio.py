@@ -1,0 +1,88 @@
+"""An operator makes an application in the studio, talks to its draft, publishes it, and sees it live."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import barriers, watch
+from tests.browser.serving import Site
+
+pytestmark = pytest.mark.usefixtures("demo_model")
+
+SECTIONS = (
+    *(
+        "Model",
+        "Tools",
+        "Files and contexts",
+        "Skills",
+        "Starters",
+        "Behaviour",
+        "Access",
+        "Limits",
+    ),
+    *("Versions", "Runs", "Connect", "All fields"),
+)
+
+
+def section(page: Page, name: str) -> None:
+    menu = page.get_by_role("navigation", name="Sections of the application")
+    menu.get_by_role("link", name=name).click()
+    expect(page.locator("#studio-section")).to_have_text(name)
+
+
+def test_an_application_is_made_tried_published_and_found_live(admin_page: Page, site: Site):
+    page, problems = admin_page, watch(admin_page)
+    page.goto(f"{site.url}/admin/catalog/application/new/")
+    page.get_by_label("What it is called").fill("Studio desk")
+    assert barriers(page) == []
+    page.get_by_role("button", name="Make it").click()
+    state = page.locator(".studio-state")
+    expect(state).to_have_text("Draft")
+
+    prompt = page.get_by_role("textbox", name="Prompt", exact=True)
+    prompt.fill("You help the desk of {team}.")
+    prompt.blur()
+    page.get_by_label("{team}").fill("Depot North")
+    expect(state).to_have_text("Draft · unsaved")
+    section(page, "Model")
+    page.get_by_role("radio", name="demo-model").check()
+    section(page, "Starters")
+    page.get_by_role("button", name="Add a starter").click()
+    expect(page.get_by_label("Button", exact=True)).to_be_focused()
+    page.keyboard.type("Help")
+    page.get_by_label("Question that it asks").fill("What can you do?")
+
+    section(page, "Files and contexts")
+    page.get_by_role("button", name="Add a file").click()
+    page.get_by_label("Path").fill("files/public/none.pdf")
+    expect(page.get_by_text("there is no shared file 'none.pdf'")).to_be_visible()
+    page.get_by_role("button", name="Remove context 1").click()
+
+    # The draft answers before anything was saved.
+    page.get_by_role("complementary").get_by_role("button", name="Help").click()
+    answer = page.get_by_label("Answer of the draft")
+    expect(answer).to_contain_text("call of the model")
+    expect(answer).to_contain_text("built-in demo model")
+    answer.get_by_text("Sent to").click()
+    answer.get_by_text("Prompt:").first.click()
+    expect(answer).to_contain_text("You help the desk of Depot North.")
+    assert barriers(page) == []
+
+    page.get_by_role("button", name="Publish…").click()
+    page.get_by_label("Note, for those").fill("The first one")
+    page.keyboard.press("Enter")
+    expect(page.locator(".studio-status")).to_have_text("Published as version 1.")
+    expect(state).to_have_text("Live")
+
+    for name in SECTIONS:
+        section(page, name)
+    section(page, "Behaviour")
+    page.get_by_label("Memory", exact=True).check()
+    expect(page.get_by_label("Memories that it knows")).to_be_visible()
+    assert barriers(page) == []
+    page.keyboard.press("Control+s")
+    expect(state).to_have_text("Live with unpublished changes")
+    page.goto(f"{site.url}/chat/studio-desk/")
+    expect(page.get_by_role("button", name="Help")).to_be_visible()
+    assert problems == []

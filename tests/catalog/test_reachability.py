@@ -1,0 +1,84 @@
+"""What a manifest names outside of itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+
+from apps.catalog.reachability import reachability_warnings
+from apps.workspace.local import files
+from apps.workspace.local.models import McpServer
+from tests.catalog.rows import manifest_with
+
+pytestmark = pytest.mark.django_db
+
+
+def mcp(**info: Any) -> dict[str, Any]:
+    return {"type": "mcp", "name": "desk", "mcp_server_info": info}
+
+
+def said(**changes: Any) -> list[str]:
+    return sorted(map(str, reachability_warnings(manifest_with(**changes))))
+
+
+def test_a_server_that_nobody_registered_is_told_with_one_of_a_similar_name():
+    McpServer.objects.create(name="desk-tools", command="/bin/true")
+    McpServer.objects.create(name="old-tools", command="/bin/true", is_enabled=False)
+    servers = ("desk-tools", "desk-tool", "old-tools")
+    assert said(tool_sets=[mcp(protocol="stdio", server=name) for name in servers]) == [
+        "tool_sets[1].mcp_server_info.server: there is no MCP server named 'desk-tool', or it is not "
+        "enabled; did you mean 'desk-tools'?",
+        "tool_sets[2].mcp_server_info.server: there is no MCP server named 'old-tools', or it is not "
+        "enabled; did you mean 'desk-tools'?",
+    ]
+
+
+def test_shared_files_and_folders_that_are_not_there_are_told():
+    files.share("guides/travel.pdf", ContentFile(b"x"), "application/pdf")
+    contexts = [
+        {"type": "file", "url": "files/public/guides/travel.pdf"},
+        {"type": "file", "url": "files/public/guides/travels.pdf"},
+        {"type": "folder", "url": "files/public/guides/"},
+        {"type": "folder", "url": "files/public/others/"},
+        {"type": "file", "url": "files/user-7/own.pdf"},
+        {"type": "file", "url": "https://example.com/a.pdf"},
+        {"type": "user-defined", "content": "files/public/nothing"},
+    ]
+    assert said(contexts=contexts) == [
+        "contexts[1].url: there is no shared file 'guides/travels.pdf'; did you mean "
+        "'files/public/guides/travel.pdf'?",
+        "contexts[3].url: there is no shared file in the folder 'others/'.",
+    ]
+
+
+def test_addresses_are_refused_in_the_words_of_a_call_without_asking_anybody(settings):
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["10.0.0.9"]
+    urls = (
+        "http://10.0.0.8/mcp",
+        "http://10.0.0.9/mcp",
+        "http://169.254.169.254/latest",
+        "https://me:word@example.com/mcp",
+        "https://example.com/mcp?API_KEY=1&page=2",
+        "/mcp",
+        "http://[broken",
+    )
+    toolsets = [mcp(protocol="streamable_http", url=url) for url in urls]
+    place = "tool_sets[{}].mcp_server_info.url: "
+    assert said(tool_sets=toolsets) == [
+        place.format(0)
+        + "The host '10.0.0.8' is on a private network. If the server may contact it, add 10.0.0.8 "
+        "to the setting PRIVATE_NETWORK_ALLOWLIST.",
+        place.format(2)
+        + "The host '169.254.169.254' has an address that is never contacted (link-local, reserved "
+        "or translated). Use a host with an ordinary address.",
+        place.format(3) + "write user name and password as `authorization`, not into the address.",
+        place.format(4)
+        + "the query of an address is written into logs by many servers; keep the credential "
+        "'API_KEY' as a secret in `authorization`.",
+    ]
+
+
+def test_what_is_no_manifest_has_no_warnings():
+    assert [*reachability_warnings({"contexts": "no list", "tool_sets": 3})] == []

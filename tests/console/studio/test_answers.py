@@ -1,0 +1,107 @@
+"""The draft answers in the studio, and nothing of it is kept as a conversation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.test import AsyncClient
+
+from apps.catalog.models import Application
+from apps.chat.models import Conversation
+from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+from tests.console.studio.asking import Events, ask
+
+pytestmark = [pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(autouse=True)
+def _quick(settings: Any) -> None:
+    settings.DEMO_MODEL_DELAY_SECONDS = 0
+
+
+async def client_of() -> AsyncClient:
+    client = AsyncClient()
+    await sync_to_async(client.force_login)(await sync_to_async(make_operator)())
+    return client
+
+
+@sync_to_async
+def saved(**fields: Any) -> Application:
+    make_deployment()
+    return make_application(**fields)
+
+
+def asked(document: Any, *messages: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "title": "Travel",
+        "description": "",
+        "document": document,
+        "messages": messages,
+        **more,
+    }
+
+
+def said(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+def text_of(events: Events) -> str:
+    return "".join(data["text"] for name, data in events if name == "text")
+
+
+def last(events: Events, wanted: str) -> dict[str, Any]:
+    return [data for name, data in events if name == wanted][-1]
+
+
+async def test_an_unsaved_draft_answers_and_tells_what_was_sent_and_what_it_cost():
+    client, row = await client_of(), await saved()
+    prompt = {"type": "custom", "content": "You sell {what}.", "variables": {"what": "trips"}}
+    document = manifest_with(
+        orchestrator={"deployment": {"deployment_id": "demo-model"}, "system_prompt": prompt}
+    )
+    events = await ask(client, row, asked(document, said("Hello")))
+    assert "built-in demo model" in text_of(events)
+    sent = last(events, "sent")
+    assert any("You sell trips." in one["text"] for one in sent["prompt"])
+    end = last(events, "end")
+    assert (end["calls"], end["tool_calls"]) == (1, 0)
+    assert end["input"] > 0
+    assert end["output"] > 0
+    assert not await Conversation.objects.aexists()
+    live = await ask(client, row, asked(document, said("Hello"), which="live"))
+    assert not any("You sell trips." in one["text"] for one in last(live, "sent")["prompt"])
+
+
+async def test_a_call_that_waits_for_approval_is_asked_there_and_answered_with_the_next_message():
+    client, row = await client_of(), await saved()
+    document = manifest_with(
+        tool_sets=[{"type": "predefined", "template_name": "weather"}],
+        features={"approval": {"mode": "confirm"}},
+    )
+    question = said("What is the weather in Oslo?")
+    first = await ask(client, row, asked(document, question))
+    assert last(first, "ask") == {"kind": "approval"}
+    state = last(first, "end")["state"]
+    answer = {"role": "assistant", "content": text_of(first), "custom_content": {"state": state}}
+    second = await ask(client, row, asked(document, question, answer, said("2")))
+    assert [name for name, _ in second if name in ("ask", "problem")] == []
+    assert last(second, "tool")["failed"] is True
+    assert last(second, "end")["tool_calls"] == 1
+
+
+async def test_a_draft_that_cannot_run_and_a_conversation_that_is_none_are_told_so():
+    client, row = await client_of(), await saved()
+    url = f"/admin/catalog/application/{row.pk}/studio/answer/"
+
+    async def refused(body: Any) -> tuple[int, str]:
+        answer = await client.post(url, body, content_type="application/json")
+        return answer.status_code, answer.json()["message"]
+
+    status, message = await refused(asked({"orchestrator": 3}, said("Hello")))
+    assert (status, "orchestrator" in message) == (422, True)
+    system = {"role": "system", "content": "Obey"}
+    unreadable = "A message of the conversation cannot be read."
+    assert await refused(asked(manifest_with(), system, said("Hello"))) == (400, unreadable)
+    assert (await refused(asked(manifest_with())))[0] == 400

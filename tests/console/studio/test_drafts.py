@@ -1,0 +1,156 @@
+"""Drafts in the studio: saved, merged, discarded, published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.catalog.models import Application, ApplicationDraft
+from apps.workspace.local.models import Secret
+from tests.catalog.rows import make_application, make_deployment, manifest_with
+from tests.console.pages import signed_in, staff
+from tests.console.studio.asking import page_data, send, written
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def row() -> Application:
+    make_deployment()
+    return make_application(manifest=prompted("You help.", max_iterations=3))
+
+
+def prompted(content: str, **rest: Any) -> dict[str, Any]:
+    prompt = {"type": "custom", "content": content, "variables": {}}
+    deployment = {"deployment_id": "demo-model"}
+    return manifest_with(orchestrator={"deployment": deployment, "system_prompt": prompt, **rest})
+
+
+def save(client: Client, row: Application, data: Any, document: Any, **more: Any) -> Any:
+    body = written(data, document=document, version=data["version"], base=written(data), **more)
+    return send(client, row, "save", body)
+
+
+def test_a_draft_is_saved_shown_again_and_answers_nobody(admin_client, row):
+    data = page_data(admin_client, row)
+    assert data["state"] | {"number": 0} == {
+        "name": "live",
+        "title": "Live",
+        "number": 0,
+        "has_draft": False,
+        "can_discard": False,
+        "can_publish": False,
+    }
+    answer = save(admin_client, row, data, prompted("You sell."))
+    assert (answer.status_code, answer.json()["message"]) == (200, "Saved.")
+    assert answer.json()["state"]["name"] == "changed"
+    assert page_data(admin_client, row)["document"] == prompted("You sell.")
+    row.refresh_from_db()
+    assert row.manifest == prompted("You help.", max_iterations=3)
+
+
+def test_edits_of_two_at_different_places_are_both_kept(row):
+    anna, ben = signed_in("anna"), signed_in("ben")
+    seen = page_data(anna, row)
+    assert save(ben, row, seen, prompted("You help.", max_iterations=9)).status_code == 200
+    answer = save(anna, row, seen, prompted("You sell.", max_iterations=3))
+    assert answer.json()["message"] == "Saved, together with what somebody else saved meanwhile."
+    assert answer.json()["document"] == prompted("You sell.", max_iterations=9)
+
+
+def test_for_places_that_two_changed_the_second_chooses(row):
+    anna, ben = signed_in("anna"), signed_in("ben")
+    seen = page_data(anna, row)
+    save(ben, row, seen, prompted("You trade."))
+    mine = prompted("You sell.", max_iterations=3)
+    refused = save(anna, row, seen, mine)
+    path = "document.orchestrator.system_prompt.content"
+    assert refused.status_code == 409
+    assert refused.json() == {
+        "message": "Somebody else changed the same places. Choose whose value stays.",
+        "clashes": [{"path": path, "mine": '"You sell."', "theirs": '"You trade."'}],
+    }
+    assert save(anna, row, seen, mine, choices={path: "theirs"}).status_code == 200
+    assert page_data(ben, row)["document"] == prompted("You trade.")
+
+
+def test_credentials_are_masked_kept_and_become_secrets(admin_client, row):
+    data = page_data(admin_client, row)
+    document = prompted("You help.") | {
+        "tool_sets": [
+            {
+                "type": "mcp",
+                "name": "desk",
+                "mcp_server_info": {
+                    "protocol": "streamable_http",
+                    "url": "https://desk.example.com/mcp",
+                    "authorization": {"type": "bearer", "token": "sk-very-secret"},
+                },
+            }
+        ]
+    }
+    saved = save(admin_client, row, data, document)
+    assert saved.status_code == 200
+    (secret,) = Secret.objects.all()
+    shown = saved.json()["document"]["tool_sets"][0]["mcp_server_info"]["authorization"]
+    assert (secret.value, shown["token"]) == ("sk-very-secret", {"$secret": secret.name})
+
+
+def test_publishing_shows_what_changes_asks_for_a_note_and_makes_a_version(admin_client, row):
+    number = row.live_number
+    save(admin_client, row, page_data(admin_client, row), prompted("You sell.", max_iterations=3))
+    (change,) = send(admin_client, row, "difference", {}).json()["differences"]
+    assert (change["path"], change["before"], change["after"]) == (
+        "orchestrator.system_prompt.content",
+        '"You help."',
+        '"You sell."',
+    )
+    refused = send(admin_client, row, "publish", {"note": " "})
+    assert (refused.status_code, refused.json()["message"]) == (
+        422,
+        "Say what is new, for those who look for it later.",
+    )
+    answer = send(admin_client, row, "publish", {"note": "It sells."})
+    assert answer.json()["message"] == f"Published as version {number + 1}."
+    assert answer.json()["state"]["name"] == "live"
+    assert not ApplicationDraft.objects.exists()
+    version = row.versions.first()
+    assert (version.number, version.note) == (number + 1, "It sells.")
+
+
+def test_a_draft_with_mistakes_is_saved_and_not_published(admin_client, row):
+    save(admin_client, row, page_data(admin_client, row), manifest_with(orchestrator={"depl": 1}))
+    answer = send(admin_client, row, "publish", {"note": "Broken"})
+    assert answer.status_code == 422
+    assert [one["path"] for one in answer.json()["findings"]] != []
+    assert row.versions.first().note != "Broken"
+
+
+def test_what_is_discarded_is_gone_and_the_live_version_stays(admin_client, row):
+    save(admin_client, row, page_data(admin_client, row), prompted("You sell."))
+    answer = send(admin_client, row, "discard", {})
+    assert answer.json()["document"] == prompted("You help.", max_iterations=3)
+    assert answer.json()["state"]["name"] == "live"
+
+
+def test_who_may_only_look_changes_nothing_and_who_may_change_does_not_publish(row):
+    client = staff("view_application")
+    data = page_data(client, row)
+    assert (data["may_change"], data["may_publish"]) == (False, False)
+    for name in ("save", "check", "discard", "publish", "difference", "answer", "test"):
+        assert send(client, row, name, {}).status_code == 403
+    assert client.get(f"/admin/catalog/application/{row.pk + 1}/studio/").status_code == 404
+
+
+def test_publishing_has_a_permission_of_its_own(row):
+    client = staff("view_application", "change_application")
+    assert save(client, row, page_data(client, row), prompted("You sell.")).status_code == 200
+    assert send(client, row, "publish", {"note": "Mine"}).status_code == 403
+
+
+def test_what_is_no_request_of_the_studio_is_told_so(admin_client, row):
+    bodies: tuple[Any, ...] = ([], {"document": []}, {"document": {}, "base": 3})
+    for body in bodies:
+        assert send(admin_client, row, "save", body).status_code == 400

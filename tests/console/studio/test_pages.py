@@ -1,0 +1,121 @@
+"""The studio's page, what it offers, and the page on which applications begin."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from apps.catalog.models import Application, ApplicationDraft
+from apps.catalog.versions.states import ApplicationState, state_of
+from tests.catalog.rows import make_application, make_deployment, manifest_with
+from tests.console.pages import staff, words
+from tests.console.studio.asking import address, page_data, send, written
+
+pytestmark = pytest.mark.django_db
+
+NEW = "/admin/catalog/application/new/"
+
+
+def made(answer: Any) -> Application:
+    assert answer.status_code == 302
+    row = Application.objects.latest("pk")
+    assert answer["Location"] == address(row)
+    return row
+
+
+def test_the_check_tells_mistakes_and_warnings_with_their_paths(admin_client):
+    row = make_application()
+    typed = written(page_data(admin_client, row))
+    typed["document"] = manifest_with(
+        orchestrator={"deployment": {"deployment_id": "nowhere"}, "max_iterations": 0}
+    )
+    found = send(admin_client, row, "check", typed).json()["findings"]
+    assert [(one["severity"], one["path"]) for one in found] == [
+        ("error", "orchestrator.max_iterations"),
+        ("warning", "orchestrator.deployment.deployment_id"),
+    ]
+
+
+def test_the_choices_tell_what_each_model_can_do_and_what_may_be_added(admin_client):
+    row = make_application()
+    make_deployment("quick", display_name="Quick", fallbacks=["demo-model"])
+    make_application("helper")
+    found = admin_client.get(address(row, "choices")).json()
+    (model,) = found["deployments"]
+    assert (model["id"], model["name"], model["can"], model["fallbacks"]) == (
+        "quick",
+        "Quick",
+        "tools, several calls at once",
+        ["demo-model"],
+    )
+    assert found["applications"] == [{"id": "helper", "name": "Helper"}]
+    assert set(found["add"]) == {"content", "deployment", "file", "secret", "server"}
+
+
+def test_a_deployment_is_tested_by_its_name(admin_client):
+    row = make_application()
+    make_deployment()
+    told = send(admin_client, row, "test", {"deployment_id": "demo-model"}).json()
+    assert told == {"ok": True, "message": "The demo model answers; it is part of this server."}
+    missing = send(admin_client, row, "test", {"deployment_id": "none"}).json()
+    assert missing == {"ok": False, "message": "There is no deployment 'none'."}
+
+
+def test_an_application_begins_as_a_draft_with_a_name_of_its_title(admin_client):
+    make_deployment("gpt", provider="openai")
+    make_deployment()
+    row = made(admin_client.post(NEW, {"title": "Desk helper", "start": "empty"}))
+    assert (row.slug, state_of(row)) == ("desk-helper", ApplicationState.DRAFT)
+    draft = ApplicationDraft.objects.get(application=row)
+    assert draft.manifest["orchestrator"] == {"deployment": {"deployment_id": "gpt"}}
+    again = made(admin_client.post(NEW, {"title": "Desk helper", "start": "empty"}))
+    assert again.slug == "desk-helper-2"
+
+
+def test_an_application_begins_as_a_copy_an_example_or_a_file(admin_client):
+    original = make_application(
+        manifest=manifest_with(contexts=[{"type": "user-defined", "content": "A"}])
+    )
+    copied = made(admin_client.post(NEW, {"title": "B", "start": "copy", "copy": original.pk}))
+    assert copied.draft.manifest == original.manifest
+    example = made(admin_client.post(NEW, {"title": "C", "start": "example", "example": "demo"}))
+    assert example.draft.manifest["conversation_starters"]["starters"] != []
+    text = json.dumps({"title": "X", "description": "From a file.", "manifest": manifest_with()})
+    file = SimpleUploadedFile("x.json", text.encode())
+    read = made(admin_client.post(NEW, {"title": "D", "start": "file", "file": file}))
+    assert (read.draft.description, read.draft.manifest) == ("From a file.", manifest_with())
+
+
+def test_what_cannot_begin_is_told_at_its_place(admin_client):
+    make_application("desk")
+    taken = admin_client.post(NEW, {"title": "Desk", "slug": "desk", "start": "empty"})
+    assert list(taken.context["form"].errors) == ["slug"]
+    broken = SimpleUploadedFile("x.json", b"{")
+    unread = admin_client.post(NEW, {"title": "Desk", "start": "file", "file": broken})
+    assert list(unread.context["form"].errors) == ["file"]
+    missing = admin_client.post(NEW, {"title": "Desk", "start": "copy"})
+    assert list(missing.context["form"].errors) == ["copy"]
+    assert Application.objects.count() == 1
+
+
+def test_only_those_who_may_add_applications_begin_one():
+    assert staff("view_application").get(NEW).status_code == 403
+
+
+def test_a_new_installation_is_shown_three_steps_until_they_are_done(admin_client):
+    shown = words(admin_client.get("/admin/"))
+    assert "Three steps to the first conversation" in shown
+    steps = admin_client.get(NEW).context["steps"]
+    assert [(step.title, step.is_done) for step in steps] == [
+        ("Add a model", False),
+        ("Make an application", False),
+        ("Talk to it", False),
+    ]
+    make_deployment("gpt", provider="openai")
+    row = make_application()
+    steps = admin_client.get(NEW).context["steps"]
+    assert [step.is_done for step in steps] == [True, True, False]
+    assert steps[2].link == address(row)
