@@ -13,7 +13,7 @@ from apps.catalog.models import Application
 FIELDS = frozenset({"name", "messages", "expect", "from_real_run"})
 
 
-class CaseDocumentInvalid(Exception):
+class CaseDocumentInvalid(ValueError):
     """`problems` are sentences with their places."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
@@ -63,11 +63,16 @@ def case_problems(case: Case) -> Iterator[str]:
         yield problem.replace("expectations", "expect", 1)
 
 
-def exported_cases(
-    application: Application, *, with_real_runs: bool = False
-) -> Iterable[dict[str, Any]]:
+def case_documents(application: Application, with_real_runs: bool) -> Iterable[dict[str, Any]]:
     """The documents of an application's cases by name; those of real runs only on demand."""
     rows = Case.objects.filter(application=application).order_by("name")
     if not with_real_runs:
         rows = rows.filter(is_from_real_run=False)
     return [case_as_document(case) for case in rows]
+
+
+def save_case(application: Application, document: Mapping[str, Any], overwrite: bool) -> None:
+    """Keep a case; one of its name is replaced only with `overwrite`. Raises `CaseDocumentInvalid`."""
+    case = case_from_document(application, document)
+    if overwrite or case._state.adding:
+        case.save()

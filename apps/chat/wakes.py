@@ -7,7 +7,6 @@ together. What they are about was checked by whoever hands them in.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID, uuid4
 
 from django.db.models import Max

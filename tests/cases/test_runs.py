@@ -17,8 +17,8 @@ from apps.agent.step_results import RecordedOpening, write
 from apps.cases.documents import (
     CaseDocumentInvalid,
     case_as_document,
+    case_documents,
     case_from_document,
-    exported_cases,
 )
 from apps.cases.from_runs import RunNotReadable, case_from_run
 from apps.cases.models import CaseRun, CaseSettings
@@ -176,8 +176,8 @@ def test_a_case_keeps_its_form_as_a_document_and_mistakes_have_their_places():
         "messages",
         "expect[0].pattern",
     ]
-    assert [one["name"] for one in exported_cases(application)] == ["Greets"]
-    assert len(list(exported_cases(application, with_real_runs=True))) == 2
+    assert [one["name"] for one in case_documents(application, False)] == ["Greets"]
+    assert len(list(case_documents(application, True))) == 2
 
 
 def test_a_case_is_made_of_a_run_by_whoever_may_read_it():

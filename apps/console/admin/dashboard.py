@@ -12,7 +12,6 @@ from apps.catalog.content.review import problems_by_item
 from apps.catalog.models import Application
 from apps.console.admin.home import blocks
 from apps.console.admin.needs import Counts, RowCount, count_rows
-from apps.console.operated import seen
 from apps.console.studio.first_steps import first_steps
 from apps.workspace.local.models import Deployment
 

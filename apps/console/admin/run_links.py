@@ -16,7 +16,7 @@ from apps.console.admin.run_contents import may_read
 from apps.console.operated import edited
 from apps.live.run_summary import RunSummary
 
-STUDIO = "admin:catalog_application_studio"
+STUDIO = "studio:page"
 CASE = "admin:cases_case_add"
 
 

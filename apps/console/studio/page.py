@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
+from apps.cases.models import Case
 from apps.catalog.models import Application, Role
 from apps.catalog.versions.states import state_of
 from apps.console.studio.working_copy import working_copy
@@ -107,6 +108,11 @@ def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
     versions = reverse("admin:catalog_application_versions", args=[row.pk])
     links = [("All versions, to compare and bring back", versions)]
     found: dict[str, Any] = {"versions": {"facts": version_facts(row), "links": links}}
+    if may("cases.view_case"):
+        cases = reverse("admin:cases_case_changelist")
+        link = f"{cases}?{urlencode({'application__id__exact': row.pk})}"
+        count = Case.objects.filter(application=row.pk).count()
+        found["cases"] = {"facts": [("Cases", f"{count:,}")], "links": [("All cases", link)]}
     if may("runs.view_runsummary"):
         rows = RunSummary.objects.filter(application=row.slug)
         failed = rows.filter(status=RunSummary.Status.FAILED).count()
@@ -114,7 +120,7 @@ def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
         query = {"application": row.slug}
         run_links = [("All runs", f"{page}?{urlencode(query)}")]
         if failed:
-            only = urlencode({**query, "status__exact": "failed"})
+            only = urlencode({**query, "status": "failed"})
             run_links.append(("Failed runs", f"{page}?{only}"))
         facts = [("Runs", f"{rows.count():,}"), ("Failed", f"{failed:,}")]
         found["runs"] = {"facts": facts, "links": run_links}

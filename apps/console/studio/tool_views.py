@@ -20,8 +20,8 @@ from apps.console.studio.tool_sources.fetched_sources import fetch_source
 from apps.console.studio.tool_sources.mcp_tools import server_tools
 from apps.console.studio.tool_sources.openapi import read_service
 from apps.console.studio.tool_sources.source_texts import SourceInvalid, read_source
-from apps.console.studio.typed import Typed, body_of, typed_in
-from apps.console.studio.working_copy import Refused, sources_of, whole_document
+from apps.console.studio.typed import TypedDraft, body_of, typed_in
+from apps.console.studio.working_copy import DraftRefused, sources_of, whole_document
 from apps.console.workbench.draft_trial import trial_of_draft
 from apps.errors import ApplicationBroken
 
@@ -87,15 +87,15 @@ def trial(request: HttpRequest, row: Application) -> HttpResponse:
     try:
         draft = draft_of(row, typed)
         context = trial_of_draft(request, draft, body)
-    except Refused as error:
+    except DraftRefused as error:
         context = {"problems": [f"{one.path}: {one.message}" for one in error.findings]}
     except ApplicationBroken as error:
         context = {"problems": error.problems}
     return TemplateResponse(request, "admin/studio/trial.html", context)
 
 
-def draft_of(row: Application, typed: Typed) -> Application:
-    """A row that is never saved, with the document as it is typed. Raises `Refused`."""
+def draft_of(row: Application, typed: TypedDraft) -> Application:
+    """A row that is never saved, with the document as it is typed. Raises `DraftRefused`."""
     return Application(
         pk=row.pk,
         slug=row.slug,

@@ -138,7 +138,9 @@ def typed(row: Application, **changes: str) -> dict[str, str]:
     form = page.get(f"{LIST}{row.pk}/change/").context["adminform"].form
     values = {name: form[name].value() for name in form.fields}
     management = {"grants-TOTAL_FORMS": "0", "grants-INITIAL_FORMS": "0"}
-    told = {name: value for name, value in values.items() if value is not None and value is not False}
+    told = {
+        name: value for name, value in values.items() if value is not None and value is not False
+    }
     return {**told, **management, **changes}
 
 

@@ -171,7 +171,9 @@ def test_saving_makes_a_secret_and_saving_again_makes_no_second_one(admin_client
 def test_who_may_not_add_secrets_is_told_where_a_credential_is(application):
     user = User.objects.create_user("limited", is_staff=True)
     user.user_permissions.set(
-        Permission.objects.filter(codename__in=("change_application", "publish_application", "access_all_applications"))
+        Permission.objects.filter(
+            codename__in=("change_application", "publish_application", "access_all_applications")
+        )
     )
     client = Client()
     client.force_login(user)
