@@ -34,9 +34,9 @@ from apps.catalog.versions.drafts import (
 )
 from apps.catalog.versions.publication import archive
 from apps.catalog.versions.states import ApplicationState, in_state, state_of, with_drafts
+from apps.console.admin.application_exports import export
 from apps.console.admin.application_figures import week_figures
 from apps.console.admin.application_form import ApplicationForm, stored_draft
-from apps.console.admin.application_starts import export, start_page
 from apps.console.admin.attached_files import attached_files
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.document_form import DocumentAdmin
@@ -308,7 +308,6 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
 
     def get_urls(self) -> list[URLPattern]:
         files = require_http_methods(["GET", "HEAD", "POST"])(partial(attached_files, self))
-        starts = require_http_methods(["GET", "HEAD", "POST"])(partial(start_page, self))
         exported = require_http_methods(["GET", "HEAD"])(partial(export, self))
         return [
             self.staff_path("check/", check_manifest, "check"),
@@ -316,7 +315,6 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
             self.staff_path("schema/", manifest_schemas, "schema"),
             self.viewer_path("<int:pk>/files/", files, "files"),
             self.viewer_path("<int:pk>/export/", exported, "export"),
-            self.staff_path("start/", starts, "start"),
             *super().get_urls(),
         ]
 

@@ -25,7 +25,7 @@ from apps.console.admin.case_form import CaseForm
 from apps.console.admin.case_run_form import MODES, CaseRunForm, numbers_in, targets_of
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
-from apps.console.admin.runs import may_read, record_reading
+from apps.console.admin.run_contents import may_read, record_reading
 from apps.console.operated import edited, edits_all, may_rule, of_seen, seen, sees_all
 from apps.errors import QuickAppError
 from apps.live.run_summary import RunSummary

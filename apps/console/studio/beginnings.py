@@ -3,23 +3,18 @@
 The one module of the studio that knows how new applications are stored.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import Case, When
 
-from apps.catalog.content.installed import installed
-from apps.catalog.file_kinds import KINDS
-from apps.catalog.json_text import JSONTextInvalid, parse
+from apps.catalog.application_files.starts import application_from_upload, new_from_file
 from apps.catalog.models import Application, empty_manifest
-from apps.catalog.row_files import ContentFile, ContentInvalid, read_file
+from apps.catalog.row_files import ContentFile, ContentInvalid
 from apps.catalog.versions.drafts import new_application
 from apps.workspace.local.deployment import Deployment
-
-LARGEST_FILE = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,49 +40,25 @@ def first_model() -> dict[str, str]:
     return {"deployment_id": found.deployment_id if found else "demo-model"}
 
 
-def examples() -> Iterator[ContentFile]:
-    """Those of the predefined content's directories. A file that cannot be read is no example."""
-    kind = next(one for one in KINDS if one.name == "application")
-    found = {}
-    for layer in installed().layers:
-        for path in sorted((layer / kind.name).glob("*.json")):
-            try:
-                item = read_file(kind, path)
-            except ContentInvalid:
-                continue
-            found[item.key] = item
-    yield from found.values()
-
-
-def example(key: str) -> Beginning:
-    """Raises LookupError."""
-    item = next((one for one in examples() if one.key == key), None)
-    if item is None:
-        raise LookupError(key)
-    return Beginning(item.fields["title"], item.fields["description"], item.fields["manifest"])
-
-
 def copy_of(original: Application) -> Beginning:
     return Beginning(f"{original.title} (copy)", original.description, original.manifest)
 
 
-def from_file(content: bytes) -> Beginning:
-    """An exported application, or a manifest alone. Raises ValidationError."""
-    if len(content) > LARGEST_FILE:
-        raise ValidationError("The file is too large for an application.")
+def make_of_file(item: ContentFile, title: str, slug: str, owner: Any) -> Application:
+    """Store a draft of an example or a sent file, with its skills and cases. Raises ValidationError."""
+    item = replace(item, fields={**item.fields, "title": title})
     try:
-        document = parse(content.decode())
-    except (JSONTextInvalid, UnicodeDecodeError) as error:
-        raise ValidationError(f"The file cannot be read: {error}") from error
-    if not isinstance(document, dict):
-        raise ValidationError("The file has to hold a JSON object.")
-    if "manifest" not in document:
-        return Beginning(manifest=document)
-    return Beginning(
-        str(document.get("title") or ""),
-        str(document.get("description") or ""),
-        document["manifest"],
-    )
+        return new_from_file(item, owner, slug=slug, as_draft=True)
+    except ContentInvalid as error:
+        raise ValidationError(list(error.problems)) from error
+
+
+def sent_file(name: str, content: bytes) -> ContentFile:
+    """The application in a zip, an `application.yaml` or a JSON file. Raises ValidationError."""
+    try:
+        return application_from_upload(name, content)
+    except ContentInvalid as error:
+        raise ValidationError(list(error.problems)) from error
 
 
 def make(title: str, slug: str, beginning: Beginning, owner: Any) -> Application:

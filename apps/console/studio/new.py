@@ -11,17 +11,10 @@ from django.shortcuts import redirect
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods
 
+from apps.catalog.application_files.starts import example_named, examples
 from apps.catalog.models import Application
 from apps.console.operated import seen
-from apps.console.studio.beginnings import (
-    Beginning,
-    copy_of,
-    empty,
-    example,
-    examples,
-    from_file,
-    make,
-)
+from apps.console.studio.beginnings import copy_of, empty, make, make_of_file, sent_file
 from apps.console.studio.first_steps import first_steps
 
 STARTS = (
@@ -48,13 +41,16 @@ class NewApplicationForm(forms.Form):
         queryset=Application.objects.none(), required=False, label="Application"
     )
     file = forms.FileField(
-        required=False, label="File", help_text="An exported application, or a manifest, as JSON."
+        required=False,
+        label="File",
+        help_text="A zip that Export made, an application.yaml, or a JSON file. Secrets are named in "
+        "it: add those that are missing here.",
     )
 
     def __init__(self, rows: QuerySet[Application], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         cast(Any, self.fields["copy"]).queryset = rows.order_by("title")
-        found = [(item.key, item.fields["title"] or item.key) for item in examples()]
+        found = [(one.slug, f"{one.title}: {one.description}") for one in examples()]
         cast(Any, self.fields["example"]).choices = [("", "Choose one…"), *found]
 
     def clean_slug(self) -> str:
@@ -68,15 +64,16 @@ class NewApplicationForm(forms.Form):
             self.add_error(start, "Choose one.")
         return cleaned
 
-    def beginning(self) -> Beginning:
+    def make(self, user: Any) -> Application:
         """Raises ValidationError."""
         cleaned = self.cleaned_data
-        start = cleaned["start"]
-        if start == "example":
-            return example(cleaned["example"])
-        if start == "copy":
-            return copy_of(cleaned["copy"])
-        return from_file(cleaned["file"].read()) if start == "file" else empty()
+        start, title, slug = cleaned["start"], cleaned["title"], cleaned["slug"]
+        if start == "file":
+            sent = cleaned["file"]
+            return make_of_file(sent_file(sent.name or "", sent.read()), title, slug, user)
+        if start == "example" and (item := example_named(cleaned["example"])) is not None:
+            return make_of_file(item, title, slug, user)
+        return make(title, slug, copy_of(cleaned["copy"]) if start == "copy" else empty(), user)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -88,8 +85,7 @@ def new_application(request: HttpRequest) -> HttpResponse:
         form = NewApplicationForm(seen(request), request.POST, request.FILES)
         if form.is_valid():
             try:
-                title, slug = form.cleaned_data["title"], form.cleaned_data["slug"]
-                row = make(title, slug, form.beginning(), request.user)
+                row = form.make(request.user)
                 return redirect("studio:page", row.pk)
             except ValidationError as error:
                 tell(form, error)

@@ -23,12 +23,13 @@ from apps.catalog.application_files.starts import (
     new_from_file,
 )
 from apps.catalog.models import Application, ApplicationDraft
+from apps.catalog.versions.publication import publish
 from tests.catalog.rows import make_application, make_deployment, make_operator
 from tests.console.pages import staff
 
 pytestmark = pytest.mark.django_db
 
-START = "/admin/catalog/application/start/"
+START = "/admin/catalog/application/new/"
 ADD = "/admin/catalog/application/add/"
 FILES = {
     "application/travel/application.yaml": b"""\
@@ -50,16 +51,16 @@ def deployment() -> None:
     make_deployment("demo-model")
 
 
-def send(client: Client, content: bytes, name: str = "travel.zip", slug: str = ""):
+def send(client: Client, content: bytes, name: str = "travel.zip", slug: str = "travel"):
     upload = SimpleUploadedFile(name, content)
-    return client.post(START, {"file": upload, "slug": slug})
+    return client.post(START, {"title": "T", "slug": slug, "start": "file", "file": upload})
 
 
 def test_the_page_offers_examples_that_can_all_be_saved(admin_client):
     page = admin_client.get(START).content.decode()
 
     for example in examples():
-        assert (f"{ADD}?example={example.slug}" in page, example.title in page) == (True, True)
+        assert (f'value="{example.slug}"' in page, example.title in page) == (True, True)
         assert "\n" not in example.description
         found = example_named(example.slug)
         assert found is not None
@@ -73,17 +74,20 @@ def test_the_page_offers_examples_that_can_all_be_saved(admin_client):
 def test_an_exported_file_makes_an_application_with_all_that_lies_beside_it(admin_client):
     answer = send(admin_client, archive(FILES))
     row = Application.objects.get()
+    publish(row, "The first")
     exported = admin_client.get(f"/admin/catalog/application/{row.pk}/export/")
 
-    assert answer.url == f"/admin/catalog/application/{row.pk}/change/"
+    assert answer.url == f"/admin/catalog/application/{row.pk}/studio/"
     assert (row.slug, str(row.owner), row.is_public, row.live_number) == (
         "travel",
         "operator",
         True,
-        1,
+        0,
     )
     assert set(skills_of(row.pk)) == {"tone"}
-    assert unpacked(exported.content) == FILES
+    document = "application/travel/application.yaml"
+    retitled = FILES[document].replace(b"title: Travel", b"title: T")
+    assert unpacked(exported.content) == {**FILES, document: retitled}
     assert exported["Content-Disposition"] == 'attachment; filename="travel.zip"'
 
 
