@@ -14,11 +14,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.models import Team
+from apps.console.api.application_field import ApplicationField
 from apps.console.api.problems import RowInvalid, problems_of_row
 from apps.console.operated import may_rule, of_seen
 from apps.schedules import desk, proposals
 from apps.schedules.models import Schedule
-from apps.triggers.api import UNCHANGEABLE, AccountField, ApplicationField, refuse_changes
+from apps.triggers.api import UNCHANGEABLE, AccountField, refuse_changes
 from apps.triggers.operated_schedules import (
     is_ruled,
     may_change,
