@@ -611,6 +611,10 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "ApplicationStateEnum": "apps.catalog.versions.states.ApplicationState",
+        "CaseRunStateEnum": "apps.cases.models.CaseRun.State",
+    },
 }
 
 # --- QuickApps --------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def test_nothing_keeps_anybody_out(docs: Page):
 def test_it_is_found_and_read_by_keyboard(context: BrowserContext):
     page = context.new_page()
     page.goto("/api/docs/")
-    for _ in range(20):
+    for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.textContent") == "Objects":
             break

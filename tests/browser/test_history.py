@@ -159,7 +159,11 @@ def test_the_panel_of_a_conflict_keeps_nobody_out_and_is_used_by_keyboard(
 
 def test_a_deleted_application_is_found_and_restored(site: Site, admin_page: Page, shared: int):
     page = admin_page
-    page.goto(f"{LIST}{shared}/delete/")
+    page.goto(f"{LIST}{shared}/versions/")
+    page.get_by_role("button", name="Archive this application").click()
+    expect(page.get_by_text("Nobody can use it.")).to_be_visible()
+    assert barriers(page) == []
+    page.get_by_role("link", name="Erase it for good").click()
     page.get_by_role("button", name="Yes, I").click()
     page.wait_for_url(f"**{LIST}")
 
@@ -177,6 +181,6 @@ def test_a_deleted_application_is_found_and_restored(site: Site, admin_page: Pag
 
     page.wait_for_url(f"**{LIST}{shared}/history/")
     expect(page.get_by_text("Shared is restored.")).to_be_visible()
-    expect(page.locator("tbody tr")).to_have_count(3)
+    expect(page.locator("tbody tr")).to_have_count(4)
     assert barriers(page) == []
-    assert stored(site, shared)[4] == 2
+    assert stored(site, shared)[4] == 3

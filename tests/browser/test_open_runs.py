@@ -36,10 +36,11 @@ FULL = """
 from uuid import uuid4
 from django.utils import timezone
 from apps.live.models import Run
-bucket = Run.objects.order_by("-started_at").first().bucket
+going = Run.objects.order_by("-started_at").first()
 for _ in range(5):
     Run.objects.create(
-        stream=uuid4(), request=uuid4(), application="busy", bucket=bucket, holder="another",
+        stream=uuid4(), request=uuid4(), application="busy", bucket=going.bucket, counted_as=going.counted_as,
+        holder="another",
         beat_at=timezone.now() + timezone.timedelta(days=1),
     )
 """

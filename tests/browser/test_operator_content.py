@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import barriers
+from tests.browser.publishing import publish_content
 from tests.browser.serving import Site
 
 CONTENT = "/admin/catalog/contentitem/"
@@ -53,6 +54,7 @@ def test_content_is_changed_mended_reset_and_a_skill_is_put_to_use(site: Site, a
     change_a_prompt(page)
     break_and_reset_a_toolset(page)
     write_a_skill(page)
+    publish_content(page, "Demo", "Letters of the harbour")
     watch_the_demo_read_it(page)
 
 

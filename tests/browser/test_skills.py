@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import barriers
+from tests.browser.publishing import publish_content
 from tests.browser.serving import Site
 from tests.browser.test_demo import ask, wait_for_answer
 
@@ -34,6 +35,8 @@ def test_a_skill_that_was_just_written_is_read_with_its_file(admin_page: Page) -
     page.get_by_role("textbox", name="Text", exact=True).fill(RATES)
     with page.expect_navigation():
         page.get_by_role("button", name="Save", exact=True).click()
+
+    publish_content(page, "Demo", "A price list")
 
     page.goto("/chat/demo/")
     ask(page, "Read rates/2026.csv of the skill price-list")

@@ -15,6 +15,7 @@ from apps.accounts.caller import Caller
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application, OperatorKey
 from apps.catalog.resolve import prepare_application, resolve
+from apps.catalog.versions.publication import archive
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message
 from apps.chat.questions import begin
@@ -52,11 +53,14 @@ def delete_through_the_api(application: Application) -> None:
     operator = User.objects.create_superuser("api-operator", "", "a-password-for-tests")
     _, key = OperatorKey.objects.create_key(name="script", user=operator)
     headers = {"Authorization": f"Bearer {key}"}
-    answer = Client().delete(f"/api/applications/{application.slug}/", headers=headers)
-    assert answer.status_code == 204
+    url = f"/api/applications/{application.slug}/"
+    archived = Client().delete(url, headers=headers)
+    erased = Client().post(f"{url}erase/", headers=headers)
+    assert (archived.status_code, erased.status_code) == (204, 204)
 
 
 def delete_in_the_admin(application: Application) -> None:
+    archive(application)
     client = Client()
     client.force_login(User.objects.create_superuser("one", "", "a-password-for-tests"))
     page = f"/admin/catalog/application/{application.pk}/delete/"
@@ -64,6 +68,7 @@ def delete_in_the_admin(application: Application) -> None:
 
 
 def delete_some_in_the_admin(application: Application) -> None:
+    archive(application)
     client = Client()
     client.force_login(User.objects.create_superuser("many", "", "a-password-for-tests"))
     sent = {"action": "delete_selected", "_selected_action": [application.pk], "post": "yes"}
@@ -231,6 +236,8 @@ def test_restoring_it_from_the_history_gives_it_back():
 
     asked = operator.get(address).content.decode()
     operator.post(address, {"seen_version": "0"})
+    enable = {"action": "enable", "_selected_action": [number]}
+    operator.post("/admin/catalog/application/", enable)
 
     assert "its conversations can be continued" in asked
     assert state(conversation) == (number, None, "", "")

@@ -67,7 +67,7 @@ def test_marks_of_schedules_from_before_become_senders():
         conversation=conversation, request=uuid4(), position=0, place=MARKED
     )
 
-    import_module("apps.chat.migrations.0012_schedules_as_senders").move(apps, None)
+    import_module("apps.chat.migrations.0013_schedules_as_senders").move(apps, None)
 
     for row in (asked, plain, queued, run):
         row.refresh_from_db()

@@ -23,7 +23,7 @@ MANIFEST = {
 
 
 def context_of(manifest: Manifest | None = None, request: Any = None, **known: Any):
-    """`known` are predefined prompts, instructions of capabilities, and the `team`."""
+    """`known` are prompts of layers, instructions of capabilities, and the `team`."""
     caller = replace(CALLER, team=known.pop("team", None))
     instructions = known.pop("instructions", ())
     manifest = manifest or read(MANIFEST)

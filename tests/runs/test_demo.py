@@ -8,6 +8,7 @@ from contextlib import aclosing
 from functools import partial
 
 import pytest
+from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
 from apps.agent.events import (
@@ -22,9 +23,10 @@ from apps.agent.events import (
 )
 from apps.agent.messages import Message
 from apps.agent.streams import stream
-from apps.catalog.models import ContentItem
+from apps.catalog.models import Application, ContentItem
 from apps.catalog.resolve import forget, resolve
 from apps.catalog.row_import import import_directories
+from apps.catalog.versions.publication import republish
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.local.workspace import LocalWorkspace
@@ -149,6 +151,8 @@ async def test_a_skill_of_the_operator_is_read_with_its_files():
         text="---\nname: price-list\ndescription: What things cost.\n---\nUse the rates.",
         files={"rates/2026.csv": "boat,90"},
     )
+    demo = await Application.objects.aget(slug="demo")
+    await sync_to_async(republish)(demo, "A price list")
     forget()  # what was looked at within the last second
 
     events = await ask(Message("user", "Read rates/2026.csv of the skill price-list"))

@@ -50,7 +50,9 @@ async def test_t_21_the_layers_are_platform_application_place_and_those_of_capab
     manifest = read({**MANIFEST, "orchestrator": orchestrator, "contexts": contexts})
     told = (("mcp", "Cards."), ("skills", "Skills."), ("memory", "Remember."))
     request = RunRequest((), place=ORDERS, instructions="Be brief.")
-    context = context_of(manifest, request, prompts={"platform": "We are Acme."}, instructions=told)
+    context = context_of(
+        manifest, request, layer_prompts={"platform": "We are Acme."}, instructions=told
+    )
 
     found = await compose(prompt_layers(), context)
 
@@ -77,7 +79,7 @@ async def test_t_21_the_layer_of_the_team_stands_between_application_and_place()
 
     async def told(team: int | None, **prompts: str) -> list[str]:
         found = await compose(
-            prompt_layers(), context_of(manifest, request, prompts=prompts, team=team)
+            prompt_layers(), context_of(manifest, request, layer_prompts=prompts, team=team)
         )
         return [part.text for part in found]
 

@@ -398,7 +398,7 @@ def look_at_the_admin(site: Site, session: str, numbers: dict[str, int]) -> dict
     paths += ["catalog/contentitem/1/change/", "catalog/contentitem/1/history/"]
     paths += [f"workspace/{name}/1/{page}/" for name in ("secret", "deployment") for page in PAGES]
     for number in numbers.values():
-        paths += [f"catalog/application/{number}/{page}/" for page in PAGES]
+        paths += [f"catalog/application/{number}/{page}/" for page in APPLICATION_PAGES]
         paths.append(f"catalog/application/add/?copy={number}")
     seen = {path: fetched(f"{site.url}/admin/{path}", headers) for path in paths}
     assert {path: status for path, (status, _) in seen.items() if status != 200} == {}
@@ -406,6 +406,7 @@ def look_at_the_admin(site: Site, session: str, numbers: dict[str, int]) -> dict
 
 
 PAGES = ("change", "history", "delete")
+APPLICATION_PAGES = ("change", "history", "versions", "studio", "versions/publish")
 
 
 def look_at_trials(site: Site, headers: dict[str, str], numbers: dict[str, int]) -> dict[str, str]:

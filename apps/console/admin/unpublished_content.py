@@ -1,6 +1,7 @@
 """The page of the applications that changed predefined content would change, to publish them."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -8,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from apps.catalog.history.differences import Difference
 from apps.catalog.history.display import MOST_SHOWN, RenderedDifference, rendered_differences
 from apps.catalog.models import Application, Role
 from apps.catalog.versions import publication
@@ -32,9 +34,7 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
     found = [
         PendingApplication(
             pending,
-            rendered_differences(
-                islice((d for change in pending.changes for d in change.difference), MOST_SHOWN)
-            ),
+            rendered_differences(islice(differences_of(pending), MOST_SHOWN)),
         )
         for pending in pending_content(seen)
     ]
@@ -42,6 +42,13 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
     name = "admin/catalog/contentitem/unpublished.html"
     answer: HttpResponse = admin.page(request, name, "Unpublished content", context)
     return answer
+
+
+def differences_of(pending: PendingContent) -> Iterator[Difference]:
+    """Named after the application, because the same item may change several of them."""
+    for change in pending.changes:
+        for one in change.difference:
+            yield replace(one, path=f"{pending.title}: {one.path}")
 
 
 def publish_ticked(admin: Any, request: HttpRequest) -> None:

@@ -11,6 +11,7 @@ from django.utils.timezone import localtime
 from apps.cases.models import Case
 from apps.catalog.models import Application, Role
 from apps.catalog.versions.states import state_of
+from apps.console.studio.replayed_run import replayed_turns
 from apps.console.studio.working_copy import working_copy
 from apps.live.run_summary import RunSummary
 
@@ -31,6 +32,7 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
         "urls": addresses(request, row),
         "access": access_facts(row),
         "pages": pages(request, row),
+        "replay": replayed_turns(request, row),
     }
 
 

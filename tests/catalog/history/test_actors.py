@@ -11,6 +11,7 @@ from django.test import AsyncClient, Client
 from rest_framework.test import APIClient
 
 from apps.catalog.models import Change, OperatorKey, empty_manifest
+from apps.catalog.versions.publication import archive
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 
 pytestmark = pytest.mark.django_db
@@ -30,6 +31,8 @@ def test_a_script_is_known_by_its_key():
     made = api.post("/api/applications/", {"slug": "a", "title": "A", "manifest": empty_manifest()})
     assert (made.status_code, last()) == (201, ("anna", "api", "operator key nightly", "created"))
     api.delete("/api/applications/a/")
+    assert last() == ("anna", "api", "operator key nightly", "changed")
+    api.post("/api/applications/a/erase/")
 
     assert last() == ("anna", "api", "operator key nightly", "deleted")
 
@@ -51,6 +54,7 @@ async def test_the_server_answers_asynchronously_and_knows_all_the_same():
 
     user = await sync_to_async(make_operator)("anna")
     row = await sync_to_async(make_application)()
+    await sync_to_async(archive)(row)
     client = AsyncClient()
     await client.aforce_login(user)
 

@@ -39,6 +39,19 @@ export class DraftChat {
     this.again.addEventListener("click", () => this.replay());
     this.restart.addEventListener("click", () => this.begin());
     store.subscribe((what) => what === "change" && this.offerReplay());
+    this.take(store.data.replay);
+  }
+
+  // The turns of an earlier run, whose last question can be asked of the draft.
+  take(turns) {
+    const question = turns.at(-1);
+    if (question?.role !== "user") return;
+    this.conversation = turns.slice(0, -1);
+    this.input.value = question.content;
+    this.status.textContent = "The question of the run stands below. Send it to ask the draft.";
+    if (!this.conversation.length) return;
+    const said = this.conversation.map(({ content }) => element("div", { class: "studio-said" }, element("p", {}, content)));
+    this.log.replaceChildren(...said);
   }
 
   begin() {

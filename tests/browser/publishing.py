@@ -1,0 +1,17 @@
+"""Publishing what operators changed, in a browser."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import barriers
+
+
+def publish_content(page: Page, title: str, note: str) -> None:
+    """Let an application take the changes of predefined content over."""
+    page.goto("/admin/catalog/contentitem/unpublished/")
+    assert barriers(page) == []
+    page.get_by_label(f"Publish {title} with this").check()
+    page.get_by_label("What is new").fill(note)
+    page.get_by_role("button", name="Publish the ticked").click()
+    expect(page.get_by_text(f"{title} is published.")).to_be_visible()
