@@ -104,6 +104,7 @@ def kept_application(run: Run, conversation: Conversation, caller: Caller) -> Re
     row = usable(caller).filter(conversations=conversation).first()
     if row is None:
         raise ApplicationNotFound(run.application)
+    PRICES.refresh()  # this process may have taken no question yet
     if run.manifest is not None:
         row.manifest = run.manifest.document
     return prepare_version(row, run.application_number or row.live_number)

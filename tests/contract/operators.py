@@ -13,7 +13,7 @@ TABLE: Table = {
             "an operator sees and edits only applications that they own or were granted",
             operators["the_list_has_what_one_edits"],
             operators["pages_of_other_applications_are_as_if_there_were_none"],
-            operators["an_editor_saves_and_only_an_owner_deletes"],
+            operators["an_editor_saves_and_only_an_owner_archives"],
             operators["the_api_has_the_same_applications"],
             operators["the_editor_in_dial_has_the_same_applications"],
         ),

@@ -17,6 +17,7 @@ from apps.chat.answers import desk_of
 from apps.chat.continuation import sweeper
 from apps.chat.models import Conversation, Message
 from apps.chat.questions import Begun
+from apps.insights.price_list import PRICES
 from apps.live.hub import Hub
 from apps.live.interactions import answer_due
 from apps.live.models import Interaction, Run
@@ -138,7 +139,8 @@ async def test_a_run_ends_when_its_own_budget_is_used():
     assert run.status == "failed"
 
 
-async def test_a_run_ends_when_its_own_money_is_used():
+async def test_a_run_ends_when_its_own_money_is_used(monkeypatch):
+    monkeypatch.setattr(PRICES, "read_at", None)
     async with scene(manifest=SCHEDULING) as on:
         await database_sync_to_async(price)("paced", per_call=Decimal("0.01"))
         visitor = await person(on)

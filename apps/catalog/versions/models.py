@@ -1,10 +1,14 @@
 """Published versions of applications, their drafts, and the predefined content at publishing."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.utils.timezone import now
 
 from apps.catalog.history.models import Change
+from apps.catalog.versions.sealed_documents import SealedDocumentField
+from apps.workspace.local.secrets import SecretField
 from apps.workspace.versions import Versioned
 
 
@@ -14,7 +18,7 @@ class ContentText(models.Model):
     digest = models.CharField(max_length=64, primary_key=True)
     kind = models.CharField(max_length=20)
     name = models.CharField(max_length=255)
-    text = models.TextField()
+    text = SecretField()  # that of a file may hold a credential, which stood in no database before
     files = models.JSONField(default=dict)
 
     class Meta:
@@ -50,7 +54,7 @@ class ApplicationVersion(models.Model):
     number = models.PositiveIntegerField(help_text="Counted from 1 for each application.")
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True)
-    document = models.JSONField(help_text="The manifest as it was written.")
+    document: Any = SealedDocumentField(help_text="The manifest as it was written.")
     snapshot = models.ForeignKey(ContentSnapshot, on_delete=models.PROTECT, null=True)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"

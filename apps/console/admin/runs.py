@@ -68,7 +68,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     ordering = ("-started_at",)
     sortable_by = ("started_at", "took")
     list_before_template = "admin/runs/search.html"
-    change_form_before_template = "admin/runs/actions.html"
+    change_form_before_template = "admin/runs/run_links.html"
     change_form_outer_after_template = "admin/runs/waterfall.html"
     readonly_fields = ("state", "person", "versions", "cost", "helpers", "requests")
 

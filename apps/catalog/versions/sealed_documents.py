@@ -1,0 +1,26 @@
+"""A JSON column that is encrypted, because a document of earlier times may hold a credential."""
+
+import json
+from typing import Any
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from apps.workspace.local.secrets import SecretField, UnreadableSecret
+
+
+class SealedDocumentField(SecretField):
+    """Encrypted as secrets are. Where no key fits, the value is an `UnreadableSecret`."""
+
+    def get_prep_value(self, value: Any) -> str | None:
+        if isinstance(value, UnreadableSecret) or value is None:
+            return super().get_prep_value(value)
+        return super().get_prep_value(json.dumps(value, ensure_ascii=False))
+
+    def from_db_value(
+        self, value: str | None, expression: object, connection: BaseDatabaseWrapper
+    ) -> Any:
+        text = super().from_db_value(value, expression, connection)
+        return json.loads(text) if text else text
+
+    def to_python(self, value: Any) -> Any:
+        return value
