@@ -77,12 +77,11 @@ def content_of(snapshot: str | None, installed: Content) -> Content:
     """
     if snapshot is None or snapshot == fingerprint(installed):
         return installed
-    if snapshot not in _built:
-        _built[snapshot] = build(snapshot, installed)
-        while len(_built) > MOST_CONTENTS:
-            _built.popitem(last=False)
-    _built.move_to_end(snapshot)
-    return _built[snapshot]
+    found = _built.pop(snapshot, None) or build(snapshot, installed)
+    _built[snapshot] = found  # as the newest; other threads may drop it again
+    while len(_built) > MOST_CONTENTS:
+        _built.popitem(last=False)
+    return found
 
 
 def build(snapshot: str, installed: Content) -> Content:

@@ -1,0 +1,61 @@
+"""Conversations and the versions of their application that answer in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from apps.catalog.resolve import forget
+from apps.catalog.versions.drafts import save_draft
+from apps.catalog.versions.publication import publish, withdraw
+from apps.chat.models import Conversation, Message
+from apps.live.models import Run
+from tests.chat.scripts import MANIFEST, says, scene
+
+pytestmark = pytest.mark.django_db
+
+
+def prompting(text: str) -> dict[str, Any]:
+    prompt = {"type": "custom", "content": text, "variables": {}}
+    return {**MANIFEST, "orchestrator": {**MANIFEST["orchestrator"], "system_prompt": prompt}}
+
+
+async def test_what_has_begun_stays_with_its_version_until_that_is_withdrawn():
+    async with scene(manifest=prompting("One")) as on:
+        tab = await on.visitor.tab(on.hub)
+
+        async def prompt_of(conversation: Any = None) -> tuple[Any, str]:
+            on.model.put(says("Yes"), None)
+            number = await tab.ask("Hello?", conversation)
+            await tab.until_over()
+            return number, on.model.asked[-1].messages[0].content.partition("\n")[0]
+
+        begun, first = await prompt_of()
+        await sync_to_async(save_draft)(on.application, {"manifest": prompting("Two")}, 0, None)
+        await sync_to_async(publish)(on.application, "Two", only_new=True)
+        forget()
+        _, stays = await prompt_of(begun)
+        _, new = await prompt_of()
+        version = await on.application.versions.aget(number=1)
+        await sync_to_async(withdraw)(version)
+        forget()
+        _, moved = await prompt_of(begun)
+
+    assert [first, stays, new, moved] == ["One", "One", "Two", "Two"]
+    numbers = [
+        one
+        async for one in Run.objects.order_by("started_at").values_list(
+            "application_number", flat=True
+        )
+    ]
+    assert numbers == [1, 1, 2, 2]
+    pinned = [
+        one
+        async for one in Conversation.objects.order_by("created_at").values_list(
+            "pinned_version", flat=True
+        )
+    ]
+    assert pinned == [1, None]
+    assert await Message.objects.filter(role="assistant").acount() == 4
