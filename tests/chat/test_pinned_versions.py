@@ -30,7 +30,7 @@ async def test_what_has_begun_stays_with_its_version_until_that_is_withdrawn():
             on.model.put(says("Yes"), None)
             number = await tab.ask("Hello?", conversation)
             await tab.until_over()
-            return number, on.model.asked[-1].messages[0].content.partition("\n")[0]
+            return number, str(on.model.asked[-1].messages[0].content).partition("\n")[0]
 
         begun, first = await prompt_of()
         await sync_to_async(save_draft)(on.application, {"manifest": prompting("Two")}, 0, None)
