@@ -35,8 +35,10 @@ from tests.capabilities.manifests import parameter, tool, tool_set
 from tests.capabilities.service import json_reply, serving
 from tests.cases.rows import ASKED, make_case
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+from tests.chat.scripts import settled
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
+# What runs cost is written by a thread of its own, which no transaction of a test rolls back.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("loopback")]
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +49,14 @@ def quick_demo(settings: Any) -> None:
 def carried_out(application: Application, user: User | None = None, **wanted: Any) -> CaseRun:
     request = CaseRunRequest(**wanted)
     run = begin(application, user, request)
-    found: CaseRun = async_to_sync(carry_out)(Hub(), run, request.cases)
+
+    async def to_its_end() -> CaseRun:
+        hub = Hub()
+        found = await carry_out(hub, run, request.cases)
+        await settled(hub)
+        return found
+
+    found = async_to_sync(to_its_end)()
     found.refresh_from_db()
     return found
 
@@ -119,6 +128,7 @@ async def test_a_service_is_called_live_and_left_alone_in_a_replay():
         live = await carry_out(hub, await in_database(begin)(application, None, request))
         asked = len(service.targets)
     replay = await carry_out(hub, await in_database(begin)(application, None, CaseRunRequest()))
+    await settled(hub)
 
     first, second = await in_database(lambda: [run.results.get() for run in (live, replay)])()
     assert (asked, live.state, replay.state) == (len(first.tools), "passed", "passed")

@@ -126,7 +126,7 @@ async def test_a_call_asks_the_database_twice_also_right_after_another_one():
 
 
 async def test_a_budget_of_somebody_else_is_not_looked_at(budgets):
-    other = await sync_to_async(User.objects.create_user)("anna")
+    other = await sync_to_async(User.objects.create_user)("anna", pk=7_000)  # not the caller's
     await make("user", 0, user=other)
 
     await run(meter_of(budgets), saying("Yes.", prompt=12, completion=3))
