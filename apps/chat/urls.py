@@ -9,6 +9,7 @@ from apps.chat import (
     file_views,
     key_page,
     memory_page,
+    rail_views,
     sent_requests,
     team_conversations,
     team_page,
@@ -31,8 +32,26 @@ urlpatterns: list[URLPattern] = [
     path("connections/", connections.connections, name="connections"),
     path("connect/callback/", connections.callback, name="connect-callback"),
     path("connect/<uuid:account>/", connections.connect, name="connect"),
+    path("conversations/", rail_views.conversations, name="conversations"),
+    path("conversations/search/", rail_views.search, name="conversations-search"),
+    path("conversations/folders/", rail_views.create_folder, name="folders"),
+    path("conversations/folders/<int:folder>/", rail_views.change_folder, name="folder"),
+    path(
+        "conversations/folders/<int:folder>/delete/",
+        rail_views.delete_folder,
+        name="folder-delete",
+    ),
     path("chat/<slug:slug>/", views.chat, name="chat"),
+    path("chat/<slug:slug>/page/", views.page_data, name="page-data"),
+    path("chat/<slug:slug>/pin/", rail_views.pin_application, name="pin-application"),
     path("chat/<slug:slug>/<uuid:conversation>/", views.chat, name="conversation"),
+    path("chat/<slug:slug>/<uuid:conversation>/page/", views.page_data, name="conversation-data"),
+    path(
+        "chat/<slug:slug>/<uuid:conversation>/arrange/", rail_views.arrange, name="arrange"
+    ),
+    path(
+        "chat/<slug:slug>/<uuid:conversation>/restore/", rail_views.restore, name="restore"
+    ),
     path("chat/<slug:slug>/<uuid:conversation>/rename/", views.rename, name="rename"),
     path("chat/<slug:slug>/<uuid:conversation>/delete/", views.delete, name="delete"),
     path("chat/<slug:slug>/<uuid:conversation>/download/", views.download, name="download"),

@@ -8,6 +8,7 @@ import { ChatGauge } from "./gauge.js";
 import { ChatHistory } from "./history.js";
 import { ChatLog } from "./log.js";
 import { ChatQueue } from "./queue.js";
+import { ChatToast } from "./toast.js";
 import { ChatTodo } from "./todo.js";
 
 /** What the server says of the application and the conversation. */
@@ -19,6 +20,7 @@ export const files = element("files", ChatFiles);
 export const gauge = element("gauge", ChatGauge);
 export const queue = element("queue", ChatQueue);
 export const todo = element("todo", ChatTodo);
+export const toast = element("toast", ChatToast);
 export const problem = element("problem", HTMLElement);
 export const jump = element("jump", HTMLButtonElement);
 export const announcer = new Announcer(element("said", HTMLElement), element("warned", HTMLElement));

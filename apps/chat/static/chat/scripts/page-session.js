@@ -6,10 +6,10 @@ import { Session, uuid } from "./session.js";
 import { Uploads } from "./uploads.js";
 
 export const connection = new Connection(page.socket ?? "");
-export const session = new Session(connection, page.conversation || null, beginning());
+export const session = new Session(connection, page.conversation || null, beginning(page.conversation || null));
 session.place = page.place ?? "";
 session.narrative = page.narrative ?? "";
-session.watching = !page.ended;
+session.application = page.application ?? "";
 export const uploads = new Uploads(`${base()}files/`, limits(), () => session.conversation.id ?? session.begin);
 
 /** The address of the application. */
@@ -18,7 +18,7 @@ export function base() {
 }
 
 /** Of files that may be attached. @returns {import("./uploads.js").Limits} */
-function limits() {
+export function limits() {
   return {
     size: Number(page.uploadLimit) || Infinity,
     types: (page.uploadTypes ?? "").split(",").filter(Boolean),
@@ -26,10 +26,10 @@ function limits() {
   };
 }
 
-/** Files are uploaded for a conversation that has yet to begin; a reload finds them again. */
-function beginning() {
+/** Files are uploaded for a conversation that has yet to begin; a reload finds them again. @param {string | null} conversation that is open */
+export function beginning(conversation) {
   const begin = sessionStorage.getItem(beginKey()) ?? uuid();
-  if (!page.conversation) sessionStorage.setItem(beginKey(), begin);
+  if (!conversation) sessionStorage.setItem(beginKey(), begin);
   return begin;
 }
 

@@ -11,7 +11,7 @@ const place = element("conversation-title", HTMLElement);
 /** Show the title of the open conversation, and how many others wait for the person or have something new. */
 export function entitle() {
   const { id, title } = session.conversation;
-  const others = calling.count(id, history.entries);
+  const others = calling.count(id, history.rows.all);
   const waits = isWaiting() ? "Waiting for you" : "";
   const count = others ? `(${others}) ` : "";
   document.title = count + [waits, title, page.title].filter(Boolean).join(" · ");

@@ -5,10 +5,10 @@ import { Drafts } from "./drafts.js";
 import { acceptDrops } from "./dropping.js";
 import { sumText } from "./figures.js";
 import { offerGauge } from "./gauge.js";
-import { offerMemorySwitch } from "./memory.js";
+import { comeBackTo, offerDownload, showApplication, takeData, writtenData } from "./page-application.js";
 import { focusCard, showWaiting } from "./page-cards.js";
 import { offerFields } from "./page-fields.js";
-import { clearNotices, offerUndo, showConnection, tellMemory, tellUpload } from "./page-notices.js";
+import { clearNotices, offerUndo, showConnection, tellUpload } from "./page-notices.js";
 import {
   announcer,
   composer,
@@ -25,52 +25,42 @@ import {
   queue,
   read,
   tell,
+  toast,
   todo,
 } from "./page-parts.js";
 import { base, connection, draftKey, forgetBeginning, session, uploads } from "./page-session.js";
+import { confirmLeft, go, keepLeft, noteAddress, offerSwitching } from "./page-switching.js";
 import { calling, entitle } from "./page-title.js";
 import { PageTools } from "./page-tools.js";
 
 /**
- * @import { Starter, Starters } from "./log.js"
- * @import { Entry } from "./history.js"
+ * @import { Starter } from "./log.js"
+ * @import { Row } from "./history-rows.js"
  * @import { Attachment } from "./frames.js"
  */
 
-/** @type {Starters} */
-const starters = read("starters-data");
-/** @type {Entry[]} */
-const conversations = read("conversations-data");
+/** Milliseconds after which the list of a page is no longer what it was loaded with. */
+const FRESH = 30_000;
 const sum = element("conversation-sum", HTMLElement);
 const tools = new PageTools();
+const newChat = element("new-chat", HTMLAnchorElement);
 let drawing = false;
 
-log.heading = page.title ?? "";
-log.description = page.description ?? "";
-log.letters = page.letters ?? "";
-log.tile = page.tile ?? "";
-log.starters = starters;
-log.ended = Boolean(page.ended);
-composer.limit = Number(page.textLimit) || Infinity;
 composer.drafts = new Drafts(page.account ?? "");
-composer.draftKey = draftKey();
-composer.ended = page.ended ?? "";
 composer.uploads = uploads;
-history.base = base();
-history.entries = conversations;
+takeData(writtenData());
+showApplication();
 history.current = session.conversation.id;
-files.base = base();
-files.conversation = session.conversation.id;
-offerDownload();
-const memorySwitch = document.getElementById("memory-switch");
-if (memorySwitch instanceof HTMLButtonElement) offerMemorySwitch(memorySwitch, session, base(), tellMemory);
-offerGauge(gauge, log, session, base());
-listed(conversations);
+history.rows.begin(read("rail-data"));
+offerGauge(gauge, log, session, base);
+entitle();
+offerSwitching();
 
 session.addEventListener("change", scheduleDraw);
 session.addEventListener("opened", (event) => opened(detailOf(event)));
 session.addEventListener("event", (event) => announcer.tell(detailOf(event)));
-session.addEventListener("listed", (event) => listed(detailOf(event)));
+session.addEventListener("listed", (event) => history.rows.take(detailOf(event)));
+session.addEventListener("folders", (event) => history.rows.takeFolders(detailOf(event)));
 session.addEventListener("calling", (event) => {
   calling.take(detailOf(event));
   entitle();
@@ -101,6 +91,10 @@ tools.publish();
 new ClientCalls(tools, session);
 history.addEventListener("renamed", (event) => renamed(detailOf(event)));
 history.addEventListener("deleted", (event) => deleted(detailOf(event)));
+history.addEventListener("said", (event) => announcer.say(detailOf(event)));
+history.rows.addEventListener("change", () => entitle());
+connection.addEventListener("open", () => reconnected());
+toast.addEventListener("left", () => newChat.focus());
 jump.addEventListener("click", () => {
   follower.follow();
   composer.focus();
@@ -151,7 +145,7 @@ function describePage() {
 function whyDisabled() {
   if (page.ended) return page.ended;
   if (session.state === "refused") return "Reload the page to go on";
-  return starters.chat_message_input_disabled ? "Choose one of the actions above" : "";
+  return log.starters.chat_message_input_disabled ? "Choose one of the actions above" : "";
 }
 
 /** @param {{text: string, attachments: Attachment[], isAnswer: boolean}} written */
@@ -167,10 +161,9 @@ function order({ type, id, changes }) {
   session.queueOrder(type, id, changes);
 }
 
-/** The list as the server has it now. @param {Entry[]} entries */
-function listed(entries) {
-  history.entries = entries;
-  entitle();
+/** What was missed while there was no connection is fetched; a page that was just loaded has it. */
+function reconnected() {
+  if (performance.now() > FRESH) void history.rows.refresh();
 }
 
 /** @param {{text: string, attachments?: Attachment[], replaces?: string}} question */
@@ -183,7 +176,7 @@ function ask({ text, attachments, replaces }) {
 
 /** @param {Starter} starter */
 function start({ text }) {
-  if (starters.auto_submit === false && !starters.chat_message_input_disabled) {
+  if (log.starters.auto_submit === false && !log.starters.chat_message_input_disabled) {
     composer.fill(text);
     return;
   }
@@ -193,7 +186,8 @@ function start({ text }) {
 
 /** @param {{isNew: boolean}} opened */
 function opened({ isNew }) {
-  const { id, title } = session.conversation;
+  const { id } = session.conversation;
+  confirmLeft();
   if (isNew && id) {
     window.history.replaceState(null, "", `${base()}${id}/${location.search}`);
     forgetBeginning();
@@ -201,28 +195,15 @@ function opened({ isNew }) {
     history.current = id;
     files.conversation = id;
     offerDownload();
-    history.note(id, title);
+    noteAddress();
     comeBackTo(location.pathname);
   }
   entitle();
 }
 
-function offerDownload() {
-  const { id } = session.conversation;
-  const link = element("download", HTMLAnchorElement);
-  link.hidden = !id;
-  if (id) link.href = `${base()}${id}/download/`;
-}
-
-/** Signing in leads back to where one is now. @param {string} path */
-function comeBackTo(path) {
-  for (const link of document.querySelectorAll(".account a[href*='?next=']")) {
-    link.setAttribute("href", `${link.getAttribute("href")?.split("?")[0]}?next=${path}`);
-  }
-}
-
 /** @param {{text: string, question: string, attachments: Attachment[]}} refusal */
 function refused({ text, question, attachments }) {
+  keepLeft();
   tell(problem, text);
   announcer.warn(text);
   showWaiting(); // what is given back may be an answer again, before anything is drawn
@@ -235,20 +216,28 @@ function takeDropped(dropped) {
   composer.focus();
 }
 
-/** @param {Entry} entry */
+/** @param {Row} row */
 function renamed({ id, title }) {
-  announcer.say("Conversation renamed.");
   if (id !== session.conversation.id) return;
   session.conversation.title = title;
   entitle();
 }
 
-/** @param {string} id */
-function deleted(id) {
-  announcer.say("Conversation deleted.");
-  if (id === session.conversation.id) location.assign(page.ended ? "/" : base());
-  // What had the focus is gone.
-  else element("new-chat", HTMLAnchorElement).focus();
+/** @param {Row} row */
+function deleted(row) {
+  const wasOpen = row.id === session.conversation.id;
+  announcer.say("Conversation deleted. It can be undone for a moment.");
+  if (wasOpen) void go(newChat.href);
+  void toast.show("Conversation deleted.", () => undelete(row, wasOpen));
+}
+
+/** @param {Row} row @param {boolean} wasOpen */
+async function undelete(row, wasOpen) {
+  const wrong = await history.rows.restore(row);
+  tell(problem, wrong);
+  announcer.say(wrong || "Conversation restored.");
+  if (wasOpen && !wrong) await go(new URL(row.address, location.href).href);
+  else newChat.focus();
 }
 
 /** @param {KeyboardEvent} event */
