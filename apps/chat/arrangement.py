@@ -13,8 +13,8 @@ from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
 from apps.accounts.caller import Caller
 from apps.chat import interruptions
-from apps.chat.models import Conversation, Folder
 from apps.chat.mirror import mirror
+from apps.chat.models import Conversation, Folder
 from apps.errors import Refused
 from apps.live.hub import HUB
 
@@ -52,9 +52,7 @@ def delete(caller: Caller, conversation: Conversation, slug: str) -> None:
     async_to_sync(interruptions.stop)(HUB, conversation.pk)
     mirror(conversation.pk)
     audit.record(
-        AuditEvent(
-            "conversation.deleted", caller.bucket, caller.address, slug, conversation.pk
-        )
+        AuditEvent("conversation.deleted", caller.bucket, caller.address, slug, conversation.pk)
     )
 
 
@@ -83,7 +81,9 @@ def find_folder(caller: Caller, written: str) -> Folder:
     number = int(written) if written.isascii() and written.isdecimal() and len(written) < 16 else 0
     found = Folder.objects.filter(owner=caller.bucket, pk=number).first()
     if found is None:
-        raise Refused("folder_not_found", "folder: there is no such folder; it may have been deleted.")
+        raise Refused(
+            "folder_not_found", "folder: there is no such folder; it may have been deleted."
+        )
     return found
 
 

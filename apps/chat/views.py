@@ -121,9 +121,7 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
 
 @require_safe
 @never_cache
-def page_data(
-    request: HttpRequest, slug: str, conversation: UUID | None = None
-) -> JsonResponse:
+def page_data(request: HttpRequest, slug: str, conversation: UUID | None = None) -> JsonResponse:
     """What a page that is open already needs to show another conversation."""
     caller = visitor(request)
     return JsonResponse(data_of(page_of(request, caller, slug, conversation)))
