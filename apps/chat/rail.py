@@ -41,11 +41,11 @@ class RailPage:
 
 def first_page(caller: Caller) -> dict[str, Any]:
     """What a page shows before anything is fetched."""
-    main = read_page(caller, of_part(caller, "main"))
     pinned = of_part(caller, "pinned").select_related("application")[:MOST_PINNED]
+    main, end = newest(of_part(caller, "main"))
     return {
-        "conversations": [*rows_of(caller, pinned), *main.rows],
-        "next": main.next,
+        "conversations": rows_of(caller, [*pinned, *main]),
+        "next": end,
         "folders": folders_of(caller),
     }
 
@@ -81,6 +81,12 @@ def of_folder(caller: Caller, folder: int) -> QuerySet[Conversation]:
 
 def read_page(caller: Caller, found: QuerySet[Conversation], after: str = "") -> RailPage:
     """The newest of them, or those after the end of the page before. Raises `Refused`."""
+    shown, end = newest(found, after)
+    return RailPage(rows_of(caller, shown), end)
+
+
+def newest(found: QuerySet[Conversation], after: str = "") -> tuple[list[Conversation], str]:
+    """A page of conversations, and where it ends, "" if it is the last one. Raises `Refused`."""
     if after:
         moment, pk = read_cursor(after)
         found = found.filter(updated_at__lte=moment).exclude(updated_at=moment, pk__gte=pk)
@@ -88,7 +94,7 @@ def read_page(caller: Caller, found: QuerySet[Conversation], after: str = "") ->
     rows = list(found[: PAGE + 1])
     shown = rows[:PAGE]
     end = f"{shown[-1].updated_at.isoformat()} {shown[-1].pk}" if len(rows) > PAGE else ""
-    return RailPage(rows_of(caller, shown), end)
+    return shown, end
 
 
 def read_cursor(written: str) -> tuple[datetime, UUID]:
