@@ -308,7 +308,7 @@ def test_a_page_that_is_open_gets_what_another_conversation_needs():
         "application": application.slug,
         "ended": "",
         "conversation": str(conversation.pk),
-        "requests": "",
+        "requests": "yes",
         "place": "",
         "narrative": "",
         "draft": "",

@@ -41,12 +41,11 @@ export class HistoryRows extends EventTarget {
   /** @type {Section[]} */
   #sections = [];
 
-  /** @param {FirstPage} page @param {Row[]} [kept] */
-  begin({ conversations, next, folders }, kept = []) {
-    this.#rows = new Map([...kept, ...conversations].map((row) => [row.id, row]));
+  /** @param {FirstPage} page */
+  begin({ conversations, next, folders }) {
+    this.#rows = new Map(conversations.map((row) => [row.id, row]));
     this.folders = folders;
     this.#next = new Map([[MAIN, next]]);
-    for (const { id, collapsed } of folders) if (!collapsed) void this.more(String(id));
     this.#changed();
   }
 
@@ -90,7 +89,7 @@ export class HistoryRows extends EventTarget {
   /** Fetch the list from its beginning: news may have been missed. */
   async refresh() {
     const page = await get("/conversations/");
-    if (page) this.begin(page, []);
+    if (page) this.begin(page);
   }
 
   /** @param {News} news */
@@ -161,7 +160,6 @@ export class HistoryRows extends EventTarget {
   collapse(folder, collapsed) {
     if (folder.collapsed === collapsed) return;
     this.takeFolders(this.folders.map((one) => (one.id === folder.id ? { ...one, collapsed } : one)));
-    if (!collapsed && !this.#next.has(String(folder.id))) void this.more(String(folder.id));
     void postForm(`/conversations/folders/${folder.id}/`, { collapsed: String(collapsed) });
   }
 

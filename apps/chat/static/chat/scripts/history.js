@@ -1,17 +1,16 @@
 /** The rail: all conversations of the person, whichever application they are with. */
 
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
+import { actOnFolder, actOnRow, drop } from "./history-actions.js";
 import "./history-dialog.js";
 import { HistoryRows } from "./history-rows.js";
 import "./history-search.js";
 import { CONVERSATION } from "./history-section.js";
 import { icon } from "./icons.js";
-import { post } from "./requests.js";
 import { itemsOfFolder, itemsOfRow } from "./row-menu.js";
 
 /**
  * @import { HistoryDialog } from "./history-dialog.js"
- * @import { HistorySearch } from "./history-search.js"
  * @import { Folder, Row, Section } from "./history-rows.js"
  * @import { RowMenu } from "./row-menu.js"
  */
@@ -185,56 +184,19 @@ export class ChatHistory extends LitElement {
 
   /** @param {string} name */
   async #chosen(name) {
-    const { chosen } = this;
-    this.problem = "";
+    const { chosen, rows } = this;
     if (!chosen) return;
-    if ("address" in chosen) await this.#doWithRow(name, chosen);
-    else await this.#doWithFolder(name, chosen);
+    this.#tellOf("address" in chosen ? await actOnRow(rows, name, chosen) : await actOnFolder(rows, name, chosen));
   }
 
-  /** @param {string} name @param {Row} row */
-  async #doWithRow(name, row) {
-    switch (name) {
-      case "rename":
-      case "move":
-        return this.#dialog?.ask({ kind: name, row });
-      case "pin":
-        return this.#arrange(row, { pinned: String(!row.pinned) }, row.pinned ? "No longer pinned." : "Pinned.");
-      case "archive":
-        return this.#arrange(row, { archived: "true" }, "Conversation archived.");
-      case "unarchive":
-        return this.#arrange(row, { archived: "false" }, "Conversation restored from the archive.");
-      case "delete":
-        return this.#delete(row);
-    }
-  }
-
-  /** @param {string} name @param {Folder} folder */
-  async #doWithFolder(name, folder) {
-    const { folders } = this.rows;
-    const at = folders.findIndex(({ id }) => id === folder.id);
-    if (name === "rename-folder") return this.#dialog?.ask({ kind: "rename-folder", folder });
-    if (name === "delete-folder") return this.#changeFolder(`${folder.id}/delete/`, {}, "Folder deleted. Its conversations are still here.");
-    const before = folders[at + (name === "folder-up" ? -1 : 2)];
-    return this.#changeFolder(`${folder.id}/`, { before: before ? String(before.id) : "" }, "Folder moved.");
-  }
-
-  /** @param {string} path @param {Record<string, string>} fields @param {string} said */
-  async #changeFolder(path, fields, said) {
-    this.problem = (await this.rows.changeFolders(path, fields)).problem;
-    if (this.problem) return;
-    if (path.endsWith("/delete/")) void this.rows.refresh();
+  /** @param {import("./history-actions.js").Outcome} outcome */
+  #tellOf({ said, problem = "", id, deleted, asks }) {
+    this.problem = problem;
+    if (asks) this.#dialog?.ask(asks);
+    if (deleted) this.#tell("deleted", deleted);
+    if (!said) return;
     this.#tell("said", said);
-    this.#keepFocus();
-  }
-
-  /** @param {Row} row @param {{pinned?: string, archived?: string, folder?: string}} fields @param {string} said */
-  async #arrange(row, fields, said) {
-    this.problem = await this.rows.arrange(row, fields);
-    if (this.problem) return;
-    this.#tell("said", said);
-    await this.updateComplete;
-    this.#keepFocus(row.id);
+    void this.updateComplete.then(() => this.#keepFocus(id));
   }
 
   /** A row that moves takes the focus along; what is gone leaves it to the search. @param {string} [id] of a conversation */
@@ -247,24 +209,12 @@ export class ChatHistory extends LitElement {
     });
   }
 
-  /** @param {Row} row */
-  async #delete(row) {
-    if (!(await post(`${row.address}delete/`, {}))) {
-      this.problem = "The conversation was not deleted. Check the connection and try again.";
-      return;
-    }
-    this.rows.remove(row.id);
-    this.#tell("deleted", row);
-  }
-
   /** @param {DragEvent} event @param {Folder | null} folder */
   #drop(event, folder) {
     const row = this.rows.find(event.dataTransfer?.getData(CONVERSATION) ?? "");
     if (!row) return;
     event.preventDefault();
-    if (row.folder === (folder?.id ?? null)) return;
-    const said = folder ? "Conversation moved." : "Conversation taken out of its folder.";
-    void this.#arrange(row, { folder: folder ? String(folder.id) : "", ...(row.pinned ? { pinned: "false" } : {}) }, said);
+    if (row.folder !== (folder?.id ?? null)) void drop(this.rows, row, folder).then((outcome) => this.#tellOf(outcome));
   }
 
   #openArchive() {
@@ -282,11 +232,6 @@ export class ChatHistory extends LitElement {
   #focusOn(selector) {
     const found = this.querySelector(selector);
     if (found instanceof HTMLElement) found.focus();
-  }
-
-  clearSearch() {
-    const search = /** @type {HistorySearch | null} */ (this.querySelector("history-search"));
-    if (search?.query) search.clear();
   }
 
   /** @param {CustomEvent<boolean>} event */
