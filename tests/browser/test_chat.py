@@ -872,7 +872,10 @@ def test_the_data_of_the_page_cannot_leave_its_element(
     page.goto(ADDRESS)
 
     expect(page.get_by_role("button", name=title)).to_be_visible()
-    assert json.loads(page.locator("#page-data").inner_text())["starters"]["starters"][0]["title"] == title
+    assert (
+        json.loads(page.locator("#page-data").inner_text())["starters"]["starters"][0]["title"]
+        == title
+    )
 
 
 FIGURES: dict[str, Any] = {

@@ -108,6 +108,7 @@ def test_they_are_arranged_with_the_keyboard_alone(
             page.get_by_role("button", name="Menu").click()
         assert (scheme, width, barriers(page)) == (scheme, width, [])
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.set_viewport_size({"width": 1280, "height": 800})
 
     choose(page, "Oslo", "Archive")
     expect(page.get_by_role("link", name="Oslo")).to_have_count(0)
