@@ -330,7 +330,8 @@ def test_a_lost_connection_is_told_and_what_was_missed_arrives_once(
     expect(chat.get_by_text("one two three")).to_be_visible()
     expect(chat.locator(".step-title")).to_have_text("Counting")
     opened = [frame for frame in socket.received if frame["type"] == "open"]
-    assert opened == [{"type": "open", "conversation": socket.conversation, "after": 4}]
+    wanted = {"type": "open", "conversation": socket.conversation, "after": 4, "application": SLUG}
+    assert opened == [wanted]
     assert socket.asked() == ["Count"]
 
 
