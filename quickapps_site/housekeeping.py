@@ -1,4 +1,5 @@
-"""Work of every hour, which deletes what nobody asks for any more, and sums of usage more often."""
+"""Work of every hour, which deletes what nobody asks for any more, and more often sums of usage
+and deleted conversations."""
 
 import itertools
 import logging
@@ -29,6 +30,7 @@ def tidy_up(*, is_hourly: bool) -> None:
     try:
         tidy_up_usage()
         tidy_up_budgets()
+        tidy_up_conversations()
         if is_hourly:
             tidy_up_files()
             tidy_up_runs()
@@ -39,6 +41,16 @@ def tidy_up(*, is_hourly: bool) -> None:
             tidy_up_triggers()
     finally:
         connection.close()
+
+
+def tidy_up_conversations() -> None:
+    from apps.chat import arrangement
+
+    try:
+        if erased := arrangement.erase_deleted():
+            logger.info("Erased conversations that were deleted: %d", erased)
+    except Exception:
+        logger.exception("Deleted conversations could not be erased")
 
 
 def tidy_up_files() -> None:

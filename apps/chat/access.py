@@ -24,7 +24,7 @@ from apps.accounts.sender_headers import locale_of
 from apps.accounts.teams import may_work_in, team_now, team_of
 from apps.chat.folders import folder_of
 from apps.chat.mirror import mirror
-from apps.chat.models import Conversation
+from apps.chat.models import Conversation, Folder, PinnedApplication
 from apps.errors import Refused
 from apps.live import consents
 from apps.live.models import Run
@@ -117,7 +117,8 @@ def caller_of_run(run: Run) -> Caller:
 
 
 def own(caller: Caller) -> QuerySet[Conversation]:
-    return Conversation.objects.filter(owner=caller.bucket)
+    """The conversations of a caller, without deleted ones."""
+    return Conversation.objects.kept().filter(owner=caller.bucket)
 
 
 def mark_read(conversation: UUID) -> None:
@@ -167,6 +168,11 @@ def adopt(bucket: str, caller: Caller) -> None:
     """Give a user who signed in the conversations and files of the session before that."""
     taken = [*Conversation.objects.filter(owner=bucket).values_list("pk", flat=True)]
     Conversation.objects.filter(owner=bucket).update(owner=caller.bucket)
+    Folder.objects.filter(owner=bucket).update(owner=caller.bucket)
+    pinned = PinnedApplication.objects.filter(owner=caller.bucket)
+    known = list(pinned.values_list("application", flat=True))
+    new = PinnedApplication.objects.filter(owner=bucket).exclude(application__in=known)
+    new.update(owner=caller.bucket)
     for conversation in taken:
         transaction.on_commit(partial(mirror, conversation))
     Run.objects.filter(bucket=bucket).update(bucket=caller.bucket, counted_as=counted_name(caller))

@@ -46,10 +46,11 @@ from apps.chat.frames import (
     read,
 )
 from apps.chat.helpers import stop_helper
-from apps.chat.listing import entries_of, keep_looking
+from apps.chat.listing import keep_looking
 from apps.chat.opening import conversation_opened
 from apps.chat.pinned_versions import find_for
 from apps.chat.protocol import FrameWriter, to_json
+from apps.chat.rail import RailNews, folders_of
 from apps.chat.session_end import check_session
 from apps.errors import ApplicationNotFound, QuickAppError, Refused
 from apps.live.events import AnswerStored, join
@@ -89,8 +90,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.shows_list = False
         self.is_hidden = False
         """Whether the tab is in the background, where nothing is seen."""
+        self.rail = RailNews()
         self.told: dict[str, Any] = {}
-        """What was told last of the list and of the queue, by type of frame."""
+        """What was told last of folders, of what calls and of the queue, by type of frame."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         is_open = True
@@ -169,7 +171,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await decide(self.hub, self.caller, self.slug, sent)
 
     async def open(self, sent: Open) -> None:
-        """Follow a conversation from now on, instead of the one before."""
+        """Follow a conversation from now on, instead of the one before; without one, none."""
+        self.slug = sent.application or self.slug
+        if sent.conversation is None:
+            await self.unfollow()
+            return
         await self.sweeper.sweep(sent.conversation)
         look = database_sync_to_async(conversation_opened)
         opened = await look(self.hub, self.caller, sent.conversation, self.slug)
@@ -187,6 +193,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.note_visibility(sent.hidden)
             return
         self.shows_list = True
+        self.told, self.rail = {}, RailNews()
         if self.watcher is None:
             self.watcher = asyncio.create_task(self.watch())
         self.hub.wake(self.person)
@@ -205,6 +212,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def ask(self, sent: Ask) -> None:
         if self.hub.is_closing:
             raise Refused("server_stopping", "The server is restarting. Ask again in a moment.")
+        self.slug = sent.application or self.slug
         try:
             application = await find_for(self.slug, self.caller, sent.conversation)
         except ApplicationNotFound:
@@ -273,9 +281,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         return True
 
     async def tell_news(self) -> None:
-        """Send the list of conversations and the queue of the open one, if they have changed."""
-        listed = await database_sync_to_async(entries_of)(self.caller, self.slug)
-        await self.tell("list.changed", {"conversations": listed})
+        """Send what has changed in the list of conversations and in the queue of the open one."""
+        news = await database_sync_to_async(self.rail.read)(self.caller)
+        if news is not None:
+            await self.send(text_data=to_json({"type": "list.changed", **news}))
+        folders = await database_sync_to_async(folders_of)(self.caller)
+        await self.tell("folders.changed", {"folders": folders})
         await self.tell("attention.changed", await database_sync_to_async(attention)(self.caller))
         if (open_now := self.conversation) is not None:
             queued = await database_sync_to_async(queue.shown)(self.caller, open_now)

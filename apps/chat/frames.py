@@ -16,6 +16,7 @@ LARGEST_FRAME_BYTES = 1024 * 1024
 LARGEST_NUMBER = 2**53 - 1
 """JavaScript counts exactly up to here."""
 LONGEST_PLACE = 100
+LONGEST_SLUG = 50
 MOST_ATTACHMENTS = 20
 """Files of one question."""
 
@@ -25,10 +26,15 @@ class Frame(BaseModel):
 
 
 class Open(Frame):
-    """Follow a conversation; `after` is the number of the newest event that the page has."""
+    """Follow a conversation; `after` is the number of the newest event that the page has.
+
+    Without a conversation none is followed. `application` is the slug of its application, if it is
+    another than that of the socket or of the frame before.
+    """
 
     type: Literal["open"]
-    conversation: UUID
+    conversation: UUID | None
+    application: str = Field(default="", max_length=LONGEST_SLUG)
     after: int = Field(default=0, ge=0, le=LARGEST_NUMBER)
 
 
@@ -47,7 +53,8 @@ class Ask(Frame):
     refused, queued, or asked at once in its place. `memory` is whether a new conversation may use
     what is remembered of its person. `place` is the slug of the place where the person is, and
     `narrative` says what they look at there. `replaces` is the run of the last answer, which failed or
-    was stopped: its question and what there is of it leave the conversation.
+    was stopped: its question and what there is of it leave the conversation. `application` is as in
+    `open`.
     """
 
     type: Literal["ask"]
@@ -63,6 +70,7 @@ class Ask(Frame):
     place: str = Field(default="", max_length=LONGEST_PLACE)
     narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
     replaces: UUID | None = None
+    application: str = Field(default="", max_length=LONGEST_SLUG)
 
     @field_validator("timezone")
     @classmethod

@@ -9,7 +9,6 @@ from uuid import UUID
 from django.conf import settings
 
 from apps.accounts.caller import Caller
-from apps.chat.access import own
 from apps.chat.models import Conversation
 from apps.live.hub import Hub
 from apps.live.models import Run
@@ -30,11 +29,6 @@ async def keep_looking(
                 with suppress(TimeoutError):
                     async with asyncio.timeout(settings.HEARTBEAT_SECONDS):
                         await news.wait()
-
-
-def entries_of(caller: Caller, application: str) -> list[dict[str, Any]]:
-    mine = own(caller).filter(application__slug=application)
-    return entries(caller, mine[:LISTED_CONVERSATIONS])
 
 
 def entries(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:

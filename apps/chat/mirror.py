@@ -69,7 +69,8 @@ def mirror(conversation: UUID) -> None:
         return
     try:
         with transaction.atomic():
-            row = Conversation.objects.select_related("application").filter(pk=conversation).first()
+            rows = Conversation.objects.kept().select_related("application")
+            row = rows.filter(pk=conversation).first()
             document = None if row is None else document_of(row)
         if document is None:
             remove(conversation)

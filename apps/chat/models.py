@@ -32,6 +32,50 @@ def title_of(question: str) -> str:
     return f"{words.rstrip()}…"
 
 
+class Folder(models.Model):
+    """A person's folder of conversations, which stay when it is deleted."""
+
+    owner = models.CharField(max_length=100)
+    name = models.CharField(max_length=100)
+    position = models.IntegerField()
+    is_collapsed = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("position", "pk")
+        indexes = (models.Index(fields=("owner", "position"), name="folder_of_owner"),)
+
+    def __str__(self) -> str:
+        return f"folder {self.pk}"
+
+
+class PinnedApplication(models.Model):
+    """An application that a person keeps at hand."""
+
+    owner = models.CharField(max_length=100)
+    application = models.ForeignKey(
+        "catalog.Application", on_delete=models.CASCADE, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("created_at", "pk")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("owner", "application"), name="an_application_is_pinned_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"pinned application {self.pk}"
+
+
+class Conversations(models.QuerySet["Conversation"]):
+    def kept(self) -> "Conversations":
+        """Those that were not deleted; a deleted one stays for a moment, so that it can be restored."""
+        return self.filter(deleted_at=None)
+
+
 class Conversation(models.Model):
     """`owner` is the bucket of a caller; every query by a visitor is filtered by it.
 
@@ -70,12 +114,43 @@ class Conversation(models.Model):
         editable=False,
         help_text="Who may read it beside its author: as the team was set when it began.",
     )
+    folder = models.ForeignKey(
+        Folder, on_delete=models.SET_NULL, null=True, editable=False, related_name="conversations"
+    )
+    pinned_at = models.DateTimeField(null=True, editable=False)
+    archived_at = models.DateTimeField(null=True, editable=False)
+    deleted_at = models.DateTimeField(
+        null=True, editable=False, help_text="Hidden since then, and soon erased."
+    )
+    arranged_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="When its owner last renamed, pinned, moved, archived, deleted or restored it.",
+    )
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
+
+    objects = Conversations.as_manager()
 
     class Meta:
         ordering = ("-updated_at",)
         indexes = (
+            models.Index(fields=("owner", "-updated_at", "-id"), name="conversation_by_time"),
+            models.Index(
+                fields=("owner", "arranged_at"),
+                condition=models.Q(arranged_at__isnull=False),
+                name="conversation_arranged",
+            ),
+            models.Index(
+                fields=("owner", "pinned_at"),
+                condition=models.Q(pinned_at__isnull=False),
+                name="conversation_pinned",
+            ),
+            models.Index(
+                fields=("deleted_at",),
+                condition=models.Q(deleted_at__isnull=False),
+                name="conversation_deleted",
+            ),
             models.Index(
                 fields=("owner", "application", "-updated_at"), name="conversation_of_owner"
             ),

@@ -222,7 +222,8 @@ def store_question(
         sender=None if asked.sender is None else asked.sender.shown,
     )
     conversation.updated_at = question.created_at
-    conversation.save(update_fields=["updated_at"])
+    conversation.archived_at = None
+    conversation.save(update_fields=["updated_at", "archived_at"])
     replaces = asked.ask.replaces
     replaced = () if replaces is None else (AttemptReplaced(str(replaces)),)
     events = (*replaced, question_added(question), StatusChanged(run.status))

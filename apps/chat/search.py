@@ -21,12 +21,16 @@ EXCERPT_CHARACTERS = 300
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A conversation, and the part of one message around the first word that was found."""
+    """A conversation, and the part of one message around the first word that was found.
+
+    `turn` is the id under which the page shows that message, "" if only the title has the words.
+    """
 
     id: UUID
     title: str
     updated_at: datetime
     excerpt: str
+    turn: str = ""
 
 
 def search(mine: QuerySet[Conversation], query: str, most: int) -> list[Hit]:
@@ -44,10 +48,16 @@ def search(mine: QuerySet[Conversation], query: str, most: int) -> list[Hit]:
     good = [key for key, score in scores.items() if score >= enough]
     rows = mine.filter(pk__in=good).only("title", "updated_at")
     ranked = sorted(rows, key=lambda row: (scores[row.pk], row.updated_at), reverse=True)
-    return [
-        Hit(row.pk, row.title, row.updated_at, excerpt(best_text(row, words), words))
-        for row in ranked[:most]
-    ]
+    return [hit_of(row, words) for row in ranked[:most]]
+
+
+def hit_of(row: Conversation, words: list[str]) -> Hit:
+    best = best_message(row, words)
+    if best is None:
+        return Hit(row.pk, row.title, row.updated_at, "")
+    # A question has an id of its own on the page, an answer that of its run.
+    turn = best.uuid if best.role == Message.Role.USER else best.run_id or ""
+    return Hit(row.pk, row.title, row.updated_at, excerpt(best.text, words), str(turn))
 
 
 def words_of(query: str) -> list[str]:
@@ -68,15 +78,14 @@ def contains(word: str) -> Q:
     return Q(pk__in=messages_with(word)) if is_indexed(word) else Q(text__icontains=word)
 
 
-def best_text(conversation: Conversation, words: list[str]) -> str:
-    """The message with most of the words; "" if only the title has any."""
+def best_message(conversation: Conversation, words: list[str]) -> Message | None:
+    """The message with most of the words; None if only the title has any."""
     counted = [
         Case(When(contains(word), then=Value(len(word))), default=0, output_field=IntegerField())
         for word in words
     ]
     rows = conversation.messages.said().filter(reduce(or_, map(contains, words)))
-    best = rows.annotate(score=sum(counted, Value(0))).order_by("-score", "-pk").values_list("text")
-    return next((text for (text,) in best[:1]), "")
+    return rows.annotate(score=sum(counted, Value(0))).order_by("-score", "-pk").first()
 
 
 def excerpt(text: str, words: list[str]) -> str:

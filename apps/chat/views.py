@@ -1,6 +1,6 @@
 """The pages: applications, a new conversation, an earlier one; rename, download and delete."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -10,6 +10,7 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
@@ -21,7 +22,7 @@ from apps.accounts.sender_headers import locale_of
 from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
-from apps.chat import conversations
+from apps.chat import arrangement, rail
 from apps.chat.access import (
     VISITOR,
     adopt,
@@ -36,12 +37,13 @@ from apps.chat.access import (
 from apps.chat.context_use import usage_of
 from apps.chat.export import file_name, markdown
 from apps.chat.frames import MOST_ATTACHMENTS
-from apps.chat.listing import LISTED_CONVERSATIONS, entries
+from apps.chat.listing import LISTED_CONVERSATIONS
 from apps.chat.memory_listing import remembering
 from apps.chat.mirror import mirror
-from apps.chat.models import Conversation
+from apps.chat.models import Conversation, PinnedApplication
 from apps.chat.notes.quotes import quote_of
 from apps.chat.request_access import are_shown
+from apps.chat.templatetags.tiles import tile_colour, tile_letters
 from apps.errors import ApplicationBroken, ApplicationNotFound, PlaceNotFound
 from apps.live.notifications import announce_growth
 from apps.manifest.chat_place import ChatPlace
@@ -81,7 +83,16 @@ def index(request: HttpRequest) -> HttpResponse:
     applications = usable(caller).only("slug", "title", "description")
     # Conversations of deleted applications are on no other page.
     earlier = own(caller).filter(application=None)[:LISTED_CONVERSATIONS]
-    context = {"applications": applications, "earlier": by_application(earlier)}
+    pinned = set(
+        PinnedApplication.objects.filter(owner=caller.bucket).values_list("application", flat=True)
+    )
+    context = {
+        "applications": applications,
+        "pinned": [one for one in applications if one.pk in pinned],
+        "others": [one for one in applications if one.pk not in pinned],
+        "recent": rail.rows_of(caller, rail.recent(caller)),
+        "earlier": by_application(earlier),
+    }
     return render(request, "chat/index.html", context)
 
 
@@ -98,6 +109,39 @@ def by_application(conversations: Iterable[Conversation]) -> list[list[Conversat
 @ensure_csrf_cookie
 def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> HttpResponse:
     caller = visitor(request)
+    page = page_of(request, caller, slug, conversation)
+    context = {
+        **page,
+        "page_data": data_of(page),
+        "rail": rail.first_page(caller),
+        "rail_applications": rail.applications(caller, usable(caller)),
+    }
+    return render(request, "chat/chat.html", context)
+
+
+@require_safe
+@never_cache
+def page_data(request: HttpRequest, slug: str, conversation: UUID | None = None) -> JsonResponse:
+    """What a page that is open already needs to show another conversation."""
+    caller = visitor(request)
+    return JsonResponse(data_of(page_of(request, caller, slug, conversation)))
+
+
+def data_of(page: Mapping[str, Any]) -> dict[str, Any]:
+    """What the scripts of the page are told."""
+    place = page["place"]
+    return {
+        "attributes": page["attributes"],
+        "starters": page["starters"],
+        "memory": page["memory"],
+        "place": None if place is None else place.title,
+    }
+
+
+def page_of(
+    request: HttpRequest, caller: Caller, slug: str, conversation: UUID | None
+) -> dict[str, Any]:
+    """What differs between conversations. Raises Http404."""
     former = find_former(caller, slug, conversation) if conversation is not None else None
     if former is not None:
         application = Application(slug=former.former_slug, title=former.former_title)
@@ -110,11 +154,10 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         raise Http404("There is no such conversation.")
     manifest = find_manifest(slug) if former is None else None
     place = find_place(slug, request.GET.get("place", "")) if manifest is not None else None
-    context = {
+    page = {
         "application": application,
         "ended": why_ended(former) if former is not None else "",
         "starters": starters(manifest),
-        "conversations": entries(caller, mine[:LISTED_CONVERSATIONS]),
         "conversation_id": None if conversation is None else str(conversation),
         "text_limit": settings.CHAT_MAX_QUESTION_CHARS,
         "socket_path": f"/ws/chat/{slug}/",
@@ -129,7 +172,32 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         "has_notes": keeps_notes(manifest) and space_of(caller) is not None,
         "draft": quote_of(caller, request.GET.get("note", "")) if manifest is not None else "",
     }
-    return render(request, "chat/chat.html", context)
+    return {**page, "attributes": attributes_of(page)}
+
+
+def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
+    """The data attributes of the page's main element, which its scripts read."""
+    application = page["application"]
+    return {
+        "title": application.title,
+        "description": application.description,
+        "letters": tile_letters(application.title),
+        "tile": str(tile_colour(application.slug)),
+        "address": reverse("chat", args=(application.slug,)),
+        "application": application.slug,
+        "ended": page["ended"],
+        "conversation": page["conversation_id"] or "",
+        "requests": "yes" if page["shows_requests"] else "",
+        "place": "" if page["place"] is None else page["place"].slug,
+        "narrative": page["narrative"],
+        "draft": page["draft"],
+        "notes": reverse("note-links") if page["has_notes"] else "",
+        "socket": page["socket_path"],
+        "text-limit": str(page["text_limit"] or 0),
+        "upload-limit": str(page["upload_limit"]),
+        "upload-types": page["upload_types"],
+        "upload-most": str(page["upload_most"]),
+    }
 
 
 def keeps_notes(manifest: Manifest | None) -> bool:
@@ -159,7 +227,7 @@ def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     if not title or len(title) > LONGEST_TITLE:
         text = f"title: write 1 to {LONGEST_TITLE} characters."
         return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
-    own(visitor(request)).filter(pk=found.pk).update(title=title)
+    arrangement.change(found, title=title)
     mirror(found.pk)
     announce(found)
     return redirect("conversation", slug, conversation)
@@ -167,9 +235,9 @@ def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 @require_POST
 def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Delete a conversation; an answer that is being written in it stops."""
+    """Hide a conversation, and erase it after a while; an answer that is being written in it stops."""
     found = find_conversation(request, slug, conversation)
-    conversations.delete(visitor(request), conversation)
+    arrangement.delete(visitor(request), found, slug)
     announce(found)
     return redirect("index") if found.application_id is None else redirect("chat", slug)
 

@@ -91,7 +91,7 @@ def ask_all(wakes: Sequence[Wake]) -> list[Woken]:
 def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
     """The conversation of each run; those that there are not are made."""
     wanted = [wake.conversation for wake in wakes if wake.conversation is not None]
-    rows = Conversation.objects.filter(pk__in=wanted)
+    rows = Conversation.objects.kept().filter(pk__in=wanted)
     known = {(row.pk, row.owner, row.application_id) for row in rows}
     found, new = {}, []
     visibilities = {team: visibility_of(team) for team in {wake.caller.team for wake in wakes}}

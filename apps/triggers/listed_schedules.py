@@ -44,7 +44,8 @@ def listed(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]:
     waiting = QueuedMessage.objects.filter(pk__in=runs).values_list("pk", flat=True)
     statuses |= dict.fromkeys(waiting, Run.Status.QUEUED)
     places = [row.last_conversation for row in rows if row.last_conversation is not None]
-    known = Conversation.objects.filter(pk__in=places, owner=owner, application__isnull=False)
+    rows_of_owner = Conversation.objects.kept().filter(owner=owner)
+    known = rows_of_owner.filter(pk__in=places, application__isnull=False)
     open_now = set(known.values_list("pk", flat=True))
     return [entry(row, statuses.get(row.last_run), open_now) for row in rows]
 

@@ -129,7 +129,7 @@ def kept_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
     """The one conversation of the webhook; None for a new one."""
     if webhook.conversation_kind != Webhook.Place.ONE or webhook.conversation is None:
         return None
-    rows = Conversation.objects.filter(
+    rows = Conversation.objects.kept().filter(
         pk=webhook.conversation, owner=caller.bucket, application=webhook.application_id
     )
     return webhook.conversation if rows.exists() else None

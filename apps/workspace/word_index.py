@@ -23,10 +23,12 @@ MARKS = r"""!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~"""
 """They part words; PostgreSQL would keep addresses and paths whole, and find no word inside."""
 
 _unspaced = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
     r"\U00020000-\U0003ffff]"
 )
-"""Scripts that put no spaces between words, or that PostgreSQL takes for one word: Thai, Chinese …"""
+"""Scripts that put no spaces between words, or that PostgreSQL takes for one word: Thai, Chinese …
+Hebrew and Arabic write articles and prepositions as the beginning of the word."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -330,7 +330,8 @@ def test_a_lost_connection_is_told_and_what_was_missed_arrives_once(
     expect(chat.get_by_text("one two three")).to_be_visible()
     expect(chat.locator(".step-title")).to_have_text("Counting")
     opened = [frame for frame in socket.received if frame["type"] == "open"]
-    assert opened == [{"type": "open", "conversation": socket.conversation, "after": 4}]
+    wanted = {"type": "open", "conversation": socket.conversation, "after": 4, "application": SLUG}
+    assert opened == [wanted]
     assert socket.asked() == ["Count"]
 
 
@@ -872,7 +873,10 @@ def test_the_data_of_the_page_cannot_leave_its_element(
     page.goto(ADDRESS)
 
     expect(page.get_by_role("button", name=title)).to_be_visible()
-    assert json.loads(page.locator("#starters-data").inner_text())["starters"][0]["title"] == title
+    assert (
+        json.loads(page.locator("#page-data").inner_text())["starters"]["starters"][0]["title"]
+        == title
+    )
 
 
 FIGURES: dict[str, Any] = {

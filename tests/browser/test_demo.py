@@ -137,7 +137,8 @@ def test_a_conversation_can_be_renamed_and_deleted(demo: Page) -> None:
     wait_for_answer(demo)
     demo.get_by_role("link", name="What can you do?").hover()
 
-    demo.get_by_role("button", name="Rename What can you do?").click()
+    demo.get_by_role("button", name="More for What can you do?").click()
+    demo.get_by_role("menuitem", name="Rename").click()
     demo.get_by_label("Title").fill("Abilities")
     demo.get_by_label("Title").press("Enter")
     expect(demo).to_have_title("Abilities · Demo")
@@ -146,8 +147,8 @@ def test_a_conversation_can_be_renamed_and_deleted(demo: Page) -> None:
 
     address = demo.url
     demo.get_by_role("link", name="Abilities").hover()
-    demo.get_by_role("button", name="Delete Abilities").click()
-    demo.get_by_role("button", name="Delete", exact=True).click()
+    demo.get_by_role("button", name="More for Abilities").click()
+    demo.get_by_role("menuitem", name="Delete").click()
     demo.wait_for_url("**/chat/demo/")
     expect(demo.get_by_role("link", name="Abilities")).to_have_count(0)
     gone = demo.goto(address)

@@ -68,8 +68,9 @@ def test_its_owner_is_told_finds_it_again_downloads_and_deletes_it(
     assert download.value.suggested_filename == "Where to_.md"
     assert "## Question" in Path(download.value.path()).read_text()
 
-    page.get_by_role("button", name="Delete Where to?").click()
-    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("link", name="Where to?").hover()
+    page.get_by_role("button", name="More for Where to?").click()
+    page.get_by_role("menuitem", name="Delete").click()
     page.wait_for_url(f"{site.url}/")
     expect(page.get_by_role("heading", name=f"Travel {slug}")).to_have_count(0)
 

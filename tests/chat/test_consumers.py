@@ -383,6 +383,30 @@ async def test_a_conversation_is_not_reached_through_another_application():
     assert refusal["code"] == "conversation_not_found"
 
 
+async def test_one_socket_serves_all_applications_and_follows_none_if_it_is_told_to():
+    other = await add_application()
+    async with scene() as on:
+        on.model.put(None)
+        tab = await on.visitor.tab(on.hub)
+        first = await tab.ask("Hello")
+        await tab.until_over()
+
+        await tab.send_json_to({"type": "open", "conversation": None, "application": other.slug})
+        on.model.put(None)
+        second = await tab.ask("And here?", application=other.slug)
+        await tab.until_over()
+        back = {"type": "open", "conversation": first, "application": on.visitor.slug}
+        await tab.send_json_to(back)
+        opened = await tab.until("conversation.opened")
+
+    rows = Conversation.objects.order_by("created_at").values_list("pk", "application__slug")
+    assert [(str(pk), slug) async for pk, slug in rows] == [
+        (first, on.visitor.slug),
+        (second, other.slug),
+    ]
+    assert opened[-1]["conversation"] == first
+
+
 ID = "b3f0a7de-58f5-4c8c-9f3e-0a4f6f6d2f11"
 
 

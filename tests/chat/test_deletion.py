@@ -10,12 +10,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test import Client, override_settings
+from django.utils import timezone
 
 from apps.accounts.caller import Caller
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application, OperatorKey
 from apps.catalog.resolve import prepare_application, resolve
 from apps.catalog.versions.publication import archive
+from apps.chat.arrangement import UNDO, erase_deleted
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message
 from apps.chat.questions import begin
@@ -25,7 +27,7 @@ from apps.workspace.local.models import StoredFile
 from tests.catalog.rows import make_deployment
 from tests.chat.scripts import PATIENCE, says, scene, text_of
 from tests.chat.test_files import read, send
-from tests.chat.test_views import add_application, add_conversation, entries, visiting
+from tests.chat.test_views import add_application, add_conversation, entries, listed, visiting
 from tests.console.admin.test_history import change_page, last
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
@@ -140,6 +142,8 @@ def test_the_owner_finds_reads_downloads_and_deletes_it(
 
     with django_capture_on_commit_callbacks(execute=True):
         gone = client.post(f"{address}delete/")
+        Conversation.objects.update(deleted_at=timezone.now() - UNDO)
+        assert erase_deleted() == 1
 
     assert (gone.status_code, gone["Location"]) == (302, "/")
     assert (Conversation.objects.count(), StoredFile.objects.count()) == (0, 0)
@@ -203,7 +207,8 @@ def test_a_new_application_of_the_same_name_does_not_inherit_it():
     new = add_application(slug=slug, title="New")
 
     assert state(conversation) == (None, number, slug, "Old")
-    assert entries(client.get(f"/chat/{slug}/")) == []
+    [row] = listed(client.get(f"/chat/{slug}/"))
+    assert row["application"]["ended"]
     page = client.get(f"/chat/{slug}/{conversation.pk}/")
     assert (page.context["application"].title, bool(page.context["ended"])) == ("Old", True)
     assert new.conversations.count() == 0

@@ -10,6 +10,11 @@ COLOURS = 12
 register = template.Library()
 
 
+def tile(slug: str, title: str) -> dict[str, str | int]:
+    """What a page's scripts draw a tile of."""
+    return {"letters": tile_letters(title), "tile": tile_colour(slug)}
+
+
 @register.filter
 def tile_letters(title: str) -> str:
     """The first letters of its first two words."""

@@ -98,6 +98,15 @@ export class ChatComposer extends LitElement {
     this.uploads?.giveBack(attachments);
   }
 
+  /** Show the draft of another conversation; that of the open one is kept. @param {string} key */
+  openDraft(key) {
+    this.draftKey = key;
+    this.text = this.drafts?.read(key) ?? "";
+    this.tried = false;
+    if (!this.uploads?.items.length) this.uploads?.giveBack(this.#keptFiles());
+    this.requestUpdate();
+  }
+
   /** The draft belongs to another conversation now. @param {string} key */
   moveDraft(key) {
     this.drafts?.write(this.draftKey, "");

@@ -24,6 +24,12 @@ export class Follower {
     this.#keepUp();
   }
 
+  /** Stay where the reader is taken. */
+  rest() {
+    this.#following = false;
+    this.#lastTop = scrollY;
+  }
+
   #notice() {
     const top = scrollY;
     // Only a move upwards is the reader's will: the bottom also moves away by itself.

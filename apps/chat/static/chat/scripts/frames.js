@@ -54,7 +54,9 @@
  * @property {string} problem why it could not be asked, or ""
  *
  * @typedef {{type: "queue.changed", conversation: string, messages: Queued[]}} QueueChanged
- * @typedef {{type: "list.changed", conversations: import("./history.js").Entry[]}} ListChanged
+ * @typedef {{type: "list.changed", conversations: import("./history-rows.js").Row[], deleted: string[],
+ *   is_whole: boolean}} ListChanged
+ * @typedef {{type: "folders.changed", folders: import("./history-rows.js").Folder[]}} FoldersChanged
  * @typedef {{type: "results.expired", conversation: string, answers: Record<string, string[]>}} ResultsExpired
  * @typedef {import("./attention.js").Attention & {type: "attention.changed"}} AttentionChanged
  * @typedef {{type: "team.changed"}} TeamChanged
@@ -92,7 +94,7 @@
  *   | AttachmentAdded | AnnotationAdded | NoticeAdded | HelperBegan | HelperEnded
  *   | TodoChanged | RunContinued | AnswerRestarted | InteractionRequested
  *   | InteractionResolved | RunError | MessageComplete} Event
- * @typedef {Opened | Refusal | QueueChanged | ListChanged | ResultsExpired | AttentionChanged
+ * @typedef {Opened | Refusal | QueueChanged | ListChanged | FoldersChanged | ResultsExpired | AttentionChanged
  *   | TeamChanged | Event} Frame
  */
 

@@ -82,16 +82,20 @@ function tokens(count) {
 /**
  * Show what the server knows, and again after each answer.
  * @param {ChatGauge} gauge @param {ChatLog} log @param {Session} session
- * @param {string} base the address of the application
+ * @param {() => string} base the address of the application
  */
 export function offerGauge(gauge, log, session, base) {
   const refresh = async () => {
     const { id } = session.conversation;
-    const use = id ? await get(`${base}${id}/usage/`) : null;
-    if (!use) return;
+    const use = id ? await get(`${base()}${id}/usage/`) : null;
+    if (!use || id !== session.conversation.id) return;
     gauge.use = use;
     log.summary = use.summary;
   };
+  session.addEventListener("reopened", () => {
+    gauge.use = null;
+    log.summary = null;
+  });
   session.addEventListener("opened", (event) => {
     // A conversation that has just begun has no answer to tell of.
     if (!(/** @type {CustomEvent} */ (event).detail.isNew)) void refresh();

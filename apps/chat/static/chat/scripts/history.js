@@ -1,148 +1,264 @@
-/** The visitor's conversations with this application: open, rename, delete. */
+/** The rail: all conversations of the person, whichever application they are with. */
 
-import { html, ifDefined, LitElement, nothing, repeat } from "../vendor/lit.js";
-import { momentText } from "./durations.js";
+import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
+import { actOnFolder, actOnRow, drop } from "./history-actions.js";
+import "./history-dialog.js";
+import { HistoryRows } from "./history-rows.js";
+import "./history-search.js";
+import { CONVERSATION } from "./history-section.js";
 import { icon } from "./icons.js";
-import { post } from "./requests.js";
+import { itemsOfFolder, itemsOfRow } from "./row-menu.js";
 
-/** @typedef {{id: string, title: string, updated_at: string, state?: string}} Entry */
+/**
+ * @import { HistoryDialog } from "./history-dialog.js"
+ * @import { Folder, Row, Section } from "./history-rows.js"
+ * @import { RowMenu } from "./row-menu.js"
+ */
 
-/** What a mark says; a conversation that is done and read has none. @type {Record<string, string>} */
-const MARKS = { running: "Being answered", waiting: "Waiting for you", unread: "Unread" };
-
-/** Dispatches `renamed` (detail: the entry) and `deleted` (detail: its id). */
+/** Dispatches `renamed` (detail: the row), `deleted` (detail: the row) and `said` (detail: words for people who do not see it). */
 export class ChatHistory extends LitElement {
   static properties = {
-    entries: { attribute: false },
     current: { attribute: false },
-    base: { attribute: false },
-    asked: { state: true },
+    shows: { state: true },
     problem: { state: true },
+    rowsChanged: { state: true },
   };
 
   constructor() {
     super();
-    /** @type {Entry[]} */
-    this.entries = [];
+    this.rows = new HistoryRows();
+    this.rows.addEventListener("change", () => (this.rowsChanged += 1));
+    this.rowsChanged = 0;
     /** @type {string | null} */
     this.current = null;
-    this.base = "";
-    /** @type {{entry: Entry, action: "rename" | "delete"} | null} */
-    this.asked = null;
+    /** @type {"list" | "archive" | "hits"} */
+    this.shows = "list";
     this.problem = "";
+    /** @type {Row | Folder | null} that the menu is about */
+    this.chosen = null;
+    this.onMore = new IntersectionObserver((seen) => seen.forEach(({ isIntersecting, target }) => isIntersecting && this.#more(target)));
   }
 
   createRenderRoot() {
     return this;
   }
 
-  /** Put a conversation on top, or give it its new title. @param {string} id @param {string} title */
-  note(id, title) {
-    const entry = { id, title, updated_at: new Date().toISOString() };
-    this.entries = [entry, ...this.entries.filter((known) => known.id !== id)];
-  }
-
   updated() {
-    const dialog = this.querySelector("dialog");
-    if (this.asked && dialog && !dialog.open) dialog.showModal();
+    const dialog = this.#dialog;
+    if (dialog) dialog.rows = this.rows;
+    this.onMore.disconnect(); // so that a button that is still in sight is told of again
+    for (const button of this.querySelectorAll("[data-more]")) this.onMore.observe(button);
   }
 
   render() {
-    return html`<h2 class="history-heading">Conversations</h2>
-      ${this.entries.length
-        ? html`<ul class="history">
-            ${repeat(
-              this.entries,
-              ({ id }) => id,
-              (entry) => this.#entry(entry),
-            )}
-          </ul>`
+    return html`<history-search @searching=${this.#searching} @said=${this.#say}></history-search>
+      <h2 class="visually-hidden">Conversations</h2>
+      ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing}
+      <div
+        class="history-lists"
+        ?hidden=${this.shows === "hits"}
+        @keydown=${this.#press}
+        @row-menu=${(/** @type {CustomEvent} */ { detail }) => this.#openRowMenu(detail)}
+        @row-rename=${(/** @type {CustomEvent<Row>} */ { detail }) => this.#dialog?.ask({ kind: "rename", row: detail })}
+      >
+        ${this.shows === "archive" ? this.#archive() : this.#lists()}
+      </div>
+      <row-menu @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => this.#chosen(detail)}></row-menu>
+      <history-dialog @done=${this.#done}></history-dialog>`;
+  }
+
+  #lists() {
+    const { sections } = this.rows;
+    return html`${repeat(
+        sections,
+        ({ key }) => key,
+        (section) => (section.folder ? this.#folder(section, section.folder) : this.#section(section)),
+      )}
+      ${sections.some(({ folder }) => !folder)
+        ? nothing
         : html`<p class="history-empty">Your conversations will be kept here.</p>`}
-      ${this.asked ? this.#dialog(this.asked) : nothing}`;
+      ${this.#moreButton("main", "Show older conversations")}
+      <div class="history-foot">
+        <button type="button" class="quiet" @click=${() => this.#dialog?.ask({ kind: "new-folder" })}>
+          ${icon("folder-plus")}New folder
+        </button>
+        <button type="button" class="quiet" @click=${this.#openArchive}>${icon("archive")}Archived</button>
+      </div>`;
   }
 
-  /** @param {Entry} entry */
-  #entry(entry) {
-    const title = entry.title || "Untitled";
-    const isCurrent = entry.id === this.current;
-    return html`<li class="history-entry">
-      <a href="${this.base}${entry.id}/" aria-current=${ifDefined(isCurrent ? "page" : undefined)}>
-        <span class="history-title" dir="auto">${isCurrent ? nothing : mark(entry.state)}${title}</span>
-        <time class="history-time" datetime=${entry.updated_at}>${momentText(entry.updated_at)}</time>
-      </a>
-      <button type="button" class="quiet" title="Rename" @click=${() => this.#ask(entry, "rename")}>
-        ${icon("pencil")}<span class="visually-hidden">Rename ${title}</span>
+  /** @param {Section} section */
+  #section({ key, heading, rows }) {
+    return html`<section class="history-section" @dragover=${allow} @drop=${(/** @type {DragEvent} */ event) => this.#drop(event, null)}>
+      <h3 class="history-heading" dir="auto">${heading}</h3>
+      <chat-history-section data-section=${key} .rows=${rows} .current=${this.#currentIn(rows)}></chat-history-section>
+    </section>`;
+  }
+
+  /** @param {Section} section @param {Folder} folder */
+  #folder({ rows }, folder) {
+    const toggled = (/** @type {Event} */ event) =>
+      this.rows.collapse(folder, !(/** @type {HTMLDetailsElement} */ (event.target).open));
+    return html`<section
+      class="history-section history-folder"
+      @dragover=${allow}
+      @drop=${(/** @type {DragEvent} */ event) => this.#drop(event, folder)}
+    >
+      <details ?open=${!folder.collapsed} @toggle=${toggled}>
+        <summary>${icon("chevron-right")}${icon("folder")}<h3 dir="auto">${folder.name}</h3></summary>
+        ${folder.collapsed || rows.length || this.rows.hasMore(String(folder.id))
+          ? nothing
+          : html`<p class="history-empty">Nothing here yet.</p>`}
+        <chat-history-section .rows=${folder.collapsed ? [] : rows} .current=${this.#currentIn(rows)}></chat-history-section>
+        ${folder.collapsed ? nothing : this.#moreButton(String(folder.id), "Show more of this folder")}
+      </details>
+      <button
+        type="button"
+        class="quiet row-more"
+        title="More"
+        aria-haspopup="menu"
+        @click=${(/** @type {Event} */ { currentTarget }) => this.#openFolderMenu(folder, currentTarget)}
+      >
+        ${icon("ellipsis")}<span class="visually-hidden">More for the folder ${folder.name}</span>
       </button>
-      <button type="button" class="quiet" title="Delete" @click=${() => this.#ask(entry, "delete")}>
-        ${icon("trash-2")}<span class="visually-hidden">Delete ${title}</span>
+    </section>`;
+  }
+
+  #archive() {
+    const rows = this.rows.archived;
+    return html`<button type="button" class="quiet history-back" @click=${this.#closeArchive}>
+        ${icon("chevron-right")}Back to all conversations
       </button>
-    </li>`;
+      <section class="history-section">
+        <h3 class="history-heading" tabindex="-1">Archived</h3>
+        ${rows.length || this.rows.hasMore("archived") ? nothing : html`<p class="history-empty">Nothing is archived.</p>`}
+        <chat-history-section .rows=${rows} .current=${this.#currentIn(rows)}></chat-history-section>
+      </section>
+      ${this.#moreButton("archived", "Show older conversations")}`;
   }
 
-  /** @param {{entry: Entry, action: "rename" | "delete"}} asked */
-  #dialog({ entry, action }) {
-    const isRename = action === "rename";
-    return html`<dialog aria-labelledby="dialog-heading" @close=${() => (this.asked = null)}>
-      <form @submit=${this.#confirm}>
-        <h2 id="dialog-heading">${isRename ? "Rename conversation" : "Delete conversation?"}</h2>
-        ${isRename
-          ? html`<label for="dialog-title">Title</label>
-              <input id="dialog-title" name="title" maxlength="200" required .value=${entry.title} />`
-          : html`<p>“${entry.title || "Untitled"}” and its answers will be gone for good.</p>`}
-        ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing}
-        <div class="dialog-buttons">
-          <button type="button" class="button" @click=${this.#close}>Cancel</button>
-          <button class="button ${isRename ? "primary" : "danger"}">${isRename ? "Rename" : "Delete"}</button>
-        </div>
-      </form>
-    </dialog>`;
+  /** @param {string} list @param {string} words */
+  #moreButton(list, words) {
+    if (!this.rows.hasMore(list)) return nothing;
+    return html`<button type="button" class="link history-more" data-more=${list} @click=${() => this.rows.more(list)}>${words}</button>`;
   }
 
-  /** @param {Entry} entry @param {"rename" | "delete"} action */
-  #ask(entry, action) {
-    this.problem = "";
-    this.asked = { entry, action };
+  /** @param {Element} button */
+  #more(button) {
+    if (button instanceof HTMLElement) void this.rows.more(button.dataset.more ?? "");
   }
 
-  #close() {
-    this.querySelector("dialog")?.close();
+  /** @param {Row[]} rows */
+  #currentIn(rows) {
+    return rows.some(({ id }) => id === this.current) ? this.current : null;
   }
 
-  /** @param {SubmitEvent} event */
-  async #confirm(event) {
+  get #dialog() {
+    return /** @type {HistoryDialog | null} */ (this.querySelector("history-dialog"));
+  }
+
+  get #menu() {
+    return /** @type {RowMenu | null} */ (this.querySelector("row-menu"));
+  }
+
+  /** Up and down among the conversations. @param {KeyboardEvent} event */
+  #press(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const links = [...this.querySelectorAll("[data-conversation]")].filter((one) => one instanceof HTMLElement);
+    const at = links.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    if (!step || at < 0) return;
     event.preventDefault();
-    if (!this.asked) return;
-    const { entry, action } = this.asked;
-    const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
-    const title = String(form.get("title") ?? "").trim();
-    const done = await post(`${this.base}${entry.id}/${action}/`, action === "rename" ? { title } : {});
-    if (!done) {
-      this.problem = "That did not work. Check the connection and try again.";
-      return;
-    }
-    this.#close();
-    if (action === "rename") this.#rename(entry, title);
-    else this.#delete(entry);
+    links[at + step]?.focus();
   }
 
-  /** @param {Entry} entry @param {string} title */
-  #rename(entry, title) {
-    this.entries = this.entries.map((known) => (known.id === entry.id ? { ...known, title } : known));
-    this.dispatchEvent(new CustomEvent("renamed", { detail: { ...entry, title } }));
+  /** @param {{row: Row, button: HTMLElement}} asked */
+  #openRowMenu({ row, button }) {
+    this.chosen = row;
+    void this.#menu?.open(itemsOfRow(row), button);
   }
 
-  /** @param {Entry} entry */
-  #delete(entry) {
-    this.entries = this.entries.filter((known) => known.id !== entry.id);
-    this.dispatchEvent(new CustomEvent("deleted", { detail: entry.id }));
+  /** @param {Folder} folder @param {EventTarget | null} button */
+  #openFolderMenu(folder, button) {
+    this.chosen = folder;
+    if (button instanceof HTMLElement) void this.#menu?.open(itemsOfFolder(folder, this.rows.folders), button);
+  }
+
+  /** @param {string} name */
+  async #chosen(name) {
+    const { chosen, rows } = this;
+    if (!chosen) return;
+    this.#tellOf("address" in chosen ? await actOnRow(rows, name, chosen) : await actOnFolder(rows, name, chosen));
+  }
+
+  /** @param {import("./history-actions.js").Outcome} outcome */
+  #tellOf({ said, problem = "", id, deleted, asks }) {
+    this.problem = problem;
+    if (asks) this.#dialog?.ask(asks);
+    if (deleted) this.#tell("deleted", deleted);
+    if (!said) return;
+    this.#tell("said", said);
+    void this.updateComplete.then(() => this.#keepFocus(id));
+  }
+
+  /** A row that moves takes the focus along; what is gone leaves it to the search. @param {string} [id] of a conversation */
+  #keepFocus(id = "") {
+    if (document.activeElement !== document.body) return;
+    requestAnimationFrame(() => {
+      const link = id ? this.querySelector(`[data-conversation="${id}"]`) : null;
+      const next = link ?? this.querySelector("#history-query");
+      if (next instanceof HTMLElement) next.focus();
+    });
+  }
+
+  /** @param {DragEvent} event @param {Folder | null} folder */
+  #drop(event, folder) {
+    const row = this.rows.find(event.dataTransfer?.getData(CONVERSATION) ?? "");
+    if (!row) return;
+    event.preventDefault();
+    if (row.folder !== (folder?.id ?? null)) void drop(this.rows, row, folder).then((outcome) => this.#tellOf(outcome));
+  }
+
+  #openArchive() {
+    this.shows = "archive";
+    void this.rows.more("archived");
+    void this.updateComplete.then(() => this.#focusOn("[tabindex='-1'].history-heading"));
+  }
+
+  #closeArchive() {
+    this.shows = "list";
+    void this.updateComplete.then(() => this.#focusOn("#history-query"));
+  }
+
+  /** @param {string} selector */
+  #focusOn(selector) {
+    const found = this.querySelector(selector);
+    if (found instanceof HTMLElement) found.focus();
+  }
+
+  /** @param {CustomEvent<boolean>} event */
+  #searching({ detail }) {
+    this.shows = detail ? "hits" : "list";
+  }
+
+  /** @param {CustomEvent<string>} event */
+  #say({ detail }) {
+    this.#tell("said", detail);
+  }
+
+  /** @param {CustomEvent<import("./history-dialog.js").Done>} event */
+  #done({ detail: { kind, said, row } }) {
+    this.#tell("said", said);
+    if (kind === "rename" && row) this.#tell("renamed", row);
+    this.#keepFocus(row?.id);
+  }
+
+  /** @param {string} name @param {unknown} detail */
+  #tell(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 }
 customElements.define("chat-history", ChatHistory);
 
-/** @param {string} [state] */
-function mark(state = "") {
-  const said = MARKS[state];
-  return said
-    ? html`<span class="history-mark" data-state=${state} title=${said}><span class="visually-hidden">${said}: </span></span>`
-    : nothing;
+/** @param {DragEvent} event */
+function allow(event) {
+  if (event.dataTransfer?.types.includes(CONVERSATION)) event.preventDefault();
 }

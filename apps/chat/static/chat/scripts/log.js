@@ -30,6 +30,8 @@ export class ChatLog extends LitElement {
     description: { attribute: false },
     starters: { attribute: false },
     ended: { attribute: false },
+    letters: { attribute: false },
+    tile: { attribute: false },
     summary: { attribute: false },
   };
 
@@ -107,6 +109,7 @@ export class ChatLog extends LitElement {
   #answer(answer, isLast) {
     return html`<chat-answer
         class="turn answer"
+        data-turn=${answer.id}
         .answer=${answer}
         .version=${answer.version}
         .retryable=${isLast && !this.busy && !this.ended}
@@ -126,8 +129,8 @@ function senderLine({ kind, title, at }) {
 }
 
 /** @param {Question} turn */
-function question({ text, attachments, place, sender, sending }) {
-  return html`<div class="turn question">
+function question({ id, text, attachments, place, sender, sending }) {
+  return html`<div class="turn question" data-turn=${id}>
     <h2 class="visually-hidden">Question</h2>
     ${sender ? senderLine(sender) : nothing}
     ${place

@@ -42,18 +42,29 @@ function countOf(notes, action) {
 }
 
 /**
+ * Show whether the conversation has memory.
+ * @param {HTMLButtonElement} button with `role="switch"`
+ * @param {import("./session.js").Session} session
+ * @param {boolean | null} memory null where there is none to be switched
+ */
+export function showMemory(button, session, memory) {
+  button.hidden = memory === null;
+  session.memory = memory ?? true;
+  button.ariaChecked = String(session.memory);
+}
+
+/**
  * Let the button switch the memory of the conversation on and off.
  * @param {HTMLButtonElement} button with `role="switch"`
  * @param {import("./session.js").Session} session
- * @param {string} base the address of the application
+ * @param {() => string} base the address of the application
  * @param {(told: {text: string, isProblem: boolean}) => void} tell
  */
 export function offerMemorySwitch(button, session, base, tell) {
-  session.memory = button.ariaChecked === "true";
   button.addEventListener("click", async () => {
     const { id } = session.conversation;
     const on = !session.memory;
-    if (id && !(await post(`${base}${id}/memory/`, { on: String(on) }))) {
+    if (id && !(await post(`${base()}${id}/memory/`, { on: String(on) }))) {
       tell({ text: "That did not work. Check the connection and try again.", isProblem: true });
       return;
     }

@@ -1,113 +1,69 @@
 /** The chat page: one session, and the elements that show it. */
 
-import { Announcer } from "./announcer.js";
-import { CallingConversations, dotIcon } from "./attention.js";
-import { ChatComposer } from "./composer.js";
-import { Connection } from "./connection.js";
 import { ClientCalls } from "./client-calls.js";
 import { Drafts } from "./drafts.js";
 import { acceptDrops } from "./dropping.js";
-import { ChatFiles } from "./files.js";
 import { sumText } from "./figures.js";
-import { Follower } from "./follower.js";
-import { ChatGauge, offerGauge } from "./gauge.js";
-import { ChatHistory } from "./history.js";
-import { ChatLog } from "./log.js";
-import { ChatInteraction } from "./interaction.js";
-import { openInteraction, openQuestion } from "./interactions.js";
-import { offerMemorySwitch } from "./memory.js";
+import { offerGauge } from "./gauge.js";
+import { comeBackTo, offerDownload, showApplication, takeData, writtenData } from "./page-application.js";
+import { focusCard, showWaiting } from "./page-cards.js";
 import { offerFields } from "./page-fields.js";
+import { clearNotices, offerUndo, showConnection, tellUpload } from "./page-notices.js";
+import {
+  announcer,
+  composer,
+  detailOf,
+  element,
+  files,
+  follower,
+  gauge,
+  history,
+  jump,
+  log,
+  page,
+  problem,
+  queue,
+  read,
+  tell,
+  toast,
+  todo,
+} from "./page-parts.js";
+import { base, connection, draftKey, forgetBeginning, session, uploads } from "./page-session.js";
+import { confirmLeft, go, keepLeft, noteAddress, offerSwitching } from "./page-switching.js";
+import { calling, entitle } from "./page-title.js";
 import { PageTools } from "./page-tools.js";
-import { ChatQueue } from "./queue.js";
-import { Session, uuid } from "./session.js";
-import { ChatTodo } from "./todo.js";
-import { Uploads } from "./uploads.js";
 
 /**
- * @import { Starter, Starters } from "./log.js"
- * @import { Entry } from "./history.js"
+ * @import { Starter } from "./log.js"
+ * @import { Row } from "./history-rows.js"
  * @import { Attachment } from "./frames.js"
- * @import { Interaction } from "./interactions.js"
  */
 
-const NOTICES = {
-  connecting: "",
-  open: "",
-  lost: "Connection lost, trying again…",
-  refused: "The server closed this conversation’s connection. Reload the page to go on.",
-};
-
-const page = element("main", HTMLElement).dataset;
-/** @type {Starters} */
-const starters = read("starters-data");
-/** @type {Entry[]} */
-const conversations = read("conversations-data");
-const title = page.title ?? "";
-const base = page.address ?? "";
-const connection = new Connection(page.socket ?? "");
-const session = new Session(connection, page.conversation || null, beginning());
-session.place = page.place ?? "";
-session.narrative = page.narrative ?? "";
-const limits = {
-  size: Number(page.uploadLimit) || Infinity,
-  types: (page.uploadTypes ?? "").split(",").filter(Boolean),
-  most: Number(page.uploadMost) || Infinity,
-};
-const uploads = new Uploads(`${base}files/`, limits, () => session.conversation.id ?? session.begin);
-const log = element("log", ChatLog);
-const composer = element("composer", ChatComposer);
-const history = element("history", ChatHistory);
-const files = element("files", ChatFiles);
-const queue = element("queue", ChatQueue);
-const todo = element("todo", ChatTodo);
-const notice = element("notice", HTMLElement);
+/** Milliseconds after which the list of a page is no longer what it was loaded with. */
+const FRESH = 30_000;
 const sum = element("conversation-sum", HTMLElement);
-const problem = element("problem", HTMLElement);
-const jump = element("jump", HTMLButtonElement);
-const announcer = new Announcer(element("said", HTMLElement), element("warned", HTMLElement));
-const follower = new Follower(element("conversation", HTMLElement), (away) => (jump.hidden = !away));
-const setNotice = element("set-notice", HTMLElement);
-const memoryNotice = element("memory-notice", HTMLElement);
 const tools = new PageTools();
-const calling = new CallingConversations();
-/** @type {{label: string, undo: () => void}[]} fields that the answer has filled in */
-const undoing = [];
-const cardNotice = element("card-notice", HTMLButtonElement);
+const newChat = element("new-chat", HTMLAnchorElement);
 let drawing = false;
-let wasLost = false;
-/** @type {Interaction | undefined} the card that waits for the person */
-let shownCard;
 
-log.heading = title;
-log.description = page.description ?? "";
-log.letters = page.letters ?? "";
-log.tile = page.tile ?? "";
-log.starters = starters;
-log.ended = Boolean(page.ended);
-composer.limit = Number(page.textLimit) || Infinity;
 composer.drafts = new Drafts(page.account ?? "");
-composer.draftKey = draftKey();
-composer.ended = page.ended ?? "";
 composer.uploads = uploads;
-history.base = base;
-history.entries = conversations;
+takeData(writtenData());
+showApplication();
 history.current = session.conversation.id;
-files.base = base;
-files.conversation = session.conversation.id;
-offerDownload();
-const memorySwitch = document.getElementById("memory-switch");
-if (memorySwitch instanceof HTMLButtonElement) offerMemorySwitch(memorySwitch, session, base, tellMemory);
-offerGauge(element("gauge", ChatGauge), log, session, base);
-session.watching = !page.ended;
-listed(conversations);
+history.rows.begin(read("rail-data"));
+offerGauge(gauge, log, session, base);
+entitle();
+offerSwitching();
 
 session.addEventListener("change", scheduleDraw);
 session.addEventListener("opened", (event) => opened(detailOf(event)));
 session.addEventListener("event", (event) => announcer.tell(detailOf(event)));
-session.addEventListener("listed", (event) => listed(detailOf(event)));
+session.addEventListener("listed", (event) => history.rows.take(detailOf(event)));
+session.addEventListener("folders", (event) => history.rows.takeFolders(detailOf(event)));
 session.addEventListener("calling", (event) => {
   calling.take(detailOf(event));
-  entitle(session.conversation.title);
+  entitle();
 });
 session.addEventListener("queued", () => announcer.say("Message queued. It is sent after this answer."));
 session.addEventListener("moved", () => location.assign("/"));
@@ -130,13 +86,15 @@ log.addEventListener("answer", (event) => {
   session.answer(detailOf(event));
 });
 log.addEventListener("helper-stop", (event) => session.stopHelper(detailOf(event)));
-cardNotice.addEventListener("click", focusCard);
 offerFields(tools, describePage, offerUndo);
 tools.publish();
 new ClientCalls(tools, session);
-element("undo-set", HTMLButtonElement).addEventListener("click", undoFields);
 history.addEventListener("renamed", (event) => renamed(detailOf(event)));
 history.addEventListener("deleted", (event) => deleted(detailOf(event)));
+history.addEventListener("said", (event) => announcer.say(detailOf(event)));
+history.rows.addEventListener("change", () => entitle());
+connection.addEventListener("open", () => reconnected());
+toast.addEventListener("left", () => newChat.focus());
 jump.addEventListener("click", () => {
   follower.follow();
   composer.focus();
@@ -173,83 +131,21 @@ function draw() {
   queue.busy = session.busy;
   todo.text = session.conversation.todo;
   composer.disabled = whyDisabled();
-  tell(notice, NOTICES[session.state]);
   if (!session.busy) tell(sum, sumText(session.conversation.turns));
-  announceConnection();
-  showWaiting();
-}
-
-/** A card that appears gets the focus, unless the person is busy elsewhere on the page. */
-function showWaiting() {
-  const card = session.loaded ? openInteraction(session.conversation.running) : undefined;
-  composer.waiting = card !== undefined;
-  composer.answering = session.loaded && openQuestion(session.conversation.running) !== undefined;
-  cardNotice.hidden = card === undefined;
-  if (card !== shownCard) {
-    const hadFocus = document.activeElement?.closest("chat-interaction");
-    shownCard = card;
-    entitle(session.conversation.title);
-    const goOn = () => (card ? focusCard() : composer.focus());
-    if (hadFocus || (card && isIdle())) void afterDrawing().then(goOn);
-  }
-}
-
-/** Whether nothing is being typed. */
-function isIdle() {
-  const at = document.activeElement;
-  return at === document.body || at === null || (at.id === "question" && !composer.text);
-}
-
-/** The elements of the conversation draw one inside of another. */
-async function afterDrawing() {
-  await log.updateComplete;
-  await new Promise((drawn) => requestAnimationFrame(drawn));
-}
-
-function focusCard() {
-  for (const card of document.querySelectorAll("chat-interaction")) {
-    if (card instanceof ChatInteraction && card.interaction === shownCard) card.focus();
-  }
-}
-
-/** @param {HTMLElement} place @param {string} text "" hides the place */
-function tell(place, text) {
-  place.hidden = !text;
-  const words = place.querySelector("span");
-  if (words && words.textContent !== text) words.textContent = text;
+  showConnection();
+  if (showWaiting()) entitle();
 }
 
 /** What a tool may know of the page, beside its fields. */
 function describePage() {
-  const { id, title: name } = session.conversation;
-  return { application: title, address: location.pathname, conversation: { id, title: name } };
-}
-
-/** @param {string} label of a field that was filled in @param {() => void} undo */
-function offerUndo(label, undo) {
-  undoing.push({ label, undo });
-  const labels = new Set(undoing.map((one) => `“${one.label}”`));
-  const words = `The answer filled in ${[...labels].join(", ")}.`;
-  tell(setNotice, words);
-  announcer.say(`${words} It can be undone.`);
-}
-
-function undoFields() {
-  tell(setNotice, "");
-  for (const { undo } of undoing.splice(0).reverse()) undo();
-  announcer.say("Undone.");
+  const { id, title } = session.conversation;
+  return { application: page.title, address: location.pathname, conversation: { id, title } };
 }
 
 function whyDisabled() {
   if (page.ended) return page.ended;
   if (session.state === "refused") return "Reload the page to go on";
-  return starters.chat_message_input_disabled ? "Choose one of the actions above" : "";
-}
-
-function announceConnection() {
-  const isLost = session.state === "lost" || session.state === "refused";
-  if (isLost !== wasLost) announcer.say(isLost ? NOTICES[session.state] : "Connected again.");
-  wasLost = isLost;
+  return log.starters.chat_message_input_disabled ? "Choose one of the actions above" : "";
 }
 
 /** @param {{text: string, attachments: Attachment[], isAnswer: boolean}} written */
@@ -265,18 +161,14 @@ function order({ type, id, changes }) {
   session.queueOrder(type, id, changes);
 }
 
-/** The list as the server has it now. @param {Entry[]} entries */
-function listed(entries) {
-  history.entries = entries;
-  entitle(session.conversation.title);
+/** What was missed while there was no connection is fetched; a page that was just loaded has it. */
+function reconnected() {
+  if (performance.now() > FRESH) void history.rows.refresh();
 }
 
 /** @param {{text: string, attachments?: Attachment[], replaces?: string}} question */
 function ask({ text, attachments, replaces }) {
-  tell(problem, "");
-  tell(setNotice, "");
-  tell(memoryNotice, "");
-  undoing.length = 0;
+  clearNotices();
   session.ask(text, attachments, replaces);
   draw(); // the question is seen in this very frame
   follower.follow();
@@ -284,7 +176,7 @@ function ask({ text, attachments, replaces }) {
 
 /** @param {Starter} starter */
 function start({ text }) {
-  if (starters.auto_submit === false && !starters.chat_message_input_disabled) {
+  if (log.starters.auto_submit === false && !log.starters.chat_message_input_disabled) {
     composer.fill(text);
     return;
   }
@@ -294,46 +186,24 @@ function start({ text }) {
 
 /** @param {{isNew: boolean}} opened */
 function opened({ isNew }) {
-  const { id, title: name } = session.conversation;
+  const { id } = session.conversation;
+  confirmLeft();
   if (isNew && id) {
-    window.history.replaceState(null, "", `${base}${id}/${location.search}`);
-    sessionStorage.removeItem(beginKey());
+    window.history.replaceState(null, "", `${base()}${id}/${location.search}`);
+    forgetBeginning();
     composer.moveDraft(draftKey());
     history.current = id;
     files.conversation = id;
     offerDownload();
-    history.note(id, name);
+    noteAddress();
     comeBackTo(location.pathname);
   }
-  entitle(name);
-}
-
-function offerDownload() {
-  const { id } = session.conversation;
-  const link = element("download", HTMLAnchorElement);
-  link.hidden = !id;
-  if (id) link.href = `${base}${id}/download/`;
-}
-
-/** Signing in leads back to where one is now. @param {string} path */
-function comeBackTo(path) {
-  for (const link of document.querySelectorAll(".account a[href*='?next=']")) {
-    link.setAttribute("href", `${link.getAttribute("href")?.split("?")[0]}?next=${path}`);
-  }
-}
-
-/** With how many others wait for the person or have something new. @param {string} name of the conversation */
-function entitle(name) {
-  const others = calling.count(session.conversation.id, history.entries);
-  const waits = shownCard ? "Waiting for you" : "";
-  const count = others ? `(${others}) ` : "";
-  document.title = count + [waits, name, title].filter(Boolean).join(" · ");
-  dotIcon(others > 0 || waits !== "");
-  element("conversation-title", HTMLElement).textContent = name;
+  entitle();
 }
 
 /** @param {{text: string, question: string, attachments: Attachment[]}} refusal */
 function refused({ text, question, attachments }) {
+  keepLeft();
   tell(problem, text);
   announcer.warn(text);
   showWaiting(); // what is given back may be an answer again, before anything is drawn
@@ -346,34 +216,28 @@ function takeDropped(dropped) {
   composer.focus();
 }
 
-/** @param {{text: string, isProblem: boolean}} told */
-function tellUpload({ text, isProblem }) {
-  if (isProblem) announcer.warn(text);
-  else announcer.say(text);
-}
-
-/** @param {{text: string, isProblem: boolean}} told */
-function tellMemory({ text, isProblem }) {
-  tell(problem, isProblem ? text : "");
-  tell(memoryNotice, isProblem ? "" : text);
-  if (isProblem) announcer.warn(text);
-  else announcer.say(text);
-}
-
-/** @param {Entry} entry */
-function renamed({ id, title: name }) {
-  announcer.say("Conversation renamed.");
+/** @param {Row} row */
+function renamed({ id, title }) {
   if (id !== session.conversation.id) return;
-  session.conversation.title = name;
-  entitle(name);
+  session.conversation.title = title;
+  entitle();
 }
 
-/** @param {string} id */
-function deleted(id) {
-  announcer.say("Conversation deleted.");
-  if (id === session.conversation.id) location.assign(page.ended ? "/" : base);
-  // What had the focus is gone.
-  else element("new-chat", HTMLAnchorElement).focus();
+/** @param {Row} row */
+function deleted(row) {
+  const wasOpen = row.id === session.conversation.id;
+  announcer.say("Conversation deleted. It can be undone for a moment.");
+  if (wasOpen) void go(newChat.href);
+  void toast.show("Conversation deleted.", () => undelete(row, wasOpen));
+}
+
+/** @param {Row} row @param {boolean} wasOpen */
+async function undelete(row, wasOpen) {
+  const wrong = await history.rows.restore(row);
+  tell(problem, wrong);
+  announcer.say(wrong || "Conversation restored.");
+  if (wasOpen && !wrong) await go(new URL(row.address, location.href).href);
+  else newChat.focus();
 }
 
 /** @param {KeyboardEvent} event */
@@ -383,44 +247,7 @@ function stopByKey(event) {
   session.stop();
 }
 
-/** Files are uploaded for a conversation that has yet to begin; a reload finds them again. */
-function beginning() {
-  const begin = sessionStorage.getItem(beginKey()) ?? uuid();
-  if (!page.conversation) sessionStorage.setItem(beginKey(), begin);
-  return begin;
-}
-
-function beginKey() {
-  return `begin ${page.address}`;
-}
-
 /** What the person has written already stays. @param {string} text that the address of the page asks for */
 function beginWith(text) {
   if (!composer.text.includes(text.trim())) composer.fill(composer.text ? `${composer.text}\n\n${text}` : text);
-}
-
-function draftKey() {
-  return `${base}${session.conversation.id ?? ""}`;
-}
-
-/** @param {string} id of a script element with JSON */
-function read(id) {
-  return JSON.parse(element(id, HTMLScriptElement).text);
-}
-
-/**
- * @template {HTMLElement} T
- * @param {string} id
- * @param {new () => T} kind
- * @returns {T}
- */
-function element(id, kind) {
-  const found = document.getElementById(id);
-  if (!(found instanceof kind)) throw new Error(`The page has no ${kind.name} #${id}.`);
-  return found;
-}
-
-/** @param {globalThis.Event} event @returns {any} */
-function detailOf(event) {
-  return /** @type {CustomEvent} */ (event).detail;
 }

@@ -22,6 +22,20 @@ export async function post(path, fields) {
   }
 }
 
+/**
+ * @param {string} path @param {Record<string, string>} fields
+ * @returns {Promise<{status: number, told: any}>} the answer, which is JSON; status 0 if there is none
+ */
+export async function postForm(path, fields) {
+  const body = new URLSearchParams({ ...fields, csrfmiddlewaretoken: csrfToken() });
+  try {
+    const response = await fetch(path, { method: "POST", body });
+    return { status: response.status, told: await response.json() };
+  } catch {
+    return { status: 0, told: null };
+  }
+}
+
 /** @param {string} path @returns {Promise<boolean>} whether it is gone */
 export async function remove(path) {
   try {

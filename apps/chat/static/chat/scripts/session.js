@@ -22,7 +22,7 @@ const MAYBE_NOT_SENT = "The connection was lost on the way. Send your answer aga
 
 /**
  * Dispatches `change` (something is to be shown), `opened`, `event` (detail: a live event that was
- * taken), `listed` (detail: the list of conversations), `calling` (detail: what the person has not seen), `moved` (the person works in another team), `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the question to give back or "").
+ * taken), `reopened` (another conversation is shown), `listed` (detail: what changed in the list of conversations), `folders` (detail: all of them), `calling` (detail: what the person has not seen), `moved` (the person works in another team), `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the question to give back or "").
  */
 export class Session extends EventTarget {
   /** @type {ConnectionState} */
@@ -30,8 +30,6 @@ export class Session extends EventTarget {
   conversation;
   /** @type {Queued[]} messages that are asked after the answer */
   queue = [];
-  /** Whether to be told of the list of conversations and of the queue. */
-  watching = true;
   /** Whether everything that was said before has been replayed. */
   loaded;
   /** The run of the question that was asked here last. */
@@ -50,6 +48,8 @@ export class Session extends EventTarget {
   #replayedUntil = 0;
   /** The ids of the frame before, which the next one does not repeat. */
   #ids = { conversation: "", run: "" };
+  /** @type {Set<string>} conversations that were open before */
+  #left = new Set();
 
   /**
    * @param {Connection} connection
@@ -59,6 +59,8 @@ export class Session extends EventTarget {
   constructor(connection, id, begin) {
     super();
     this.begin = begin;
+    /** The slug of the application. */
+    this.application = "";
     /** Whether a new conversation may use what is remembered of the person. */
     this.memory = true;
     /** The slug of the place where the person is, and what they look at there. */
@@ -72,6 +74,34 @@ export class Session extends EventTarget {
     connection.addEventListener("frame", (event) =>
       this.#receive(/** @type {CustomEvent<Frame>} */ (event).detail),
     );
+  }
+
+  /**
+   * Show another conversation, or none yet, on the same connection.
+   * @param {string | null} id @param {string} begin the id that a new one shall have
+   * @param {string} application its slug
+   * @returns {{text: string, isSent: boolean}} the question that the server has not confirmed
+   */
+  reopen(id, begin, application) {
+    const unconfirmed = this.#pending;
+    if (this.conversation.id) this.#left.add(this.conversation.id);
+    if (id) this.#left.delete(id);
+    clearTimeout(this.#patience);
+    this.#pending = this.#changed = null;
+    this.#later = [];
+    this.queue = [];
+    this.#words = this.asked = "";
+    this.#stopping = false;
+    this.#replayedUntil = 0;
+    this.#ids = { conversation: "", run: "" };
+    this.begin = begin;
+    this.application = application;
+    this.conversation = new Conversation(id);
+    this.loaded = id === null;
+    this.#tell("reopened");
+    const isSent = this.#connection.send({ type: "open", conversation: id, after: 0, application });
+    this.#tell("change");
+    return { text: unconfirmed?.text ?? "", isSent };
   }
 
   /** Whether a question waits for its answer. */
@@ -176,8 +206,9 @@ export class Session extends EventTarget {
     if (document.hidden) this.tellVisibility();
     this.#allowAnswers();
     const { id, last } = this.conversation;
-    if (id) this.#connection.send({ type: "open", conversation: id, after: last });
-    if (this.watching) this.#connection.send({ type: "watch" });
+    const { application } = this;
+    if (id) this.#connection.send({ type: "open", conversation: id, after: last, application });
+    this.#connection.send({ type: "watch" });
     this.#sendPending();
     if (this.#stopping) this.stop();
   }
@@ -195,6 +226,7 @@ export class Session extends EventTarget {
       id,
       text,
       conversation: this.conversation.id,
+      application: this.application,
       begin: this.begin,
       memory: this.memory,
       place: this.place,
@@ -221,7 +253,8 @@ export class Session extends EventTarget {
     else if (frame.type === "queue.changed") this.#takeQueue(frame);
     else if (frame.type === "results.expired") this.#expire(frame);
     else if (frame.type === "team.changed") this.#tell("moved");
-    else if (frame.type === "list.changed") this.#tell("listed", frame.conversations);
+    else if (frame.type === "list.changed") this.#tell("listed", frame);
+    else if (frame.type === "folders.changed") this.#tell("folders", frame.folders);
     else if (frame.type === "attention.changed") this.#tell("calling", frame);
     else this.#take(this.#whole(frame));
     this.#tell("change");
@@ -253,9 +286,10 @@ export class Session extends EventTarget {
 
   /** @param {Opened} frame */
   #open(frame) {
-    this.#ids = { conversation: frame.conversation, run: "" };
     const { conversation } = this;
     const isNew = conversation.id === null;
+    if (isNew && this.#left.has(frame.conversation)) return; // what was asked for before it was left
+    this.#ids = { conversation: frame.conversation, run: "" };
     if (!isNew && conversation.id !== frame.conversation) return;
     conversation.id = frame.conversation;
     conversation.title = frame.title;

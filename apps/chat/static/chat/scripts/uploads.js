@@ -19,6 +19,8 @@ import { sizeText } from "./sizes.js";
  * @property {string} url of the stored file, "" before it is one
  * @property {File | null} file
  * @property {XMLHttpRequest | null} request
+ * @property {string} address that takes it
+ * @property {string} conversation the id of the one that it is for
  *
  * @typedef {{size: number, types: string[], most: number}} Limits types are such as `image/*`
  */
@@ -34,6 +36,8 @@ export class Uploads extends EventTarget {
   limits;
   #address;
   #conversation;
+  /** @type {Map<string, Upload[]>} what waits in other conversations, by their ids */
+  #elsewhere = new Map();
   #next = 1;
 
   /**
@@ -47,6 +51,19 @@ export class Uploads extends EventTarget {
     this.limits = limits;
     this.#conversation = conversation;
     addEventListener("online", () => this.#retryLost());
+  }
+
+  /**
+   * Show the files of another conversation.
+   * @param {string} before the id of the one that was open @param {string} now
+   * @param {string} address that takes its files @param {Limits} limits
+   */
+  open(before, now, address, limits) {
+    this.#elsewhere.set(before, this.items);
+    this.items = this.#elsewhere.get(now) ?? [];
+    this.#elsewhere.delete(now);
+    this.#address = address;
+    this.limits = limits;
   }
 
   get isPending() {
@@ -131,6 +148,8 @@ export class Uploads extends EventTarget {
       url: "",
       file: null,
       request: null,
+      address: this.#address,
+      conversation: this.#conversation(),
       ...given,
     };
   }
@@ -160,9 +179,9 @@ export class Uploads extends EventTarget {
     if (!item.file) return;
     const request = new XMLHttpRequest();
     const form = new FormData();
-    form.set("conversation", this.#conversation());
+    form.set("conversation", item.conversation);
     form.set("file", item.file, item.name);
-    request.open("POST", this.#address);
+    request.open("POST", item.address);
     request.responseType = "json";
     request.setRequestHeader("X-CSRFToken", csrfToken());
     request.upload.addEventListener("progress", ({ loaded, total }) =>

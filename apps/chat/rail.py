@@ -1,0 +1,189 @@
+"""The rail of the chat page: all conversations of a person page by page, and what changed in them."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.accounts.caller import Caller
+from apps.catalog.models import Application
+from apps.chat.access import own
+from apps.chat.models import Conversation, Folder, PinnedApplication
+from apps.chat.templatetags.tiles import tile
+from apps.errors import Refused
+from apps.live.models import Run
+
+PAGE = 50
+"""Rows that are fetched at once."""
+MOST_PINNED = 200
+RECENT = 6
+MOST_APPLICATIONS = 5
+MOST_CHANGED = 200
+"""Rows in one message of news; after more changes the page fetches its list anew."""
+SLACK = timedelta(seconds=60)
+"""Clocks of processes differ, and rows are stored a moment after their time."""
+
+Part = Literal["main", "pinned", "archived"]
+
+
+@dataclass(frozen=True, slots=True)
+class RailPage:
+    """`next` is the `after` of the following page, "" if there is none."""
+
+    rows: list[dict[str, Any]]
+    next: str
+
+
+def first_page(caller: Caller) -> dict[str, Any]:
+    """What a page shows before anything is fetched."""
+    pinned = of_part(caller, "pinned").select_related("application")[:MOST_PINNED]
+    main, end = newest(of_part(caller, "main"))
+    return {
+        "conversations": rows_of(caller, [*pinned, *main]),
+        "next": end,
+        "folders": folders_of(caller),
+    }
+
+
+def of_part(caller: Caller, part: Part) -> QuerySet[Conversation]:
+    if part == "archived":
+        return own(caller).filter(archived_at__isnull=False)
+    kept = own(caller).filter(archived_at=None)
+    if part == "pinned":
+        return kept.filter(pinned_at__isnull=False)
+    return kept.filter(pinned_at=None, folder=None)
+
+
+def recent(caller: Caller) -> QuerySet[Conversation]:
+    """The newest ones of applications that go on."""
+    kept = own(caller).filter(archived_at=None, application__isnull=False)
+    return kept.select_related("application").order_by("-updated_at", "-pk")[:RECENT]
+
+
+def applications(caller: Caller, usable: QuerySet[Application]) -> list[Application]:
+    """Those that a person keeps at hand, else the ones they used last."""
+    pinned = PinnedApplication.objects.filter(owner=caller.bucket).values_list("application")
+    if found := list(usable.filter(pk__in=pinned)[:MOST_APPLICATIONS]):
+        return found
+    newest = own(caller).filter(archived_at=None, application__isnull=False)
+    used = newest.order_by("-updated_at").values_list("application", flat=True)[:PAGE]
+    return list(usable.filter(pk__in=list(dict.fromkeys(used))[:MOST_APPLICATIONS]))
+
+
+def of_folder(caller: Caller, folder: int) -> QuerySet[Conversation]:
+    return own(caller).filter(archived_at=None, pinned_at=None, folder=folder)
+
+
+def read_page(caller: Caller, found: QuerySet[Conversation], after: str = "") -> RailPage:
+    """The newest of them, or those after the end of the page before. Raises `Refused`."""
+    shown, end = newest(found, after)
+    return RailPage(rows_of(caller, shown), end)
+
+
+def newest(found: QuerySet[Conversation], after: str = "") -> tuple[list[Conversation], str]:
+    """A page of conversations, and where it ends, "" if it is the last one. Raises `Refused`."""
+    if after:
+        moment, pk = read_cursor(after)
+        found = found.filter(updated_at__lte=moment).exclude(updated_at=moment, pk__gte=pk)
+    found = found.select_related("application").order_by("-updated_at", "-pk")
+    rows = list(found[: PAGE + 1])
+    shown = rows[:PAGE]
+    end = f"{shown[-1].updated_at.isoformat()} {shown[-1].pk}" if len(rows) > PAGE else ""
+    return shown, end
+
+
+def read_cursor(written: str) -> tuple[datetime, UUID]:
+    """Raises `Refused`."""
+    moment, _, pk = written.rpartition(" ")
+    try:
+        read = datetime.fromisoformat(moment), UUID(pk)
+    except ValueError:
+        read = None
+    if read is None or read[0].tzinfo is None:
+        raise Refused("bad_request", "after: write what stands in `next` of the page before.")
+    return read
+
+
+def rows_of(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:
+    """The rows of the list; `state` is running, waiting, unread or done."""
+    states = states_of(caller)
+    return [row_of(one, states.get(one.pk, "")) for one in conversations]
+
+
+def states_of(caller: Caller) -> dict[UUID, str]:
+    """The conversations that are being answered."""
+    going = Run.objects.filter(bucket=caller.bucket, status__in=Run.OPEN)
+    return {
+        stream: "waiting" if status == Run.Status.WAITING else "running"
+        for stream, status in going.values_list("stream", "status")
+    }
+
+
+def row_of(conversation: Conversation, state: str) -> dict[str, Any]:
+    application = conversation.application
+    slug = conversation.former_slug if application is None else application.slug
+    title = conversation.former_title if application is None else application.title
+    return {
+        "id": str(conversation.pk),
+        "title": conversation.title,
+        "updated_at": conversation.updated_at.isoformat(),
+        "state": state or ("unread" if conversation.is_unread else "done"),
+        "address": reverse("conversation", args=(slug, conversation.pk)),
+        "application": {"title": title, "ended": application is None, **tile(slug, title)},
+        "folder": conversation.folder_id,
+        "pinned": conversation.pinned_at is not None,
+        "archived": conversation.archived_at is not None,
+    }
+
+
+def folders_of(caller: Caller) -> list[dict[str, Any]]:
+    rows = Folder.objects.filter(owner=caller.bucket)
+    return [{"id": row.pk, "name": row.name, "collapsed": row.is_collapsed} for row in rows]
+
+
+@dataclass
+class RailNews:
+    """What one page has been told of its rail, so that it is told of changes alone."""
+
+    since: datetime = field(default_factory=lambda: timezone.now() - SLACK)
+    told: dict[UUID, dict[str, Any] | None] = field(default_factory=dict)
+    lively: frozenset[UUID] = frozenset()
+    """Conversations that were being answered or unread: these states leave no time behind."""
+
+    def read(self, caller: Caller) -> dict[str, Any] | None:
+        """The rows that changed, and the ids of deleted conversations; None without changes.
+
+        Unless `is_whole`, there are more changes than are told, and the list has to be fetched anew.
+        """
+        now = timezone.now()
+        states = states_of(caller)
+        unread = own(caller).filter(is_unread=True).values_list("pk", flat=True)[:MOST_CHANGED]
+        lively = frozenset([*list(states)[:MOST_CHANGED], *unread])
+        found = changed(caller, self.since, lively | self.lively)
+        fresh = {
+            one.pk: row_of(one, states.get(one.pk, "")) if one.deleted_at is None else None
+            for one in found[:MOST_CHANGED]
+        }
+        new = {pk: row for pk, row in fresh.items() if pk not in self.told or self.told[pk] != row}
+        self.told, self.lively, self.since = fresh, lively, now - SLACK
+        if not new:
+            return None
+        return {
+            "conversations": [row for row in new.values() if row is not None],
+            "deleted": [str(pk) for pk, row in new.items() if row is None],
+            "is_whole": len(found) <= MOST_CHANGED,
+        }
+
+
+def changed(caller: Caller, since: datetime, lively: Collection[UUID]) -> list[Conversation]:
+    """Conversations with news since then, deleted ones too."""
+    # One query for each index: a database reads whole tables for some unions of conditions.
+    mine = Conversation.objects.filter(owner=caller.bucket).select_related("application")
+    asked = (Q(updated_at__gte=since), Q(arranged_at__gte=since), Q(pk__in=lively))
+    found = {one.pk: one for which in asked for one in mine.filter(which)[: MOST_CHANGED + 1]}
+    return sorted(found.values(), key=lambda one: one.updated_at, reverse=True)

@@ -1,0 +1,64 @@
+/** What the menus of the rail do. */
+
+import { post } from "./requests.js";
+
+/**
+ * @import { Folder, HistoryRows, Row } from "./history-rows.js"
+ * @typedef {{said?: string, problem?: string, id?: string, deleted?: Row, asks?: import("./history-dialog.js").Asked}} Outcome
+ *   `said` is told to people who do not see it, `id` is the conversation that keeps the focus, `asks` opens a dialog
+ */
+
+/** @param {HistoryRows} rows @param {string} name of the item @param {Row} row @returns {Promise<Outcome>} */
+export async function actOnRow(rows, name, row) {
+  switch (name) {
+    case "rename":
+    case "move":
+      return { asks: { kind: name, row } };
+    case "pin":
+      return arrange(rows, row, { pinned: String(!row.pinned) }, row.pinned ? "No longer pinned." : "Pinned.");
+    case "archive":
+      return arrange(rows, row, { archived: "true" }, "Conversation archived.");
+    case "unarchive":
+      return arrange(rows, row, { archived: "false" }, "Conversation restored from the archive.");
+    case "delete":
+      return remove(rows, row);
+    default:
+      return {};
+  }
+}
+
+/** @param {HistoryRows} rows @param {string} name of the item @param {Folder} folder @returns {Promise<Outcome>} */
+export async function actOnFolder(rows, name, folder) {
+  if (name === "rename-folder") return { asks: { kind: name, folder } };
+  if (name === "delete-folder") {
+    const { problem } = await rows.changeFolders(`${folder.id}/delete/`, {});
+    if (problem) return { problem };
+    await rows.refresh(); // its conversations are among the others now
+    return { said: "Folder deleted. Its conversations are still here." };
+  }
+  const at = rows.folders.findIndex(({ id }) => id === folder.id);
+  const before = rows.folders[at + (name === "folder-up" ? -1 : 2)];
+  const { problem } = await rows.changeFolders(`${folder.id}/`, { before: before ? String(before.id) : "" });
+  return problem ? { problem } : { said: "Folder moved." };
+}
+
+/** Put a conversation that is dropped there into a folder. @param {HistoryRows} rows @param {Row} row @param {Folder | null} folder @returns {Promise<Outcome>} */
+export async function drop(rows, row, folder) {
+  const fields = { folder: folder ? String(folder.id) : "", ...(row.pinned ? { pinned: "false" } : {}) };
+  return arrange(rows, row, fields, folder ? "Conversation moved." : "Conversation taken out of its folder.");
+}
+
+/** @param {HistoryRows} rows @param {Row} row @param {Parameters<HistoryRows["arrange"]>[1]} fields @param {string} said @returns {Promise<Outcome>} */
+async function arrange(rows, row, fields, said) {
+  const problem = await rows.arrange(row, fields);
+  return problem ? { problem } : { said, id: row.id };
+}
+
+/** @param {HistoryRows} rows @param {Row} row @returns {Promise<Outcome>} */
+async function remove(rows, row) {
+  if (!(await post(`${row.address}delete/`, {}))) {
+    return { problem: "The conversation was not deleted. Check the connection and try again." };
+  }
+  rows.remove(row.id);
+  return { deleted: row };
+}

@@ -1,0 +1,151 @@
+/** The dialogs of the rail: a title, the name of a folder, and into which folder a conversation goes. */
+
+import { html, LitElement, nothing } from "../vendor/lit.js";
+
+/**
+ * @import { Folder, HistoryRows, Row } from "./history-rows.js"
+ * @typedef {{kind: "rename" | "move", row: Row} | {kind: "new-folder"} | {kind: "rename-folder", folder: Folder}} Asked
+ * @typedef {{kind: Asked["kind"], said: string, row?: Row}} Done `said` is told to people who do not see it
+ */
+
+const HEADINGS = {
+  rename: "Rename conversation",
+  move: "Move to a folder",
+  "new-folder": "New folder",
+  "rename-folder": "Rename folder",
+};
+const LONGEST = { rename: 200, "rename-folder": 100, "new-folder": 100 };
+
+/** Dispatches `done` (detail: what was done) after the server has done it. */
+export class HistoryDialog extends LitElement {
+  static properties = { asked: { state: true }, problem: { state: true }, isNew: { state: true } };
+
+  constructor() {
+    super();
+    /** @type {HistoryRows | undefined} */
+    this.rows = undefined;
+    /** @type {Asked | null} */
+    this.asked = null;
+    this.problem = "";
+    /** Whether the conversation goes into a folder that is made for it. */
+    this.isNew = false;
+    /** @type {Element | null} what had the focus */
+    this.opener = null;
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  /** @param {Asked} asked */
+  ask(asked) {
+    this.opener = document.activeElement;
+    this.problem = "";
+    this.isNew = asked.kind === "move" && !this.rows?.folders.length;
+    this.asked = asked;
+  }
+
+  updated() {
+    const dialog = this.querySelector("dialog");
+    if (!this.asked || !dialog || dialog.open) return;
+    dialog.showModal();
+    const field = dialog.querySelector("input[name=text]");
+    if (field instanceof HTMLInputElement) field.select();
+  }
+
+  render() {
+    const { asked } = this;
+    if (!asked) return nothing;
+    return html`<dialog aria-labelledby="dialog-heading" @close=${this.#closed}>
+      <form @submit=${this.#confirm}>
+        <h2 id="dialog-heading">${HEADINGS[asked.kind]}</h2>
+        ${asked.kind === "move" ? this.#folders(asked.row) : this.#field(asked.kind, textOf(asked))}
+        ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing}
+        <div class="dialog-buttons">
+          <button type="button" class="button" @click=${this.#close}>Cancel</button>
+          <button class="button primary">${buttonOf(asked.kind)}</button>
+        </div>
+      </form>
+    </dialog>`;
+  }
+
+  /** @param {"rename" | "new-folder" | "rename-folder"} kind @param {string} text */
+  #field(kind, text) {
+    return html`<label for="dialog-text">${kind === "rename" ? "Title" : "Name"}</label>
+      <input id="dialog-text" name="text" maxlength=${LONGEST[kind]} required autocomplete="off" .value=${text} />`;
+  }
+
+  /** @param {Row} row */
+  #folders(row) {
+    const folders = this.rows?.folders ?? [];
+    return html`<fieldset class="folder-choice">
+        <legend>Folder of “${row.title || "Untitled"}”</legend>
+        ${folders.map(({ id, name }) => this.#choice(String(id), name, row.folder === id && !this.isNew))}
+        ${row.folder === null ? nothing : this.#choice("", "No folder", false)}
+        ${this.#choice("new", "A new folder", this.isNew)}
+      </fieldset>
+      ${this.isNew ? this.#field("new-folder", "") : nothing}`;
+  }
+
+  /** @param {string} value @param {string} words @param {boolean} checked */
+  #choice(value, words, checked) {
+    const choose = () => (this.isNew = value === "new");
+    return html`<label>
+      <input type="radio" name="folder" value=${value} required .checked=${checked} @change=${choose} />
+      <span dir="auto">${words}</span>
+    </label>`;
+  }
+
+  #close() {
+    this.querySelector("dialog")?.close();
+  }
+
+  #closed() {
+    this.asked = null;
+    if (this.opener instanceof HTMLElement && this.opener.isConnected) this.opener.focus();
+  }
+
+  /** @param {SubmitEvent} event */
+  async #confirm(event) {
+    event.preventDefault();
+    const { asked, rows } = this;
+    if (!asked || !rows) return;
+    const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
+    const text = String(form.get("text") ?? "").trim();
+    this.problem = await carryOut(rows, asked, text, String(form.get("folder") ?? ""));
+    if (this.problem) return;
+    this.#close();
+    this.dispatchEvent(new CustomEvent("done", { detail: doneOf(asked, text) }));
+  }
+}
+customElements.define("history-dialog", HistoryDialog);
+
+/** @param {Asked} asked */
+function textOf(asked) {
+  if (asked.kind === "rename") return asked.row.title;
+  return asked.kind === "rename-folder" ? asked.folder.name : "";
+}
+
+/** @param {Asked["kind"]} kind */
+function buttonOf(kind) {
+  if (kind === "move") return "Move";
+  return kind === "new-folder" ? "Create" : "Rename";
+}
+
+/** @param {HistoryRows} rows @param {Asked} asked @param {string} text @param {string} folder @returns {Promise<string>} what went wrong, or "" */
+async function carryOut(rows, asked, text, folder) {
+  if (asked.kind === "rename") return rows.rename(asked.row, text);
+  if (asked.kind === "rename-folder") return (await rows.changeFolders(`${asked.folder.id}/`, { name: text })).problem;
+  if (asked.kind === "new-folder") return (await rows.changeFolders("", { name: text })).problem;
+  if (folder !== "new") return rows.arrange(asked.row, { folder });
+  const made = await rows.changeFolders("", { name: text });
+  return made.problem || rows.arrange(asked.row, { folder: String(made.folder) });
+}
+
+/** @param {Asked} asked @param {string} text @returns {Done} */
+function doneOf(asked, text) {
+  const { kind } = asked;
+  if (kind === "rename") return { kind, said: "Conversation renamed.", row: { ...asked.row, title: text } };
+  if (kind === "move") return { kind, said: "Conversation moved.", row: asked.row };
+  return { kind, said: kind === "new-folder" ? "Folder created." : "Folder renamed." };
+}

@@ -1,0 +1,124 @@
+/** The search in all conversations of the person, in the rail. */
+
+import { html, LitElement, nothing } from "../vendor/lit.js";
+import { icon } from "./icons.js";
+import { get } from "./requests.js";
+import { tile } from "./tile.js";
+
+/**
+ * @import { Row } from "./history-rows.js"
+ * @typedef {Row & {excerpt: string, turn: string}} Hit `turn` is the message on the page, "" for the title
+ */
+
+/** Milliseconds after the last key. */
+const PAUSE = 200;
+
+/** Dispatches `searching` (detail: whether results are shown) and `said` (detail: words for people who do not see it). */
+export class HistorySearch extends LitElement {
+  static properties = { query: { state: true }, hits: { state: true }, failed: { state: true } };
+  #timer = 0;
+
+  constructor() {
+    super();
+    this.query = "";
+    /** @type {Hit[] | null} null before they are known */
+    this.hits = null;
+    this.failed = false;
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  render() {
+    return html`<div class="history-search">
+        ${icon("search")}
+        <label class="visually-hidden" for="history-query">Search conversations</label>
+        <input
+          type="search"
+          id="history-query"
+          placeholder="Search conversations"
+          dir="auto"
+          autocomplete="off"
+          maxlength="500"
+          .value=${this.query}
+          @input=${this.#write}
+          @keydown=${this.#press}
+        />
+      </div>
+      ${this.query.trim() ? this.#results() : nothing}`;
+  }
+
+  #results() {
+    if (this.failed) return html`<p class="history-empty">The search cannot be asked. Check the connection and try again.</p>`;
+    if (!this.hits) return html`<p class="history-empty working">Searching…</p>`;
+    if (!this.hits.length) return html`<p class="history-empty">Nothing was found.</p>`;
+    const words = wordsOf(this.query);
+    return html`<ul class="history hits" aria-label="Found conversations">
+      ${this.hits.map((hit) => this.#hit(hit, words))}
+    </ul>`;
+  }
+
+  /** @param {Hit} hit @param {string[]} words */
+  #hit({ id, title, address, application, excerpt, turn, archived }, words) {
+    return html`<li class="history-entry">
+      <a href="${address}${turn ? `#turn-${turn}` : ""}" data-conversation=${id}>
+        ${tile(application, "small")}
+        <span class="history-title" dir="auto">${marked(title || "Untitled", words)}</span>
+        <span class="visually-hidden">${application.title}</span>
+        ${archived ? html`<span class="hit-note">Archived</span>` : nothing}
+        ${excerpt ? html`<span class="hit-excerpt" dir="auto">${marked(excerpt, words)}</span>` : nothing}
+      </a>
+    </li>`;
+  }
+
+  clear() {
+    clearTimeout(this.#timer);
+    this.query = "";
+    this.hits = null;
+    this.dispatchEvent(new CustomEvent("searching", { detail: false }));
+  }
+
+  /** @param {KeyboardEvent} event */
+  #press(event) {
+    if (event.key === "ArrowDown") {
+      event.preventDefault();
+      this.querySelector("a")?.focus();
+    }
+    if (event.key !== "Escape" || !this.query) return;
+    event.preventDefault(); // it neither stops the answer nor closes the rail
+    this.clear();
+  }
+
+  /** @param {InputEvent} event */
+  #write(event) {
+    this.query = /** @type {HTMLInputElement} */ (event.target).value;
+    clearTimeout(this.#timer);
+    if (!this.query.trim()) return this.clear();
+    this.dispatchEvent(new CustomEvent("searching", { detail: true }));
+    this.#timer = setTimeout(() => this.#search(this.query), PAUSE);
+  }
+
+  /** @param {string} query */
+  async #search(query) {
+    const told = await get(`/conversations/search/?${new URLSearchParams({ q: query })}`);
+    if (query !== this.query) return; // something else is asked for by now
+    this.failed = told === null;
+    this.hits = told?.hits ?? null;
+    const count = this.hits?.length ?? 0;
+    const said = count === 1 ? "1 conversation found." : `${count || "No"} conversations found.`;
+    if (told) this.dispatchEvent(new CustomEvent("said", { detail: said }));
+  }
+}
+customElements.define("history-search", HistorySearch);
+
+/** @param {string} query */
+function wordsOf(query) {
+  return query.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+/** The text with the words marked. @param {string} text @param {string[]} words */
+function marked(text, words) {
+  const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
+  return text.split(pattern).map((part, place) => (place % 2 ? html`<mark>${part}</mark>` : part));
+}

@@ -1,0 +1,68 @@
+/** What the page shows of the application, on its first load and when another conversation is opened in place. */
+
+import { offerMemorySwitch, showMemory } from "./memory.js";
+import { tellMemory } from "./page-notices.js";
+import { composer, element, files, log, page, read, tell } from "./page-parts.js";
+import { base, draftKey, session } from "./page-session.js";
+
+/**
+ * @import { Starters } from "./log.js"
+ * @typedef {object} PageData
+ * @property {Record<string, string>} attributes of the main element
+ * @property {Starters} starters
+ * @property {boolean | null} memory whether the conversation has it; null where there is none to be switched
+ * @property {string | null} place the title of the place where the person is
+ */
+
+const main = element("main", HTMLElement);
+const memorySwitch = element("memory-switch", HTMLButtonElement);
+const newChat = element("new-chat", HTMLAnchorElement);
+const placeNotice = element("place-notice", HTMLElement);
+
+offerMemorySwitch(memorySwitch, session, base, tellMemory);
+
+/** What the server has written into the page. @returns {PageData} */
+export function writtenData() {
+  return read("page-data");
+}
+
+/** @param {PageData} data */
+export function takeData({ attributes, starters, memory, place }) {
+  for (const [name, value] of Object.entries(attributes)) main.setAttribute(`data-${name}`, value);
+  log.starters = starters;
+  showMemory(memorySwitch, session, memory);
+  tell(placeNotice, [place, page.narrative].filter(Boolean).join(": "));
+}
+
+/** Draw what is known of the application and the open conversation. */
+export function showApplication() {
+  const { id } = session.conversation;
+  element("application-title", HTMLElement).textContent = page.title ?? "";
+  log.heading = page.title ?? "";
+  log.description = page.description ?? "";
+  log.letters = page.letters ?? "";
+  log.tile = page.tile ?? "";
+  log.ended = Boolean(page.ended);
+  composer.limit = Number(page.textLimit) || Infinity;
+  composer.ended = page.ended ?? "";
+  composer.openDraft(draftKey());
+  newChat.href = page.ended ? "/" : base();
+  files.base = base();
+  files.conversation = id;
+  offerDownload();
+  comeBackTo(location.pathname);
+}
+
+export function offerDownload() {
+  const { id } = session.conversation;
+  const link = element("download", HTMLAnchorElement);
+  link.hidden = !id;
+  if (id) link.href = `${base()}${id}/download/`;
+}
+
+/** Signing in leads back to where one is now. @param {string} path */
+export function comeBackTo(path) {
+  for (const link of document.querySelectorAll(".account a[href*='?next=']")) {
+    link.setAttribute("href", `${link.getAttribute("href")?.split("?")[0]}?next=${path}`);
+  }
+}

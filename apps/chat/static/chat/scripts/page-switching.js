@@ -1,0 +1,130 @@
+/** Another conversation is opened without leaving the page; the address and the buttons of the browser go along. */
+
+import { showApplication, takeData } from "./page-application.js";
+import { clearNotices } from "./page-notices.js";
+import { announcer, composer, element, follower, history, log, page } from "./page-parts.js";
+import { beginning, draftKey, limits, session, base, uploads } from "./page-session.js";
+import { entitle } from "./page-title.js";
+import { get } from "./requests.js";
+
+const CONVERSATION = /^\/chat\/[-\w]+\/(?:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/)?$/;
+const TURN = /^#turn-(.+)$/;
+/** Milliseconds after which a message that was jumped to is no longer marked. */
+const MARKED = 3_000;
+const sidebar = element("sidebar", HTMLElement);
+let shown = location.pathname;
+let opening = 0;
+/** @type {{key: string, text: string} | null} a question that was on its way when its conversation was left */
+let unconfirmed = null;
+
+/** Open links of the rail in place, and follow the buttons of the browser. */
+export function offerSwitching() {
+  sidebar.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (!link || !isPlain(event) || !CONVERSATION.test(link.pathname) || link.origin !== location.origin) return;
+    if (link.hasAttribute("download")) return;
+    event.preventDefault();
+    void go(link.href);
+  });
+  addEventListener("popstate", () => {
+    if (location.pathname !== shown) void open(location.href);
+    else jump();
+  });
+  session.addEventListener("change", jump);
+}
+
+/** The conversation that was new has an address now. */
+export function noteAddress() {
+  shown = location.pathname;
+}
+
+/** Whether the question that was on its way arrived. */
+export function confirmLeft() {
+  if (unconfirmed && composer.drafts?.read(unconfirmed.key) === unconfirmed.text) composer.drafts.write(unconfirmed.key, "");
+  unconfirmed = null;
+}
+
+/** What was on its way was refused: it stays as the draft of its conversation. */
+export function keepLeft() {
+  unconfirmed = null;
+}
+
+/** @param {string} href of a conversation, or of an application for a new one */
+export async function go(href) {
+  const { pathname } = new URL(href);
+  if (await open(href)) {
+    if (sidebar.matches(":popover-open")) sidebar.hidePopover();
+    if (matchMedia("(pointer: fine)").matches || pathname.split("/").length === 4) composer.focus();
+    else element("main", HTMLElement).focus({ preventScroll: true });
+  }
+}
+
+/** @param {string} href @returns {Promise<boolean>} false if another one was opened meanwhile */
+async function open(href) {
+  const { pathname, search, hash } = new URL(href);
+  const number = ++opening;
+  const id = CONVERSATION.exec(pathname)?.[1] ?? null;
+  if (pathname === shown && id) {
+    if (location.href !== href) window.history.pushState(null, "", href);
+    jump();
+    return true;
+  }
+  history.current = id;
+  const data = await get(`${pathname}page/${search}`);
+  if (number !== opening) return false;
+  if (!data) {
+    location.assign(href); // the server says what is wrong
+    return false;
+  }
+  if (location.href !== href) window.history.pushState(null, "", `${pathname}${search}${hash}`);
+  shown = pathname;
+  reopen(id, data);
+  return true;
+}
+
+/** @param {string | null} id @param {import("./page-application.js").PageData} data */
+function reopen(id, data) {
+  const left = { key: draftKey(), files: session.conversation.id ?? session.begin };
+  clearNotices();
+  takeData(data);
+  session.place = page.place ?? "";
+  session.narrative = page.narrative ?? "";
+  const begin = beginning(id);
+  uploads.open(left.files, id ?? begin, `${base()}files/`, limits());
+  const { text, isSent } = session.reopen(id, begin, page.application ?? "");
+  if (text) {
+    composer.drafts?.write(left.key, text);
+    unconfirmed = isSent ? { key: left.key, text } : null;
+  }
+  session.conversation.title = history.rows.find(id)?.title ?? "";
+  showApplication();
+  follower.follow();
+  entitle();
+  announcer.say(session.conversation.title || `New conversation with ${page.title}`);
+}
+
+/** Bring the message into sight that the address names, once it is there. */
+function jump() {
+  const turn = TURN.exec(location.hash)?.[1];
+  if (!turn || !session.loaded) return;
+  requestAnimationFrame(() => void show(turn));
+}
+
+/** @param {string} turn */
+async function show(turn) {
+  await log.updateComplete;
+  const found = log.querySelector(`[data-turn="${CSS.escape(turn)}"]`);
+  if (!(found instanceof HTMLElement)) return;
+  window.history.replaceState(null, "", location.pathname + location.search);
+  follower.rest();
+  found.scrollIntoView({ block: "start" });
+  found.tabIndex = -1;
+  found.focus({ preventScroll: true });
+  found.toggleAttribute("data-found", true);
+  setTimeout(() => found.removeAttribute("data-found"), MARKED);
+}
+
+/** @param {MouseEvent} event */
+function isPlain(event) {
+  return event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey && !event.defaultPrevented;
+}

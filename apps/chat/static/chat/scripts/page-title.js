@@ -1,0 +1,20 @@
+/** The titles of the tab and of the conversation, with how many others call. */
+
+import { CallingConversations, dotIcon } from "./attention.js";
+import { isWaiting } from "./page-cards.js";
+import { element, history, page } from "./page-parts.js";
+import { session } from "./page-session.js";
+
+export const calling = new CallingConversations();
+const place = element("conversation-title", HTMLElement);
+
+/** Show the title of the open conversation, and how many others wait for the person or have something new. */
+export function entitle() {
+  const { id, title } = session.conversation;
+  const others = calling.count(id, history.rows.all);
+  const waits = isWaiting() ? "Waiting for you" : "";
+  const count = others ? `(${others}) ` : "";
+  document.title = count + [waits, title, page.title].filter(Boolean).join(" · ");
+  dotIcon(others > 0 || waits !== "");
+  place.textContent = title;
+}
