@@ -25,6 +25,7 @@ from apps.accounts.models import Team
 from apps.accounts.permissions import has_permission
 from apps.accounts.teams import administers
 from apps.chat.access import record_denial
+from apps.chat.branches import path
 from apps.chat.file_views import show
 from apps.chat.folders import folder_of
 from apps.chat.listing import LISTED_CONVERSATIONS
@@ -89,7 +90,7 @@ def conversation(request: HttpRequest, conversation: UUID) -> HttpResponse:
         "author": author_of(found),
         "entries": [
             {"message": message, "files": [shown_file(found, one) for one in message.attachments]}
-            for message in found.messages.said()
+            for message in path(found)
         ],
     }
     return render(request, "chat/team_conversation.html", context)
