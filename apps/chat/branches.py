@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
@@ -119,8 +120,7 @@ class ShownEvents:
 
 def runs_of(messages: Sequence[Message]) -> Iterator[UUID]:
     """Each answer's run; of a question without an answer the run that is to give it."""
-    following: list[Message | None] = [*messages[1:], None]
-    for row, after in zip(messages, following, strict=True):
+    for row, after in zip_longest(messages, messages[1:]):
         is_answered = after is not None and after.role == ASSISTANT
         if row.run_id is not None and (row.role == ASSISTANT or not is_answered):
             yield row.run_id

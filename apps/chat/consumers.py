@@ -309,8 +309,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def view(self, conversation: UUID, after: int) -> None:
         frames = FrameWriter()
-        shown: ShownEvents = await database_sync_to_async(shown_until)(conversation)
         try:
+            shown: ShownEvents = await database_sync_to_async(shown_until)(conversation)
             batches = follow(self.hub, conversation, after, idle=settings.HEARTBEAT_SECONDS)
             async with listening(self.hub, conversation), aclosing(batches):
                 async for batch in batches:

@@ -11,7 +11,7 @@ import pytest
 from channels.db import database_sync_to_async
 from django.test import AsyncClient
 
-from apps.agent.events import Finish
+from apps.agent.model import Finish
 from apps.agent.summaries import Summary
 from apps.chat.access import bucket_of
 from apps.chat.branches import Tree, path, shown_runs

@@ -10,11 +10,11 @@ const root = join(here, "..", "..");
 const modules = join(here, "node_modules");
 
 const icons = [
-  "arrow-down", "arrow-up", "check", "chevron-right", "circle-alert", "clock", "copy", "download",
+  "arrow-down", "arrow-up", "check", "chevron-left", "chevron-right", "circle-alert", "clock", "copy", "download",
   "external-link", "file-text", "files", "image", "loader-circle", "log-in", "log-out", "monitor",
   "moon", "notebook-pen", "panel-left", "paperclip", "pencil", "plus", "refresh-cw", "settings",
   "square", "sun",
-  "trash-2", "triangle-alert", "wifi-off", "x",
+  "trash-2", "triangle-alert", "volume-2", "wifi-off", "x",
 ];
 
 const targets = [

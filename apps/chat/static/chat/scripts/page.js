@@ -1,5 +1,6 @@
 /** The chat page: one session, and the elements that show it. */
 
+import { ActionRow } from "./answer-actions.js";
 import { Announcer } from "./announcer.js";
 import { CallingConversations, dotIcon } from "./attention.js";
 import { ChatComposer } from "./composer.js";
@@ -73,6 +74,8 @@ const calling = new CallingConversations();
 /** @type {{label: string, undo: () => void}[]} fields that the answer has filled in */
 const undoing = [];
 const cardNotice = element("card-notice", HTMLButtonElement);
+/** @type {{at: number, name: string} | null} the turn whose branch was changed here, and the button */
+let changed = null;
 let drawing = false;
 let wasLost = false;
 /** @type {Interaction | undefined} the card that waits for the person */
@@ -84,6 +87,7 @@ log.letters = page.letters ?? "";
 log.tile = page.tile ?? "";
 log.starters = starters;
 log.ended = Boolean(page.ended);
+log.limit = Number(page.textLimit) || Infinity;
 composer.limit = Number(page.textLimit) || Infinity;
 composer.drafts = new Drafts(page.account ?? "");
 composer.draftKey = draftKey();
@@ -123,7 +127,12 @@ files.addEventListener("deleted", (event) => announcer.say(`${detailOf(event).na
 acceptDrops(element("drop", HTMLElement), (dropped) => takeDropped(dropped), () => !composer.disabled);
 uploads.addEventListener("told", (event) => tellUpload(detailOf(event)));
 log.addEventListener("starter", (event) => start(detailOf(event)));
-log.addEventListener("retry", (event) => ask(detailOf(event)));
+log.addEventListener("branch-ask", (event) => {
+  ask(detailOf(event));
+  composer.focus(); // its button is gone
+});
+log.addEventListener("branch-change", (event) => changeBranches(event));
+session.addEventListener("reopened", () => void afterDrawing().then(focusChanged));
 log.addEventListener("answer", (event) => {
   tell(problem, "");
   focusCard(); // its button is about to be disabled
@@ -164,6 +173,7 @@ function draw() {
   log.turns = [...session.conversation.turns];
   log.loaded = session.loaded;
   log.busy = session.busy;
+  log.branches = session.conversation.branches;
   log.setAttribute("aria-busy", String(session.busy));
   composer.busy = session.busy;
   composer.ready = session.loaded;
@@ -271,13 +281,34 @@ function listed(entries) {
   entitle(session.conversation.title);
 }
 
-/** @param {{text: string, attachments?: Attachment[], replaces?: string}} question */
-function ask({ text, attachments, replaces }) {
+/** @param {Event} event of a button below a turn: another branch, or the end of the turn */
+function changeBranches(event) {
+  const { type, message, name } = detailOf(event);
+  const turn = event.target instanceof Element ? event.target.closest(".turn") : null;
+  const at = [...log.querySelectorAll(".turn")].indexOf(turn ?? log);
+  changed = { at, name };
+  tell(problem, "");
+  session.changeBranches(type, message);
+}
+
+/** The button that was pressed may stand below another message now. */
+function focusChanged() {
+  if (!changed) return;
+  const { at, name } = changed;
+  changed = null;
+  const row = log.querySelectorAll(".turn")[at]?.querySelector("action-row");
+  if (name !== "delete" && row instanceof ActionRow) row.focusOn(name);
+  else composer.focus();
+  announcer.say(name === "delete" ? "Question and answer deleted." : "Another branch is shown.");
+}
+
+/** @param {{text?: string, attachments?: Attachment[]} & import("./session.js").Branching} question */
+function ask({ text = "", attachments, ...branching }) {
   tell(problem, "");
   tell(setNotice, "");
   tell(memoryNotice, "");
   undoing.length = 0;
-  session.ask(text, attachments, replaces);
+  session.ask(text, attachments, branching);
   draw(); // the question is seen in this very frame
   follower.follow();
 }
@@ -334,6 +365,7 @@ function entitle(name) {
 
 /** @param {{text: string, question: string, attachments: Attachment[]}} refusal */
 function refused({ text, question, attachments }) {
+  changed = null;
   tell(problem, text);
   announcer.warn(text);
   showWaiting(); // what is given back may be an answer again, before anything is drawn
