@@ -97,13 +97,6 @@ def shown_runs(conversation: Conversation) -> list[UUID]:
     return list(runs_of(found.up(found.end(conversation.leaf_id))))
 
 
-def shown_until(conversation: UUID) -> "ShownEvents":
-    """What of the journal belongs to the path, as it is now."""
-    last = journal.last_number(conversation)
-    row = Conversation.objects.filter(pk=conversation).first()
-    return ShownEvents(last, frozenset() if row is None else frozenset(shown_runs(row)))
-
-
 @dataclass(frozen=True, slots=True)
 class ShownEvents:
     """Of events up to `last` those of `runs` are shown, newer ones all."""
@@ -116,6 +109,13 @@ class ShownEvents:
 
     def has(self, number: int, run: UUID, event: StreamEvent) -> bool:
         return number > self.last or run in self.runs or isinstance(event, BranchesChanged)
+
+
+def shown_events(conversation: UUID) -> ShownEvents:
+    """What of the journal belongs to the path, as it is now."""
+    last = journal.last_number(conversation)
+    row = Conversation.objects.filter(pk=conversation).first()
+    return ShownEvents(last, frozenset() if row is None else frozenset(shown_runs(row)))
 
 
 def runs_of(messages: Sequence[Message]) -> Iterator[UUID]:

@@ -29,7 +29,7 @@ from apps.chat.answer_frames import (
 from apps.chat.answers import OpenWorkspace
 from apps.chat.attention import attention
 from apps.chat.branch_changes import change_branches
-from apps.chat.branches import ShownEvents, shown_until
+from apps.chat.branches import ShownEvents, shown_events
 from apps.chat.continuation import sweeper
 from apps.chat.decisions import decide
 from apps.chat.expired_results import results_expired
@@ -310,7 +310,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def view(self, conversation: UUID, after: int) -> None:
         frames = FrameWriter()
         try:
-            shown: ShownEvents = await database_sync_to_async(shown_until)(conversation)
+            shown: ShownEvents = await database_sync_to_async(shown_events)(conversation)
             batches = follow(self.hub, conversation, after, idle=settings.HEARTBEAT_SECONDS)
             async with listening(self.hub, conversation), aclosing(batches):
                 async for batch in batches:

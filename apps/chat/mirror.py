@@ -191,14 +191,14 @@ def restore(document: MirroredConversation) -> bool:
     known = set(Run.objects.filter(stream=row.pk).values_list("pk", flat=True))
     rows: dict[UUID, Message] = {}
     for one in document.messages:
-        parent = None if one.parent in (None, one.id) else rows.get(one.parent)  # type: ignore[arg-type]
-        if parent is None and one.parent not in (None, one.id):
+        before = None if one.parent == one.id else one.parent
+        if before is not None and before not in rows:
             raise NotRestored(f"messages: {one.id} follows {one.parent}, which is not before it")
         rows[one.id] = Message.objects.create(
             uuid=one.id,
             conversation=row,
             run_id=one.run if one.run in known else None,
-            parent=parent,
+            parent=None if before is None else rows[before],
             **{name: getattr(one, name) for name in COPIED},
         )
     roots = [one.id for one in document.messages if one.parent == one.id]

@@ -200,6 +200,7 @@ async def test_a_deleted_turn_leaves_the_ones_after_it_and_nothing_of_itself():
         await turn(on, tab, "Two?", "2", conversation)
         await turn(on, tab, "Three?", "3", conversation)
         gone = (await Message.objects.aget(text="2")).run_id
+        assert gone is not None
         row = await Conversation.objects.aget()
         kept = ConversationSummaries(row.pk, await database_sync_to_async(path)(row))
         await kept.keep(Summary("They counted.", 2))
@@ -289,7 +290,7 @@ async def test_the_download_knows_two_formats():
 
     assert whole.headers["Content-Disposition"].endswith(".json")
     assert whole.json()["id"] == conversation
-    assert (unknown.status_code, unknown.text) == (400, "format: write markdown or json.")
+    assert (unknown.status_code, unknown.content) == (400, b"format: write markdown or json.")
 
 
 def row(pk: int, parent: int | None = None) -> Message:

@@ -110,6 +110,8 @@ export class ChatQuestion extends LitElement {
     const field = this.#field();
     field?.focus();
     field?.setSelectionRange(field.value.length, field.value.length);
+    // After the page has followed its growth down to the newest answer.
+    requestAnimationFrame(() => requestAnimationFrame(() => field?.scrollIntoView({ block: "center" })));
   }
 
   /** @returns {HTMLTextAreaElement | null} */
