@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from apps.chat.branches import ASSISTANT, USER, find_message, outline
+from apps.chat.branches import ASSISTANT, USER, find_message, outline, write_parents
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message
 from apps.errors import Refused
@@ -25,6 +25,8 @@ def place_of(conversation: Conversation, ask: Ask) -> AskedPlace:
     """Raises `Refused`."""
     found = outline(conversation)
     end = found.end(conversation.leaf_id)
+    if ask.is_branching:
+        write_parents(found)
     if ask.again is not None:
         question = find_message(found, ask.again, USER)
         return AskedPlace(again=Message.objects.get(pk=question.pk), is_branch=True)

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from apps.accounts.caller import Caller
 from apps.chat.access import find, lock
-from apps.chat.branches import ASSISTANT, USER, Tree, find_message, outline
+from apps.chat.branches import ASSISTANT, USER, Tree, find_message, outline, write_parents
 from apps.chat.frames import BranchFrame, BranchSwitch
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
@@ -25,6 +25,7 @@ def change_branches(caller: Caller, slug: str, sent: BranchFrame) -> None:
             "run_going", "An answer is still being written. Wait for it or stop it first."
         )
     found = outline(conversation)
+    write_parents(found)
     message = find_message(found, sent.message, "" if isinstance(sent, BranchSwitch) else USER)
     # No run says this, so it stands under the conversation's id. It comes before a deletion, after
     # which the number of the newest event would be given again.

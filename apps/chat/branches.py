@@ -148,6 +148,17 @@ def shown_branches(conversation: Conversation) -> dict[str, dict[str, Any]]:
     return told
 
 
+def write_parents(found: Tree) -> None:
+    """Write down which message follows which, so that what is stored from now on changes none of it.
+
+    Of a conversation from before there were branches, when the first one is about to begin.
+    """
+    unwritten = [row for row in found.messages if row.parent_id is None and found.parents[row.pk]]
+    for row in unwritten:
+        row.parent_id = found.parents[row.pk]
+    Message.objects.bulk_update(unwritten, ["parent"])
+
+
 def find_message(found: Tree, uuid: UUID, role: str = "") -> Message:
     """Raises `Refused`."""
     for row in found.messages:

@@ -32,7 +32,8 @@ def expired_calls(conversation: UUID, durations: Durations) -> dict[str, list[st
     """By the ids of runs, the ids of the calls whose results a next question leaves out."""
     found: dict[str, list[str]] = {}
     age = 1
-    for row in reversed(path(Conversation.objects.get(pk=conversation))):
+    shown = Conversation.objects.filter(pk=conversation).first()
+    for row in reversed(path(shown) if shown is not None else []):
         if row.role == Message.Role.USER:
             age += 1
         elif gone := gone_of(row, durations, age):

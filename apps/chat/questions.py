@@ -215,7 +215,7 @@ def store_question(
             parent_id=stands.parent,
         )
     question.run = run
-    question.save()
+    question.save(update_fields=["run"] if stands.again else None)
     if stands.is_root:
         question.parent = question
         question.save(update_fields=["parent"])

@@ -64,7 +64,7 @@ def test_branches_are_begun_and_shown_in_all_tabs(page: Page, context: BrowserCo
     expect(other.get_by_role("button", name="Next answer")).to_be_focused()
 
     press(page.locator("chat-question").nth(1), "Edit the question")
-    expect(page.get_by_label("Edit the question")).to_be_focused()
+    expect(page.get_by_role("textbox", name="Edit the question")).to_be_focused()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert barriers(page) == []
@@ -72,7 +72,7 @@ def test_branches_are_begun_and_shown_in_all_tabs(page: Page, context: BrowserCo
     edit = page.locator("chat-question").nth(1).get_by_role("button", name="Edit the question")
     expect(edit).to_be_focused()
     page.keyboard.press("Enter")
-    page.get_by_label("Edit the question").fill("And now?")
+    page.get_by_role("textbox", name="Edit the question").fill("And now?")
     page.keyboard.press("Control+Enter")
     for tab in (page, other):
         expect(questions(tab)).to_have_text(["Hello", "And now?"])

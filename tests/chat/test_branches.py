@@ -293,6 +293,31 @@ async def test_the_download_knows_two_formats():
     assert (unknown.status_code, unknown.content) == (400, b"format: write markdown or json.")
 
 
+@pytest.mark.parametrize("kind", ["again", "switch", "delete"])
+async def test_a_conversation_from_before_there_were_branches_gets_them(kind: str):
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "One?", "1")
+        await turn(on, tab, "Two?", "2", conversation)
+        await Message.objects.aupdate(parent=None)
+        await Conversation.objects.aupdate(leaf=None)
+
+        before = await shown(conversation)
+        await turn(on, tab, "", "I", conversation, again=await id_of("One?"))
+        again, asked = await shown(conversation), read(on)
+        if kind == "switch":
+            await change(tab, "branch.switch", conversation, "1")
+            await tab.until("branches.changed")
+        elif kind == "delete":
+            await change(tab, "turn.delete", conversation, "One?")
+            await tab.until("branches.changed")
+
+    whole = ["One?", "1", "Two?", "2"]
+    expected = {"again": ["One?", "I"], "switch": whole, "delete": ["Two?", "2"]}
+    assert (before, again, asked) == (whole, ["One?", "I"], ["One?"])
+    assert await shown(conversation) == expected[kind]
+
+
 def row(pk: int, parent: int | None = None) -> Message:
     return Message(pk=pk, parent_id=parent)
 

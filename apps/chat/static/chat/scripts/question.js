@@ -93,8 +93,7 @@ export class ChatQuestion extends LitElement {
   /** @param {Question} question */
   #editor({ text, attachments }) {
     return html`<form class="question-editor" @submit=${this.#send} @keydown=${this.#keys}>
-      <label class="visually-hidden" for="edited-question">Edit the question</label>
-      <textarea id="edited-question" dir="auto" rows="3" maxlength=${Number.isFinite(this.limit) ? this.limit : nothing}
+      <textarea aria-label="Edit the question" dir="auto" rows="3" maxlength=${Number.isFinite(this.limit) ? this.limit : nothing}
         ?required=${!attachments.length} .defaultValue=${text}></textarea>
       <p class="question-state">The answers so far stay on a branch of their own.</p>
       <div class="dialog-buttons">
@@ -116,7 +115,7 @@ export class ChatQuestion extends LitElement {
 
   /** @returns {HTMLTextAreaElement | null} */
   #field() {
-    return this.querySelector("#edited-question");
+    return this.querySelector("textarea");
   }
 
   async #cancel() {
