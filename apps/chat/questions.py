@@ -118,10 +118,10 @@ def begin_new(question: NewQuestion) -> Begun:
     attachments = attached(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
         title = title_of(question.text) or title_of(attachments[0]["title"])
-        conversation = create(caller, application, ask, title)
+        conversation, stands = create(caller, application, ask, title), AskedPlace()
     else:
         conversation = lock(find_open(caller, ask.conversation, application.slug))
-    stands = place_of(conversation, ask)
+        stands = place_of(conversation, ask)
     if stands.again is not None:
         place = application.places.get((stands.again.place or {}).get("slug", ""))
     run = Run(

@@ -30,6 +30,7 @@ from apps.chat.file_views import show
 from apps.chat.folders import folder_of
 from apps.chat.listing import LISTED_CONVERSATIONS
 from apps.chat.models import Conversation
+from apps.chat.senders import is_continuation
 from apps.chat.views import visitor
 from apps.errors import FileRefused
 from apps.workspace.local import files
@@ -91,6 +92,7 @@ def conversation(request: HttpRequest, conversation: UUID) -> HttpResponse:
         "entries": [
             {"message": message, "files": [shown_file(found, one) for one in message.attachments]}
             for message in path(found)
+            if not is_continuation(message.sender)
         ],
     }
     return render(request, "chat/team_conversation.html", context)

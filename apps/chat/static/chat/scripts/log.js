@@ -196,9 +196,8 @@ function shownTurns(turns) {
   const shown = [];
   for (const turn of turns) {
     const last = shown.at(-1);
-    const isContinued = turn.role === "user" && turn.sender?.kind === "continuation";
-    if (isContinued && last?.turn.role === "assistant") {
-      last.goesOn = true;
+    if (turn.role === "user" && turn.sender?.kind === "continuation") {
+      if (last?.turn.role === "assistant") last.goesOn = true;
       continue;
     }
     const goneOn = turn.role === "assistant" && last?.turn.role === "assistant" && last.goesOn;
