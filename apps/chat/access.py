@@ -139,6 +139,15 @@ def find(caller: Caller, conversation: UUID, application: str) -> Conversation:
     return found
 
 
+def lock(conversation: Conversation) -> Conversation:
+    """The row as it is now; what changes its path waits until the transaction is over."""
+    rows = Conversation.objects.select_for_update(of=("self",))
+    found = rows.filter(pk=conversation.pk).first()
+    if found is None:
+        raise Refused(NOT_FOUND, "There is no such conversation.")
+    return found
+
+
 def record_denial(caller: Caller, conversation: UUID, application: str) -> None:
     """Note in the audit that somebody asked for the conversation of another."""
     if Conversation.objects.filter(pk=conversation).exists():

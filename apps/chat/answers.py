@@ -114,8 +114,8 @@ async def ask_or_queue(
     if rates and not await database_sync_to_async(queue.was_taken)(caller, sent.id):
         await admit(rates)
     conversation = sent.conversation
-    # What takes the place of the last answer makes no sense behind another one.
-    if sent.while_running == "refuse" or conversation is None or sent.replaces is not None:
+    # What begins another branch is about the path as it is shown, not about one that grows.
+    if sent.while_running == "refuse" or conversation is None or sent.is_branching:
         return await ask(hub, caller, application, open_workspace, sent)
     if not await database_sync_to_async(queue.has_to_wait)(conversation, sent.id):
         try:
@@ -255,7 +255,7 @@ def request_of(begun: Begun, application: ResolvedApplication, caller: Caller) -
     return RunRequest(
         tuple(message.spoken() for message in begun.messages),
         search_conversations=earlier_conversations(caller, application, begun.run.stream),
-        summaries=ConversationSummaries(begun.run.stream),
+        summaries=ConversationSummaries(begun.run.stream, begun.messages),
         correction=newest_correction(begun.messages),
         place=begun.place,
         schedules=desk_of(begun, application, caller),

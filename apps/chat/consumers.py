@@ -28,11 +28,15 @@ from apps.chat.answer_frames import (
 )
 from apps.chat.answers import OpenWorkspace
 from apps.chat.attention import attention
+from apps.chat.branch_changes import change_branches
+from apps.chat.branches import ShownEvents, shown_events
 from apps.chat.continuation import sweeper
 from apps.chat.decisions import decide
 from apps.chat.expired_results import results_expired
 from apps.chat.frames import (
     Ask,
+    BranchFrame,
+    BranchSwitch,
     ClientFrame,
     HelperStop,
     Open,
@@ -41,6 +45,7 @@ from apps.chat.frames import (
     QueueRemove,
     QueueSend,
     Stop,
+    TurnDelete,
     Visibility,
     Watch,
     read,
@@ -159,8 +164,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self.stop_helper(sent)
             case Watch() | Visibility():
                 await self.attend(sent)
-            case QueueChange() | QueueRemove() | QueueSend():
-                await self.change_queue(sent)
+            case QueueChange() | QueueRemove() | QueueSend() | BranchSwitch() | TurnDelete():
+                await self.change(sent)
             case (
                 ApprovalFrame()
                 | QuestionFrame()
@@ -247,8 +252,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if not is_stopped:
             raise Refused("no_run", "No answer is being written.")
 
-    async def change_queue(self, sent: QueueFrame) -> None:
-        """Raises `Refused`."""
+    async def change(self, sent: QueueFrame | BranchFrame) -> None:
+        """Change the queue or the branches of a conversation. Raises `Refused`."""
+        if isinstance(sent, BranchSwitch | TurnDelete):
+            await database_sync_to_async(change_branches)(self.caller, self.slug, sent)
+            await wake_viewers(self.hub, sent.conversation)
+            return
         conversation: UUID = await database_sync_to_async(queue.changed)(self.caller, sent)
         if isinstance(sent, QueueSend):
             await interruptions.interrupt(self.hub, conversation)
@@ -312,13 +321,14 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def view(self, conversation: UUID, after: int) -> None:
         frames = FrameWriter()
         try:
+            shown: ShownEvents = await database_sync_to_async(shown_events)(conversation)
             batches = follow(self.hub, conversation, after, idle=settings.HEARTBEAT_SECONDS)
             async with listening(self.hub, conversation), aclosing(batches):
                 async for batch in batches:
                     if not batch:
                         await self.sweeper.sweep(conversation)
                         continue
-                    for said in join(batch):
+                    for said in join(shown.select(batch)):
                         if text := frames.write(conversation, said):
                             await self.send(text_data=text)
                     if any(isinstance(event, AnswerStored) for _, _, event in batch):

@@ -6,6 +6,7 @@ from typing import Any
 
 from apps.agent.estimate import ContextUse, Estimator, use_of
 from apps.agent.progress import Progress
+from apps.chat.branches import path
 from apps.chat.models import Conversation, Message
 from apps.chat.summaries import newest_summary
 from apps.live.models import Run
@@ -47,13 +48,13 @@ def newest_correction(messages: Sequence[Message]) -> float:
 
 def usage_of(conversation: Conversation) -> dict[str, Any]:
     """Tokens by what they are for, in all, and of the window; and the newest summary."""
-    messages = list(conversation.messages.said())
+    messages = path(conversation)
     known = newest_context(messages)
     limit = known.get("limit")
     parts = {name: known[name] for name in asdict(ContextUse())} if known else estimated(messages)
     total = sum(parts.values())
     ratio = round(total / limit, 4) if limit else None
-    summary = newest_summary(conversation.pk)
+    summary = newest_summary(messages)
     return {
         **parts,
         "total": total,

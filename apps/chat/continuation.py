@@ -13,6 +13,7 @@ from apps.catalog.access import usable
 from apps.catalog.resolve import ResolvedApplication, prepare_version
 from apps.chat.access import caller_of_run
 from apps.chat.answers import OpenWorkspace, Past, ask_all_due, start
+from apps.chat.branches import path
 from apps.chat.endings import end_lost, end_row, gathered
 from apps.chat.models import Conversation, Message
 from apps.chat.questions import Begun
@@ -87,7 +88,7 @@ def take_up(run: Run) -> Taken:
         transcript.take(event)
     log = RunLog(run.stream, run.pk, before + 1, events)
     question = Message.objects.get(run=run, role=Message.Role.USER)
-    messages = conversation.messages.said().filter(pk__lte=question.pk)
+    messages = path(conversation, question.pk)
     slug = (question.place or {}).get("slug", "")
     place = application.places.get(slug)  # it may be gone by now
     begun = Begun(conversation, run, tuple(messages), log, read_consents(run), place=place)

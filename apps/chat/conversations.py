@@ -11,6 +11,7 @@ from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
 from apps.accounts.caller import Caller
 from apps.chat.access import NOT_FOUND, own, person_stream, record_denial
+from apps.chat.branches import path
 from apps.chat.figures import figures_of, shown
 from apps.chat.json_consumer import JsonConsumer
 from apps.chat.listing import entries
@@ -106,7 +107,7 @@ def conversation(caller: Caller, pk: UUID) -> dict[str, Any]:
         "application": slug_of(row),
         "created_at": row.created_at.isoformat(),
         "participants": [row.owner, f"application:{slug_of(row)}"],
-        "messages": [message(one) for one in row.messages.said()],
+        "messages": [message(one) for one in path(row)],
     }
 
 

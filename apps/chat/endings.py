@@ -97,9 +97,10 @@ def store(answer: Message, figures: RunFigures) -> None:
     summaries.write([figures])
     helpers.end_all(figures.id, figures.status)
     answer.pk = None  # a repeated transaction inserts it anew
+    answer.parent = Message.objects.filter(run=figures.id, role=Message.Role.USER).first()
     answer.save(force_insert=True)
     row = Conversation.objects.filter(pk=answer.conversation_id)
-    row.update(updated_at=timezone.now(), is_unread=True)
+    row.update(updated_at=timezone.now(), is_unread=True, leaf=answer)
     transaction.on_commit(partial(mirror, answer.conversation_id))
 
 

@@ -7,7 +7,8 @@ from channels.db import database_sync_to_async
 
 from apps.agent.durations import FOR_EVER, Durations
 from apps.catalog.resolve import resolve
-from apps.chat.models import Message
+from apps.chat.branches import path
+from apps.chat.models import Conversation, Message
 from apps.errors import QuickAppError
 from apps.runs.history import expand_one
 from apps.runs.result_durations import result_durations
@@ -31,7 +32,8 @@ def expired_calls(conversation: UUID, durations: Durations) -> dict[str, list[st
     """By the ids of runs, the ids of the calls whose results a next question leaves out."""
     found: dict[str, list[str]] = {}
     age = 1
-    for row in Message.objects.filter(conversation=conversation).said().reverse():
+    shown = Conversation.objects.filter(pk=conversation).first()
+    for row in reversed(path(shown) if shown is not None else []):
         if row.role == Message.Role.USER:
             age += 1
         elif gone := gone_of(row, durations, age):

@@ -1,31 +1,71 @@
-"""A conversation as a Markdown file for download."""
+"""A conversation as a file for download: the shown path as Markdown, or all of it as JSON."""
 
 from collections.abc import Iterator
+from typing import Any
 
-from apps.chat.figures import figure_line
+from apps.chat.branches import path, tree
+from apps.chat.figures import figure_line, figures_of, shown
 from apps.chat.file_names import safe_name
 from apps.chat.models import Conversation, Message
-from apps.chat.senders import sender_words
+from apps.chat.senders import is_continuation, sender_words
 from apps.chat.todo import current_todo
 
 HEADINGS = {Message.Role.USER: "Question", Message.Role.ASSISTANT: "Answer"}
 
 
-def file_name(conversation: Conversation) -> str:
-    return safe_name(f"{conversation.title or 'Conversation'}.md")
+def file_name(conversation: Conversation, ending: str) -> str:
+    return safe_name(f"{conversation.title or 'Conversation'}.{ending}")
+
+
+def title_of_application(conversation: Conversation) -> str:
+    application = conversation.application
+    return conversation.former_title if application is None else application.title
+
+
+def document(conversation: Conversation) -> dict[str, Any]:
+    """All questions and answers with their branches; `leaf` is the last message that is shown."""
+    found = tree(conversation)
+    ids = {row.pk: str(row.uuid) for row in found.messages}
+    end = found.end(conversation.leaf_id)
+    return {
+        "id": str(conversation.pk),
+        "title": conversation.title,
+        "application": title_of_application(conversation),
+        "created_at": conversation.created_at.isoformat(),
+        "leaf": None if end is None else ids[end],
+        "messages": [
+            {
+                "id": ids[row.pk],
+                "parent": ids.get(found.parents[row.pk] or 0),
+                "role": row.role,
+                "text": row.text,
+                "attachments": row.attachments,
+                "place": row.place,
+                "sender": row.sender,
+                "finish_reason": row.finish_reason or None,
+                "created_at": row.created_at.isoformat(),
+                **shown(figures_of(row.usage)),
+            }
+            for row in found.messages
+        ],
+    }
 
 
 def markdown(conversation: Conversation) -> str:
-    """All messages in order, with the names and addresses of their files."""
-    application = conversation.application
-    title = conversation.former_title if application is None else application.title
+    """The shown messages in order, with the names and addresses of their files."""
     parts = [
         f"# {conversation.title or 'Untitled'}",
-        f"{title}, {conversation.created_at:%Y-%m-%d}",
+        f"{title_of_application(conversation)}, {conversation.created_at:%Y-%m-%d}",
     ]
-    for message in conversation.messages.said():
-        heading = HEADINGS[Message.Role(message.role)]
-        parts.append(f"## {heading}, {message.created_at:%Y-%m-%d %H:%M} UTC")
+    goes_on = False
+    for message in path(conversation):
+        if is_continuation(message.sender):
+            goes_on = True
+            continue
+        if not goes_on:
+            heading = HEADINGS[Message.Role(message.role)]
+            parts.append(f"## {heading}, {message.created_at:%Y-%m-%d %H:%M} UTC")
+        goes_on = False
         attachments = "\n".join(attached(message))
         texts = (
             sender_line(message),

@@ -52,9 +52,12 @@ class Ask(Frame):
     `page` where scripts of the page run its tools. While an answer is going, the question is
     refused, queued, or asked at once in its place. `memory` is whether a new conversation may use
     what is remembered of its person. `place` is the slug of the place where the person is, and
-    `narrative` says what they look at there. `replaces` is the run of the last answer, which failed or
-    was stopped: its question and what there is of it leave the conversation. `application` is as in
-    `open`.
+    `narrative` says what they look at there. `application` is as in `open`.
+
+    Three ids of messages begin another branch, or go on with one, and are never queued. `again` is a
+    question that is answered once more, as it stands; `edits` a question in whose place this one stands
+    on a branch of its own; `continues` the last answer, which was cut at its length. For `again` and
+    `continues` nothing else of the message counts.
     """
 
     type: Literal["ask"]
@@ -69,8 +72,14 @@ class Ask(Frame):
     memory: bool = True
     place: str = Field(default="", max_length=LONGEST_PLACE)
     narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
-    replaces: UUID | None = None
     application: str = Field(default="", max_length=LONGEST_SLUG)
+    again: UUID | None = None
+    edits: UUID | None = None
+    continues: UUID | None = None
+
+    @property
+    def is_branching(self) -> bool:
+        return any((self.again, self.edits, self.continues))
 
     @field_validator("timezone")
     @classmethod
@@ -80,6 +89,22 @@ class Ask(Frame):
         except (ValueError, KeyError, OSError):  # OSError: a folder of zones, or a very long name
             return ""
         return name
+
+
+class BranchSwitch(Frame):
+    """Show the newest path through the message, in all tabs."""
+
+    type: Literal["branch.switch"]
+    conversation: UUID
+    message: UUID
+
+
+class TurnDelete(Frame):
+    """Delete a question with its answers, for good. The questions after them stay."""
+
+    type: Literal["turn.delete"]
+    conversation: UUID
+    message: UUID
 
 
 class Stop(Frame):
@@ -128,10 +153,13 @@ class QueueSend(Frame):
 
 
 QueueFrame = QueueChange | QueueRemove | QueueSend
-ClientFrame = Open | Ask | Stop | HelperStop | Watch | Visibility | QueueFrame | AnswerFrame
+BranchFrame = BranchSwitch | TurnDelete
+ClientFrame = (
+    Open | Ask | Stop | HelperStop | Watch | Visibility | QueueFrame | BranchFrame | AnswerFrame
+)
 _client_frame: TypeAdapter[ClientFrame] = TypeAdapter(
     Annotated[
-        Open | Ask | Stop | HelperStop | Watch | Visibility | QueueFrame | Answer,
+        Open | Ask | Stop | HelperStop | Watch | Visibility | QueueFrame | BranchFrame | Answer,
         Field(discriminator="type"),
     ]
 )

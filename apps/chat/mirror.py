@@ -16,6 +16,7 @@ from uuid import UUID
 import msgspec
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
 
 from apps.catalog.models import Application
 from apps.chat.models import Conversation, Message
@@ -27,7 +28,7 @@ FOLDER = Path("_platform", "ai-conversations")
 
 
 class MirroredMessage(msgspec.Struct):
-    """A row of `Message`; `parent` is the uuid of the last message that a summary stands for."""
+    """A row of `Message`; `parent` is the uuid of the message before, its own for another root."""
 
     id: UUID
     role: Literal["user", "assistant", "summary"]
@@ -43,7 +44,7 @@ class MirroredMessage(msgspec.Struct):
 
 
 class MirroredConversation(msgspec.Struct):
-    """A row of `Conversation` with its messages in order."""
+    """A row of `Conversation` with its messages in order; `leaf` is the end of the shown path."""
 
     id: UUID
     scope: Annotated[str, msgspec.Meta(max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
@@ -57,6 +58,7 @@ class MirroredConversation(msgspec.Struct):
     is_unread: bool
     has_memory: bool
     messages: list[MirroredMessage]
+    leaf: UUID | None = None
 
 
 class NotRestored(Exception):
@@ -103,6 +105,7 @@ def document_of(row: Conversation) -> MirroredConversation:
         row.is_unread,
         row.has_memory,
         messages,
+        None if row.leaf_id is None else uuids.get(row.leaf_id),
     )
 
 
@@ -189,15 +192,20 @@ def restore(document: MirroredConversation) -> bool:
     known = set(Run.objects.filter(stream=row.pk).values_list("pk", flat=True))
     rows: dict[UUID, Message] = {}
     for one in document.messages:
-        if one.parent is not None and one.parent not in rows:
-            raise NotRestored(f"messages: {one.id} stands for {one.parent}, which is not before it")
+        before = None if one.parent == one.id else one.parent
+        if before is not None and before not in rows:
+            raise NotRestored(f"messages: {one.id} follows {one.parent}, which is not before it")
         rows[one.id] = Message.objects.create(
             uuid=one.id,
             conversation=row,
             run_id=one.run if one.run in known else None,
-            parent=None if one.parent is None else rows[one.parent],
+            parent=None if before is None else rows[before],
             **{name: getattr(one, name) for name in COPIED},
         )
+    roots = [one.id for one in document.messages if one.parent == one.id]
+    Message.objects.filter(uuid__in=roots).update(parent=F("pk"))
+    if document.leaf in rows:
+        Conversation.objects.filter(pk=row.pk).update(leaf=rows[document.leaf])
     return True
 
 

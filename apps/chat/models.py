@@ -127,6 +127,17 @@ class Conversation(models.Model):
         editable=False,
         help_text="When its owner last renamed, pinned, moved, archived, deleted or restored it.",
     )
+    # Without a constraint in the database: it would look for the conversations of each deleted message.
+    leaf = models.ForeignKey(
+        "Message",
+        on_delete=models.DO_NOTHING,
+        null=True,
+        editable=False,
+        db_constraint=False,
+        db_index=False,
+        related_name="+",
+        help_text="The end of the path that is shown; empty: the newest message.",
+    )
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
 
@@ -206,8 +217,11 @@ class Messages(models.QuerySet["Message"]):
 class Message(models.Model):
     """A question, or the answer that a run gave, as it is shown and as the next run reads it.
 
-    A summary stands for all messages up to its `parent`; others have none.
-    The database indexes its `text`. Before changing this table, see `apps.chat.search_index`.
+    The messages of a conversation are a tree, which `apps.chat.branches` reads: `parent` is the message
+    before, of a question that begins another branch at the root the question itself. Without one it is
+    the message that was stored before, so that rows from before there were branches stay as they are.
+    A summary stands for all messages up to its `parent`. `run` of a question is the one that answered it
+    last. The database indexes its `text`. Before changing this table, see `apps.chat.search_index`.
     """
 
     class Role(models.TextChoices):

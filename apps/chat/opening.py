@@ -5,6 +5,7 @@ from uuid import UUID
 
 from apps.accounts.caller import Caller
 from apps.chat.access import find
+from apps.chat.branches import shown_branches
 from apps.live import journal, leases
 from apps.live.hub import Hub
 
@@ -14,7 +15,7 @@ def conversation_opened(
 ) -> dict[str, Any]:
     """The frame for a page that opens a conversation. Raises `Refused`.
 
-    `last` is the number of the newest event, `run` the one that is going.
+    `last` is the number of the newest event, `run` the one that is going. `branches` are other paths.
     """
     found = find(caller, conversation, application)
     run = leases.open_run(conversation)
@@ -24,5 +25,6 @@ def conversation_opened(
         "conversation": str(conversation),
         "title": found.title,
         "last": max(journal.last_number(conversation), log.last if log is not None else 0),
+        "branches": shown_branches(found),
         "run": None if run is None else {"id": str(run.pk), "status": run.status},
     }

@@ -35,6 +35,7 @@ from apps.chat.figures import shown
 from apps.live.events import (
     AnswerStored,
     AttemptReplaced,
+    BranchesChanged,
     CallCounted,
     Continued,
     InteractionResolved,
@@ -65,6 +66,7 @@ SSE_NAMES = {
     "run.status": "AITaskStatusChanged",
     "message.added": "AIMessageComplete",
     "attempt.replaced": "AIAttemptReplaced",
+    "branches.changed": "AIBranchesChanged",
     "message.complete": "AIMessageComplete",
     "run.error": "AIStreamError",
     "run.continued": "AIRunContinued",
@@ -128,6 +130,8 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
             return {"type": "message.added", "message": message}
         case AttemptReplaced(replaced):
             return {"type": "attempt.replaced", "replaced": replaced}
+        case BranchesChanged():
+            return {"type": "branches.changed"}
         case StatusChanged(status):
             return {"type": "run.status", "status": status}
         case Continued():

@@ -14,25 +14,27 @@ from apps.accounts.teams import visibility_of
 from apps.agent.ledger import Consent
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication
-from apps.chat.access import NOT_FOUND, find, find_open, own, record_denial, reference_of
+from apps.chat.access import NOT_FOUND, find, find_open, lock, own, record_denial, reference_of
+from apps.chat.asked_places import AskedPlace, place_of
+from apps.chat.branches import path
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message, title_of
-from apps.chat.senders import Sender
+from apps.chat.senders import CONTINUATION, Sender
 from apps.errors import ApplicationNotFound, Refused
 from apps.insights.budgets.standings import check_start
 from apps.insights.price_list import PRICES
 from apps.live import journal, leases, queue
 from apps.live.consents import read_consents
-from apps.live.events import AttemptReplaced, QuestionAdded, StatusChanged, storable
+from apps.live.events import BranchesChanged, QuestionAdded, StatusChanged, storable
 from apps.live.log import RunLog
 from apps.live.models import KeptManifest, Run, RunSummary
 from apps.live.rates import counted_name
 from apps.manifest.chat_place import ChatPlace
 
 PAGE = RunSummary.Door.PAGE
-UNFINISHED = frozenset({"error", "stopped"})
-"""Finish reasons of answers that can be tried again."""
+CONTINUE = "Your answer was cut off. Go on exactly where it stopped: repeat nothing, and add no introduction."
+"""What the model is told in place of a person; the page shows both answers as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +118,12 @@ def begin_new(question: NewQuestion) -> Begun:
     attachments = attached(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
         title = title_of(question.text) or title_of(attachments[0]["title"])
-        conversation = create(caller, application, ask, title)
+        conversation, stands = create(caller, application, ask, title), AskedPlace()
     else:
-        conversation = find_open(caller, ask.conversation, application.slug)
-    if ask.replaces is not None:
-        forget_attempt(conversation, ask.replaces)
+        conversation = lock(find_open(caller, ask.conversation, application.slug))
+        stands = place_of(conversation, ask)
+    if stands.again is not None:
+        place = application.places.get((stands.again.place or {}).get("slug", ""))
     run = Run(
         id=question.run_id,
         stream=conversation.pk,
@@ -136,12 +139,16 @@ def begin_new(question: NewQuestion) -> Begun:
     )
     queue.admit(run, question.holder)
     noted = noted_place(place, ask.narrative)
-    begun = store_question(conversation, run, question, attachments, noted)
+    begun = store_question(conversation, run, question, stands, attachments, noted)
     return replace(begun, place=place)
 
 
 def read_question(ask: Ask) -> str:
     """The text of a question. Raises `Refused` for one that is empty or too long."""
+    if ask.again or ask.continues:
+        if ask.conversation is None:
+            raise Refused("bad_frame", "conversation: name the one in which the message stands.")
+        return CONTINUE if ask.continues else ""
     text = ask.text
     if not text.strip() and not ask.attachments:
         raise Refused("empty_text", "Write a question first.")
@@ -170,23 +177,6 @@ def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: st
     )
 
 
-def forget_attempt(conversation: Conversation, run: UUID) -> None:
-    """Delete the question and the answer of a run that came to nothing, so that no model reads them again.
-
-    Raises `Refused` unless it is the last one, and failed or was stopped.
-    """
-    said = conversation.messages.said()
-    last = said.last()
-    if last is None or last.run_id != run or last.finish_reason not in UNFINISHED:
-        raise Refused(
-            "not_replaceable",
-            "Only the last answer can be tried again, if it failed or was stopped. Ask the question anew.",
-        )
-    attempt = said.filter(run=run)
-    conversation.messages.filter(parent__in=attempt).delete()  # summaries that end with it
-    attempt.delete()
-
-
 def keep_manifest(application: ResolvedApplication) -> KeptManifest:
     """The row of the manifest that the application was made of."""
     kept = KeptManifest(digest=application.digest, text=json.dumps(application.document))
@@ -208,31 +198,43 @@ def store_question(
     conversation: Conversation,
     run: Run,
     asked: NewQuestion,
+    stands: AskedPlace,
     attachments: list[dict[str, str]],
     place: dict[str, Any] | None,
 ) -> Begun:
     leases.claim(run)
-    question = Message.objects.create(
-        conversation=conversation,
-        run=run,
-        role=Message.Role.USER,
-        text=asked.text,
-        attachments=attachments,
-        place=place,
-        sender=None if asked.sender is None else asked.sender.shown,
-    )
-    conversation.updated_at = question.created_at
+    question = stands.again
+    if question is None:
+        question = Message(
+            conversation=conversation,
+            text=asked.text,
+            attachments=attachments,
+            place=place,
+            role=Message.Role.USER,
+            sender=CONTINUATION if asked.ask.continues else shown_sender(asked.sender),
+            parent_id=stands.parent,
+        )
+    question.run = run
+    question.save(update_fields=["run"] if stands.again else None)
+    if stands.is_root:
+        question.parent = question
+        question.save(update_fields=["parent"])
+    conversation.leaf = question
+    conversation.updated_at = run.started_at
     conversation.archived_at = None
-    conversation.save(update_fields=["updated_at", "archived_at"])
-    replaces = asked.ask.replaces
-    replaced = () if replaces is None else (AttemptReplaced(str(replaces)),)
-    events = (*replaced, question_added(question), StatusChanged(run.status))
+    conversation.save(update_fields=["updated_at", "archived_at", "leaf"])
+    branched = (BranchesChanged(),) if stands.is_branch else ()
+    events = (*branched, question_added(question), StatusChanged(run.status))
     before = journal.add(conversation.pk, run.pk, events)
     if run.status == Run.Status.QUEUED:
         return Begun(conversation, run, is_new=True)
-    messages = tuple(conversation.messages.said())
+    messages = tuple(path(conversation))
     log = RunLog(conversation.pk, run.pk, before + 1, events)
     return Begun(conversation, run, messages, log, read_consents(run), is_new=True)
+
+
+def shown_sender(sender: Sender | None) -> dict[str, Any] | None:
+    return None if sender is None else sender.shown
 
 
 def question_added(question: Message) -> QuestionAdded:

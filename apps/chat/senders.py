@@ -60,6 +60,14 @@ class Sender:
         return {**limits, "budget": dict(self.budget)} if self.budget else limits
 
 
+CONTINUATION = {"kind": "continuation", "title": "", "untrusted": False}
+"""Of the question by which an answer goes on that was cut; people see both answers as one."""
+
+
+def is_continuation(sender: Mapping[str, Any] | None) -> bool:
+    return sender is not None and sender["kind"] == CONTINUATION["kind"]
+
+
 def sender_words(sender: Mapping[str, Any]) -> str:
     """Who sent a message and when, as people read it in an export."""
     kind, title = sender["kind"], sender["title"]

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
@@ -12,7 +12,7 @@ from django.db import transaction
 
 from apps.agent.progress import Progress
 from apps.agent.summaries import Summary
-from apps.chat.models import Conversation, Message, Messages
+from apps.chat.models import Conversation, Message
 from apps.errors import BudgetSpent
 
 logger = logging.getLogger(__name__)
@@ -25,47 +25,53 @@ an event for when it is over."""
 @dataclass(frozen=True, slots=True)
 class ConversationSummaries:
     conversation: UUID
+    messages: Sequence[Message]
+    """The path up to the question: a summary counts for a path if the last message it stands for is on it."""
 
     async def find(self) -> Summary | None:
         """The summary that stands for the most turns, also if it is only being written."""
         task, written = _being_written.get(self.conversation, (None, None))
         if written is not None and task is not asyncio.current_task():
             await written.wait()
-        found: Summary | None = await database_sync_to_async(read_summary)(self.conversation)
+        found: Summary | None = await database_sync_to_async(read_summary)(self.messages)
         return found
 
     async def keep(self, summary: Summary) -> None:
-        await database_sync_to_async(store_summary)(self.conversation, summary)
+        store = database_sync_to_async(store_summary)
+        await store(self.conversation, self.messages, summary)
 
 
-def newest_summary(conversation: UUID) -> Message | None:
-    rows = Message.objects.filter(conversation=conversation, role=Message.Role.SUMMARY)
+def newest_summary(messages: Sequence[Message]) -> Message | None:
+    """Of a path, the one that stands for most of it."""
+    keys = [row.pk for row in messages]
+    rows = Message.objects.filter(role=Message.Role.SUMMARY, parent__in=keys)
     return rows.select_related("parent").order_by("-parent").first()
 
 
-def read_summary(conversation: UUID) -> Summary | None:
-    row = newest_summary(conversation)
+def read_summary(messages: Sequence[Message]) -> Summary | None:
+    row = newest_summary(messages)
     if row is None:
         return None
-    return Summary(row.text, questions_of(conversation).filter(pk__lte=row.parent_id).count())
+    return Summary(row.text, sum(one.pk <= (row.parent_id or 0) for one in questions_of(messages)))
 
 
 @transaction.atomic
-def store_summary(conversation: UUID, summary: Summary) -> None:
-    """Store it, unless there is one that stands for as much or the conversation is gone."""
+def store_summary(conversation: UUID, messages: Sequence[Message], summary: Summary) -> None:
+    """Store it, unless there is one that stands for as much or what it stands for is gone."""
     row = Conversation.objects.select_for_update().filter(pk=conversation).first()
-    first_read = questions_of(conversation).values_list("pk", flat=True)[summary.turns :].first()
-    if row is None or first_read is None:
+    first_read = questions_of(messages)[summary.turns :]
+    if row is None or not first_read:
         return
-    last = row.messages.said().filter(pk__lt=first_read).last()
-    known = newest_summary(conversation)
+    before = [one.pk for one in messages if one.pk < first_read[0].pk]
+    last = row.messages.said().filter(pk__in=before[-1:]).first()
+    known = newest_summary(messages)
     if last is None or (known is not None and (known.parent_id or 0) >= last.pk):
         return
     row.messages.create(role=Message.Role.SUMMARY, text=summary.text, parent=last)
 
 
-def questions_of(conversation: UUID) -> Messages:
-    return Message.objects.filter(conversation=conversation, role=Message.Role.USER)
+def questions_of(messages: Sequence[Message]) -> list[Message]:
+    return [row for row in messages if row.role == Message.Role.USER]
 
 
 async def write_ahead(conversation: UUID, progress: Progress) -> bool:

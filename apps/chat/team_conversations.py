@@ -25,10 +25,12 @@ from apps.accounts.models import Team
 from apps.accounts.permissions import has_permission
 from apps.accounts.teams import administers
 from apps.chat.access import record_denial
+from apps.chat.branches import path
 from apps.chat.file_views import show
 from apps.chat.folders import folder_of
 from apps.chat.listing import LISTED_CONVERSATIONS
 from apps.chat.models import Conversation
+from apps.chat.senders import is_continuation
 from apps.chat.views import visitor
 from apps.errors import FileRefused
 from apps.workspace.local import files
@@ -89,7 +91,8 @@ def conversation(request: HttpRequest, conversation: UUID) -> HttpResponse:
         "author": author_of(found),
         "entries": [
             {"message": message, "files": [shown_file(found, one) for one in message.attachments]}
-            for message in found.messages.said()
+            for message in path(found)
+            if not is_continuation(message.sender)
         ],
     }
     return render(request, "chat/team_conversation.html", context)

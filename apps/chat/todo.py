@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.capabilities.todo.capability import TODO
+from apps.chat.branches import path
 from apps.chat.models import Conversation
 from apps.runs.history import unseal
 
@@ -15,6 +16,5 @@ def todo_of(state: Mapping[str, Any]) -> str:
 
 
 def current_todo(conversation: Conversation) -> str:
-    answers = conversation.messages.said().filter(role="assistant")
-    newest = answers.exclude(state={}).order_by("pk").last()
-    return "" if newest is None else todo_of(newest.state)
+    answers = (row for row in reversed(path(conversation)) if row.role == "assistant")
+    return next((todo_of(row.state) for row in answers if row.state), "")

@@ -35,7 +35,7 @@ from apps.chat.access import (
     why_ended,
 )
 from apps.chat.context_use import usage_of
-from apps.chat.export import file_name, markdown
+from apps.chat.export import document, file_name, markdown
 from apps.chat.frames import MOST_ATTACHMENTS
 from apps.chat.listing import LISTED_CONVERSATIONS
 from apps.chat.memory_listing import remembering
@@ -245,10 +245,23 @@ def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 @require_safe
 @never_cache
 def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """A conversation as Markdown. Raises Http404 for one that is not the visitor's."""
+    """The shown path as Markdown, or with `?format=json` the whole tree.
+
+    Raises Http404 for a conversation that is not the visitor's.
+    """
     found = find_conversation(request, slug, conversation)
-    response = HttpResponse(markdown(found), content_type="text/markdown; charset=utf-8")
-    name = quote(file_name(found), safe="")
+    response: HttpResponse
+    match request.GET.get("format", "markdown"):
+        case "markdown":
+            ending = "md"
+            response = HttpResponse(markdown(found), content_type="text/markdown; charset=utf-8")
+        case "json":
+            ending = "json"
+            response = JsonResponse(document(found), json_dumps_params={"ensure_ascii": False})
+        case _:
+            text = "format: write markdown or json."
+            return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
+    name = quote(file_name(found, ending), safe="")
     response["Content-Disposition"] = f"attachment; filename*=UTF-8''{name}"
     return response
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
-from django.db.models import Max
+from django.db.models import Max, OuterRef, Subquery
 from django.utils import timezone
 
 from apps.accounts.caller import Caller
@@ -150,9 +150,12 @@ def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
 
 def store_questions(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> None:
     now = timezone.now()
+    streams = [places[wake.run] for wake in wakes]
+    leaves = dict(Conversation.objects.filter(pk__in=streams).values_list("pk", "leaf"))
     rows = [
         Message(
             conversation_id=places[wake.run],
+            parent_id=leaves.get(places[wake.run]),
             run_id=wake.run,
             role=Message.Role.USER,
             text=storable(wake.text),
@@ -162,8 +165,9 @@ def store_questions(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> None:
         for wake in wakes
     ]
     Message.objects.bulk_create(rows)
-    streams = [row.conversation_id for row in rows]
-    Conversation.objects.filter(pk__in=streams).update(updated_at=now)
+    asked = Message.objects.filter(conversation=OuterRef("pk"), role=Message.Role.USER)
+    newest = Subquery(asked.order_by("-pk").values("pk")[:1])
+    Conversation.objects.filter(pk__in=streams).update(updated_at=now, leaf=newest)
     entries = JournalEntry.objects.filter(stream__in=streams).order_by()
     last = dict(entries.values_list("stream").annotate(Max("last")))
     JournalEntry.objects.bulk_create(

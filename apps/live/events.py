@@ -28,6 +28,11 @@ class AttemptReplaced:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchesChanged:
+    """Another path of the conversation is shown from now on: who shows it reads it anew."""
+
+
+@dataclass(frozen=True, slots=True)
 class StatusChanged:
     status: str
 
@@ -70,6 +75,7 @@ StreamEvent: TypeAlias = (
     said.Event
     | QuestionAdded
     | AttemptReplaced
+    | BranchesChanged
     | StatusChanged
     | Continued
     | InteractionResolved
@@ -104,6 +110,7 @@ NAMES: Mapping[str, type[Any]] = {
     "finished": said.Finished,
     "question": QuestionAdded,
     "replaced": AttemptReplaced,
+    "branches": BranchesChanged,
     "status": StatusChanged,
     "continued": Continued,
     "resolved": InteractionResolved,

@@ -77,6 +77,13 @@ def has_entry(entry: JournalEntry) -> bool:
     return rows.filter(run=entry.run, last=entry.last).exists()
 
 
+def delete_run(stream: UUID, run: UUID) -> None:
+    """Forget one run that is over. Numbers are not given again if something is said after it."""
+    JournalEntry.objects.filter(stream=stream, run=run).delete()
+    SentRequestRow.objects.filter(run=run).delete()
+    Run.objects.filter(pk=run).delete()
+
+
 def delete(stream: UUID) -> None:
     """Forget a stream. A process that still works in it loses the lease and stops."""
     JournalEntry.objects.filter(stream=stream).delete()

@@ -40,7 +40,7 @@ def narrated(text: str, title: str, narrative: str) -> str:
 
 def introduced(text: str, sender: Mapping[str, Any] | None) -> str:
     """The message as the model reads it; `sender` is what sent it in place of a person."""
-    if sender is None:
+    if sender is None or sender["kind"] not in SENDER_NOTES:
         return text
     note = SENDER_NOTES[sender["kind"]].format(
         title=" ".join(sender["title"].split()), at=sender.get("at", "")

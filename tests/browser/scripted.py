@@ -30,6 +30,8 @@ class ScriptedSocket:
     everybody: list[WebSocketRoute] = field(default_factory=list)
     told: dict[WebSocketRoute, str] = field(default_factory=dict)
     """The run of which each viewer was told last."""
+    hidden: set[str] = field(default_factory=set)
+    """The runs of other branches."""
     deaf: bool = False
     """Take what is sent as a dead peer does: without a word."""
 
@@ -61,7 +63,8 @@ class ScriptedSocket:
             self.end("stopped")
 
     def open(self, viewer: WebSocketRoute, after: int) -> None:
-        self.viewers.append(viewer)
+        if viewer not in self.viewers:
+            self.viewers.append(viewer)
         self.told.pop(viewer, None)
         going = {"id": self.run, "status": "running"} if self.run else None
         send(
@@ -73,21 +76,26 @@ class ScriptedSocket:
             run=going,
         )
         for event in self.journal[after:]:
-            self.tell(viewer, event)
+            if event["run"] not in self.hidden:
+                self.tell(viewer, event)
 
     def begin(self, ask: dict[str, Any]) -> None:
         self.run = str(uuid.uuid4())
-        if "replaces" in ask:
-            self.say(type="attempt.replaced", replaced=ask["replaces"])
-        self.say(
-            type="message.added",
-            message={
-                "id": str(uuid.uuid4()),
-                "role": "user",
-                "text": ask["text"],
-                "created_at": "2026-01-05T10:00:00+00:00",
-            },
-        )
+        message = {
+            "id": str(uuid.uuid4()),
+            "role": "user",
+            "text": ask["text"],
+            "created_at": "2026-01-05T10:00:00+00:00",
+        }
+        if "again" in ask:
+            added = [event for event in self.journal if event["type"] == "message.added"]
+            asked = [event for event in added if event["message"]["id"] == ask["again"]]
+            self.hidden |= {event["run"] for event in asked}
+            message = asked[-1]["message"]
+            self.say(type="branches.changed")
+        if "continues" in ask:
+            message |= {"text": "Go on.", "sender": {"kind": "continuation", "title": ""}}
+        self.say(type="message.added", message=message)
         self.say(type="run.status", status="running")
 
     def say(self, **event: Any) -> None:

@@ -391,24 +391,64 @@ def test_an_answer_can_be_stopped(chat: Page, socket: ScriptedSocket, way: str) 
 def test_a_failure_has_its_reference_and_can_be_retried(chat: Page, socket: ScriptedSocket) -> None:
     ask(chat, socket, "Break")
     socket.say(type="run.error", text="The model did not answer.", reference="0a1b2c3d")
-    failed = socket.run
+    asked = socket.journal[0]["message"]
     socket.end("failed")
 
     failure = chat.locator(".failure")
     expect(failure).to_contain_text("The model did not answer.")
     expect(failure).to_contain_text("Reference: 0a1b2c3d")
     expect(chat.locator("#warned")).to_have_text("The answer failed. The model did not answer.")
-    chat.get_by_role("button", name="Retry").click()
+    chat.get_by_role("button", name="Try again").click()
 
     expect(chat.locator(".question-text")).to_have_text(["Break"])
     expect(failure).to_have_count(0)
-    assert socket.asked() == ["Break", "Break"]
-    assert socket.received[-1]["replaces"] == failed
+    first, second = [frame for frame in socket.received if frame["type"] == "ask"]
+    assert (first["text"], second["text"], second["again"]) == ("Break", "", asked["id"])
     socket.end(text="Whole.")
     expect(chat.locator("chat-answer")).to_contain_text("Whole.")
     expect(chat.locator(".question-text")).to_have_text(["Break"])
     expect(failure).to_have_count(0)
-    expect(chat.get_by_role("button", name="Retry")).to_have_count(0)
+    expect(chat.get_by_role("button", name="Try again")).to_have_count(0)
+
+
+def test_an_answer_that_was_cut_goes_on_and_is_read_and_copied_as_one(
+    page: Page, application: str, socket: ScriptedSocket
+) -> None:
+    page.add_init_script(
+        """
+        window.heard = [];
+        speechSynthesis.speak = (words) => heard.push(words.text);
+        speechSynthesis.cancel = () => heard.push("");
+        navigator.clipboard.writeText = async (text) => heard.push(`copied ${text}`);
+        """
+    )
+    page.goto(application)
+    ask(page, socket, "A tale.")
+    socket.write("Once **upon** ")
+    socket.end(finish_reason="length")
+    cut = socket.journal[-2]["message"]["id"]
+
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("Thinking…")).to_be_visible()
+    socket.write("a time.")
+    socket.end()
+
+    foot = page.locator(".answer-foot")
+    expect(foot).to_have_count(1)
+    expect(page.locator(".question-text")).to_have_count(1)
+    expect(page.get_by_text("Cut off")).to_have_count(0)
+    last = [frame for frame in socket.received if frame["type"] == "ask"][-1]
+    assert (last["continues"], last["text"]) == (cut, "")
+    foot.get_by_role("button", name="Copy as Markdown").click()
+    foot.get_by_role("button", name="Copy as text").click()
+    foot.get_by_role("button", name="Read aloud").click()
+    foot.get_by_role("button", name="Stop reading").click()
+    expect(foot.get_by_role("button", name="Read aloud")).to_be_focused()
+    heard = page.evaluate("heard")
+    assert heard[0] == "copied Once **upon** a time."
+    assert heard[1].split() == ["copied", "Once", "upon", "a", "time."]
+    assert heard[-2].split() == ["Once", "upon", "a", "time."]
+    assert heard[-1] == ""
 
 
 def test_a_retry_that_is_refused_leaves_the_failed_attempt(
@@ -418,7 +458,7 @@ def test_a_retry_that_is_refused_leaves_the_failed_attempt(
     socket.say(type="run.error", text="The model did not answer.", reference="0a1b2c3d")
     socket.end("failed")
     socket.deaf = True
-    chat.get_by_role("button", name="Retry").click()
+    chat.get_by_role("button", name="Try again").click()
     expect(chat.locator(".failure")).to_have_count(0)
 
     socket.refuse("The server is restarting.", "server_stopping")
@@ -727,8 +767,9 @@ def test_everything_can_be_done_with_the_keyboard(chat: Page, socket: ScriptedSo
     for _ in range(7):
         reached.append(chat.evaluate("document.activeElement.innerText.trim().split('\\n')[0]"))
         chat.keyboard.press("Shift+Tab")
-    foot = ["Figures:", "What the model saw", "Copy"]
-    assert reached == ["Attach files", *foot, "print(1)", "Copy", "A step"]
+    # The buttons below a turn are one stop, and have no text.
+    foot = ["Why this answer:", ""]
+    assert reached == ["Attach files", *foot, "print(1)", "Copy", "A step", ""]
     chat.locator(".steps summary").focus()
     chat.keyboard.press("Enter")
     expect(chat.get_by_text("What came out.")).to_be_visible()
@@ -782,7 +823,7 @@ def test_nothing_in_a_conversation_keeps_people_out(
     socket.say(type="run.error", text="It broke.", reference="0a1b2c3d")
     socket.end("failed", attachments=[{"type": "text/markdown", "title": "Notes", "data": "# Hi"}])
     chat.locator("summary").first.click()
-    expect(chat.get_by_role("button", name="Retry")).to_be_visible()
+    expect(chat.get_by_role("button", name="Try again")).to_be_visible()
     expect(chat.locator("math")).to_be_visible()
     assert barriers(chat) == []
 
@@ -901,7 +942,9 @@ def test_the_figures_of_an_answer_are_unfolded_with_the_keyboard(
     socket.end(**FIGURES)
 
     line = chat.locator(".figures")
-    expect(line.locator("summary")).to_have_text("Figures:2.4 s · 1,234 tokens · $0.012 + €1.50")
+    expect(line.locator("summary")).to_have_text(
+        "Why this answer:2.4 s · 1,234 tokens · $0.012 + €1.50"
+    )
     line.locator("summary").focus()
     chat.keyboard.press("Enter")
 
@@ -953,6 +996,8 @@ def test_what_is_switched_off_leaves_no_trace(chat: Page, socket: ScriptedSocket
     socket.write("Because.")
     socket.end(usage=None, seconds=None)
 
-    expect(chat.locator(".answer-foot")).to_have_text("Copy What the model saw (a new tab)")
+    expect(chat.locator(".answer-foot")).to_have_text(
+        "Why this answer:Details What the model saw (a new tab)"
+    )
     expect(chat.locator(".step-time")).to_have_count(0)
     expect(chat.locator("#conversation-sum")).to_be_hidden()

@@ -204,7 +204,7 @@ def test_an_answer_that_fails_says_so_with_a_reference_that_the_log_has(
     reference = failure.locator("code").inner_text()
     assert re.fullmatch("[0-9a-f]{8}", reference)
     assert reference in site.log.read_text()
-    page.get_by_role("button", name="Retry").click()
+    page.get_by_role("button", name="Try again").click()
     expect(failure.locator("code")).not_to_have_text(reference)
     for _ in ("live", "after a reload"):
         expect(failure).to_have_count(1)

@@ -62,7 +62,7 @@ def test_its_owner_is_told_finds_it_again_downloads_and_deletes_it(
     assert wait_for_answer(page) == said
     expect(page.locator(".composer.ended")).to_contain_text(ENDED)
     expect(question(page)).to_have_count(0)
-    expect(page.get_by_role("button", name="Retry")).to_have_count(0)
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
     with page.expect_download() as download:
         page.get_by_role("link", name="Download").click()
     assert download.value.suggested_filename == "Where to_.md"

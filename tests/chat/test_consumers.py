@@ -152,6 +152,7 @@ async def test_an_answer_goes_on_when_nobody_watches_it():
         "conversation": conversation,
         "title": "Count.",
         "last": rest[-1]["seq"],
+        "branches": {},
         "run": None,
     }
     assert text_of(seen + rest) == "one two"
@@ -515,26 +516,22 @@ async def test_a_failure_is_told_with_a_reference_and_what_there_was_is_kept():
 
 
 @pytest.mark.usefixtures("nothing_predefined")
-async def test_a_retry_takes_the_place_of_the_failed_attempt_and_no_model_reads_that_again():
+async def test_a_retry_is_another_answer_beside_the_failed_one_which_no_model_reads():
     async with scene() as on:
         on.model.put(says("It is"), ModelFailed("broke off", reason="stream"))
         tab = await on.visitor.tab(on.hub)
         conversation = await tab.ask("How warm is it?")
-        failed = (await tab.until_over())[-1]["run"]
+        asked = (await tab.until_over())[0]["message"]
         on.model.put(says("12"), None)
 
-        await tab.ask("How warm is it?", conversation, replaces=failed)
+        await tab.ask("", conversation, again=asked["id"])
         frames = await tab.until_over()
 
-        await tab.ask("How warm is it?", conversation, replaces=failed)
-        refusal = await tab.frame()
-
-    assert kinds(frames)[:3] == ["attempt.replaced", "message.added", "run.status"]
-    assert frames[0]["replaced"] == failed
+    assert kinds(frames)[:3] == ["branches.changed", "message.added", "run.status"]
+    assert frames[1]["message"] == asked
     assert [one.text for one in on.model.asked[1].messages] == ["How warm is it?"]
     stored = [one.text async for one in Message.objects.all()]
-    assert stored == ["How warm is it?", "12"]
-    assert refusal["code"] == "not_replaceable"
+    assert stored == ["How warm is it?", "It is", "12"]
 
 
 async def test_an_application_that_is_switched_off_says_so():

@@ -12,6 +12,7 @@ from django.test import AsyncClient
 
 from apps.agent.summaries import Summary
 from apps.chat.access import bucket_of
+from apps.chat.branches import path
 from apps.chat.continuation import sweeper
 from apps.chat.export import markdown
 from apps.chat.models import Conversation, Message
@@ -62,6 +63,11 @@ async def converse(on: Scene, tab: Tab, turns: int, conversation: str | None = N
 
 def asked(on: Scene) -> list[list[str]]:
     return [[message.text for message in request.messages] for request in on.model.asked]
+
+
+async def summaries_of(conversation: str) -> ConversationSummaries:
+    row = await Conversation.objects.aget(pk=conversation)
+    return ConversationSummaries(row.pk, await database_sync_to_async(path)(row))
 
 
 def is_summary(request: list[str]) -> bool:
@@ -146,7 +152,7 @@ async def test_of_two_summaries_of_the_same_turns_one_is_kept():
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)
         conversation = await converse(on, tab, 3)
-        kept = ConversationSummaries(UUID(conversation))
+        kept = await summaries_of(conversation)
         await kept.keep(Summary("First.", 2))
         await kept.keep(Summary("Second.", 2))
         await kept.keep(Summary("Less.", 1))
@@ -160,7 +166,7 @@ async def test_a_conversation_is_deleted_with_its_summaries():
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)
         conversation = await converse(on, tab, 3)
-        await ConversationSummaries(UUID(conversation)).keep(Summary("They talked.", 2))
+        await (await summaries_of(conversation)).keep(Summary("They talked.", 2))
 
         await Conversation.objects.filter(pk=conversation).adelete()
 
@@ -294,7 +300,7 @@ async def test_summaries_are_no_messages_for_export_and_search():
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)
         conversation = await converse(on, tab, 3)
-        await ConversationSummaries(UUID(conversation)).keep(Summary("Zanzibar.", 2))
+        await (await summaries_of(conversation)).keep(Summary("Zanzibar.", 2))
 
         def look() -> tuple[str, int]:
             found = Conversation.objects.select_related("application").get(pk=conversation)

@@ -36,6 +36,7 @@ from apps.insights.answer_figures import AnswerFigures
 from apps.live.events import (
     AnswerStored,
     AttemptReplaced,
+    BranchesChanged,
     CallCounted,
     Continued,
     InteractionResolved,
@@ -139,6 +140,7 @@ FRAMES: list[tuple[StreamEvent, dict[str, Any] | None]] = [
     ),
     (QuestionAdded({"id": "1"}), {"type": "message.added", "message": {"id": "1"}}),
     (AttemptReplaced("0a1b"), {"type": "attempt.replaced", "replaced": "0a1b"}),
+    (BranchesChanged(), {"type": "branches.changed"}),
     (StatusChanged("queued"), {"type": "run.status", "status": "queued"}),
     (Continued(), {"type": "run.continued"}),
     (RunFailed("No.", "ab12"), {"type": "run.error", "text": "No.", "reference": "ab12"}),

@@ -15,6 +15,7 @@ from apps.live import events
 from apps.live.events import (
     AnswerStored,
     AttemptReplaced,
+    BranchesChanged,
     CallCounted,
     Continued,
     InteractionResolved,
@@ -48,6 +49,7 @@ KEPT: list[StreamEvent] = [
     said.Finished("stop", Usage(1, 2)),
     QuestionAdded({"id": "1"}),
     AttemptReplaced("0a1b"),
+    BranchesChanged(),
     StatusChanged("running"),
     Continued(),
     InteractionResolved("t:1:0:c", "approval", {"outcome": "denied"}, "you", 12.5),

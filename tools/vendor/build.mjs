@@ -10,11 +10,11 @@ const root = join(here, "..", "..");
 const modules = join(here, "node_modules");
 
 const icons = [
-  "archive", "archive-restore", "arrow-down", "arrow-up", "check", "chevron-right", "circle-alert",
+  "archive", "archive-restore", "arrow-down", "arrow-up", "check", "chevron-left", "chevron-right", "circle-alert",
   "clock", "copy", "download", "ellipsis", "external-link", "file-text", "files", "folder",
   "folder-plus", "image", "layout-grid", "loader-circle", "log-in", "log-out", "monitor", "moon",
   "notebook-pen", "panel-left", "paperclip", "pencil", "pin", "plus", "refresh-cw", "search",
-  "settings", "square", "sun", "trash-2", "triangle-alert", "wifi-off", "x",
+  "settings", "square", "sun", "trash-2", "triangle-alert", "volume-2", "wifi-off", "x",
 ];
 
 const targets = [

@@ -2,31 +2,33 @@
 
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { isGoing, textOf } from "./answers.js";
-import { copy } from "./clipboard.js";
-import { figureLine } from "./figures.js";
 import { helperDialog } from "./helper-dialog.js";
 import { icon } from "./icons.js";
 import { interactionsOf, isOpenCall, openInteraction } from "./interactions.js";
 import { memoryLine } from "./memory.js";
 import { cardsAndSources, sourcesOf } from "./sources.js";
 import { stepList } from "./steps.js";
+import "./answer-foot.js";
 import "./interaction.js";
 import "./markdown.js";
 
-/** @import { Answer, Part } from "./answers.js" */
-
-const COPIED_FOR = 2_000;
-
 /**
- * Dispatches `retry` with the question (`{text, attachments, replaces}`) as its detail, and lets the `answer`
- * of its cards through; both bubble.
+ * @import { Answer, Part } from "./answers.js"
+ * @import { Question } from "./conversation.js"
+ * @import { Branch } from "./frames.js"
  */
+
+/** Dispatches `branch-ask` with where it begins as its detail, and lets the `answer` of its cards through; both bubble. */
 export class ChatAnswer extends LitElement {
   static properties = {
     answer: { attribute: false },
     version: { attribute: false },
-    retryable: { attribute: false },
-    copied: { state: true },
+    asked: { attribute: false },
+    earlier: { attribute: false },
+    goesOn: { attribute: false },
+    isLast: { attribute: false },
+    branch: { attribute: false },
+    changeable: { attribute: false },
     opened: { state: true },
   };
 
@@ -35,8 +37,17 @@ export class ChatAnswer extends LitElement {
     /** @type {Answer | undefined} */
     this.answer = undefined;
     this.version = 0;
-    this.retryable = false;
-    this.copied = false;
+    /** @type {Question | undefined} */
+    this.asked = undefined;
+    /** @type {Answer[]} that it continues */
+    this.earlier = [];
+    /** Whether another answer continues it. */
+    this.goesOn = false;
+    this.isLast = false;
+    /** @type {Branch | undefined} */
+    this.branch = undefined;
+    /** Whether the conversation can be changed now. */
+    this.changeable = false;
     /** The step of the helper that is being read, "" for none. */
     this.opened = "";
     this.addEventListener("helper-open", (event) => {
@@ -53,7 +64,7 @@ export class ChatAnswer extends LitElement {
     if (!answer) return nothing;
     const going = isGoing(answer.status);
     return html`
-      <h2 class="visually-hidden">Answer</h2>
+      ${this.earlier.length ? nothing : html`<h2 class="visually-hidden">Answer</h2>`}
       ${repeat(
         answer.parts,
         (part) => part, // what is written into a card must not come into another one
@@ -96,25 +107,41 @@ export class ChatAnswer extends LitElement {
   #outcome(answer) {
     return html`${answer.status === "failed" ? this.#failure(answer) : nothing}
       ${answer.status === "stopped" ? this.#stopped(answer) : nothing}
-      ${answer.status === "done" ? endingNotice(answer) : nothing}
-      ${memoryLine(answer.message?.memories)} ${this.#foot(answer)}`;
+      ${answer.status === "done" && !this.goesOn ? this.#ending(answer) : nothing}
+      ${memoryLine(answer.message?.memories)}
+      ${this.goesOn
+        ? nothing
+        : html`<answer-foot .answer=${answer} .version=${answer.version} .earlier=${this.earlier} .asked=${this.asked}
+            .branch=${this.branch} .changeable=${this.changeable}></answer-foot>`}`;
+  }
+
+  /** @param {Answer} answer */
+  #ending(answer) {
+    if (answer.message?.finish_reason !== "length") return emptyNotice(answer);
+    return html`<div class="stopped">
+      <p class="notice">${icon("triangle-alert")}Cut off: the answer became too long for the model.</p>
+      ${this.#askButton("Continue", { continues: answer.message.id })}
+    </div>`;
   }
 
   /** @param {Answer} answer */
   #stopped(answer) {
     const words = textOf(answer).trim() ? "The answer is not complete." : "There is no answer.";
     return html`<div class="stopped">
-      <p class="notice"><strong>Stopped.</strong> ${words}</p>
-      ${this.#retryButton(answer)}
+      <p class="notice">${icon("circle-alert")}<span><strong>Stopped.</strong> ${words}</span></p>
+      ${this.#retryButton()}
     </div>`;
   }
 
-  /** The new attempt takes the place of this one. @param {Answer} answer */
-  #retryButton({ id, question, questionFiles }) {
-    if (!this.retryable || !(question || questionFiles.length)) return nothing;
-    const detail = { text: question, attachments: questionFiles, replaces: id };
-    const retry = () => this.dispatchEvent(new CustomEvent("retry", { bubbles: true, detail }));
-    return html`<button type="button" class="button" @click=${retry}>${icon("refresh-cw")}Retry</button>`;
+  #retryButton() {
+    return this.asked && !this.asked.sending ? this.#askButton("Try again", { again: this.asked.id }) : nothing;
+  }
+
+  /** @param {string} words @param {import("./session.js").Branching} detail */
+  #askButton(words, detail) {
+    if (!this.isLast || !this.changeable) return nothing;
+    const ask = () => this.dispatchEvent(new CustomEvent("branch-ask", { bubbles: true, detail }));
+    return html`<button type="button" class="button" @click=${ask}>${icon("refresh-cw")}${words}</button>`;
   }
 
   /** @param {Answer} answer */
@@ -127,35 +154,9 @@ export class ChatAnswer extends LitElement {
         ${error?.reference
           ? html`<p class="failure-reference">Reference: <code>${error.reference}</code></p>`
           : nothing}
-        ${this.#retryButton(answer)}
+        ${this.#retryButton()}
       </div>
     </div>`;
-  }
-
-  /** @param {Answer} answer */
-  #foot(answer) {
-    const text = textOf(answer);
-    return html`<div class="answer-foot">
-      ${text
-        ? html`<button type="button" class="quiet" @click=${() => this.#copy(text)}>
-            ${icon(this.copied ? "check" : "copy")}<span aria-live="polite"
-              >${this.copied ? "Copied" : "Copy"}</span
-            >
-          </button>`
-        : nothing}
-      ${answer.message && document.getElementById("main")?.dataset.requests
-        ? html`<a class="quiet" href="/answers/${answer.id}/requests/" target="_blank" rel="noopener"
-            >${icon("file-text")}What the model saw<span class="visually-hidden"> (a new tab)</span></a
-          >`
-        : nothing}
-      ${figureLine(answer.message)}
-    </div>`;
-  }
-
-  /** @param {string} text */
-  async #copy(text) {
-    this.copied = await copy(text);
-    setTimeout(() => (this.copied = false), COPIED_FOR);
   }
 }
 customElements.define("chat-answer", ChatAnswer);
@@ -167,9 +168,7 @@ function working(answer) {
 }
 
 /** @param {Answer} answer */
-function endingNotice(answer) {
-  if (answer.message?.finish_reason === "length")
-    return html`<p class="notice">${icon("triangle-alert")}Cut off: the answer became too long for the model.</p>`;
+function emptyNotice(answer) {
   const isEmpty = answer.message && !textOf(answer).trim() && !answer.attachments.length;
   return isEmpty ? html`<p class="notice">The model had nothing to say.</p>` : nothing;
 }

@@ -35,8 +35,6 @@ import { askPerson, resolve } from "./interactions.js";
  * @property {Annotation[]} annotations of the anchors in its text
  * @property {{text: string, reference: string} | null} error
  * @property {StoredMessage | null} message
- * @property {string} question the text that it answers
- * @property {Attachment[]} questionFiles what came with it
  * @property {Set<string>} expired the ids of its steps that the model reads no more
  * @property {boolean} continued by another process, because the one before it was gone
  * @property {number} version grows with every change

@@ -4,7 +4,8 @@ import { change, finish, isGoing } from "./answers.js";
 
 /**
  * @import { Answer } from "./answers.js"
- * @import { Attachment, Event, ResultsExpired, StoredMessage } from "./frames.js"
+ * @import { Asked } from "./session.js"
+ * @import { Attachment, Branch, Event, ResultsExpired, StoredMessage } from "./frames.js"
  *
  * @typedef {object} Question
  * @property {"user"} role
@@ -27,7 +28,9 @@ export class Conversation {
   last = 0;
   /** Whether a run is going of which nothing has been taken yet. */
   awaiting = false;
-  /** @type {(Question | Answer)[]} turns that are hidden while the server is asked to replace them */
+  /** @type {Record<string, Branch>} by the ids of questions and of the runs of answers */
+  branches = {};
+  /** @type {(Question | Answer)[]} turns that are hidden while the server is asked for another branch */
   #replaced = [];
 
   /** @type {Map<string, Set<string>>} by run, the steps that the model reads no more */
@@ -56,19 +59,24 @@ export class Conversation {
     if (event.type === "todo.changed") this.todo = event.text;
     if (event.type === "message.complete") this.todo = event.message.todo ?? this.todo;
     if (event.type === "message.added") this.#add(event.message, event.run);
-    else if (event.type === "attempt.replaced") this.#replace(event.replaced);
+    else if (event.type === "attempt.replaced") this.#remove(event.replaced);
+    else if (event.type === "branches.changed") return true; // the session opens the conversation anew
     else change(this.#answer(event.run), event);
     return true;
   }
 
   /**
    * Show a question before the server has confirmed it.
-   * @param {string} id @param {string} text @param {Attachment[]} attachments
-   * @param {string} [replaces] the run of the answer whose place the new one takes
+   * @param {Asked} asked
    */
-  expect(id, text, attachments, replaces) {
-    this.#replaced = replaces ? this.#replace(replaces) : [];
-    this.turns.push({ role: "user", id, text, attachments, sending: true });
+  expect({ id, text, attachments, again, edits, continues }) {
+    const at = this.turns.findIndex((turn) => turn.role === "user" && turn.id === (again ?? edits));
+    this.#replaced = at < 0 ? [] : this.turns.splice(again ? at + 1 : at);
+    if (again) return;
+    /** @type {Question} */
+    const turn = { role: "user", id, text, attachments, sending: true };
+    if (continues) turn.sender = { kind: "continuation", title: "", untrusted: false };
+    this.turns.push(turn);
   }
 
   /** Take back a question that the server refused. @param {string} id */
@@ -77,13 +85,9 @@ export class Conversation {
     this.#replaced = [];
   }
 
-  /** Take a question and its answer away. @param {string} run @returns {(Question | Answer)[]} them */
-  #replace(run) {
-    /** @param {Question | Answer} turn */
-    const isOf = (turn) => (turn.role === "user" ? turn.run : turn.id) === run;
-    const replaced = this.turns.filter(isOf);
-    this.turns = this.turns.filter((turn) => !isOf(turn));
-    return replaced;
+  /** Take a question and its answer away. @param {string} run */
+  #remove(run) {
+    this.turns = this.turns.filter((turn) => (turn.role === "user" ? turn.run : turn.id) !== run);
   }
 
   /** @param {ResultsExpired} told */
@@ -108,7 +112,9 @@ export class Conversation {
     if (role !== "user") return;
     this.#replaced = [];
     const known = this.turns.find(
-      (turn) => turn.role === "user" && (turn.id === id || (turn.sending && turn.text === text)),
+      (turn) =>
+        turn.role === "user" &&
+        (turn.id === id || (turn.sending && (turn.text === text || isContinuation(turn, sender)))),
     );
     const stored = { id, run, text, attachments, place, sender, sending: false };
     if (known?.role === "user") Object.assign(known, stored);
@@ -119,7 +125,6 @@ export class Conversation {
   #answer(run) {
     const known = this.turns.find((turn) => turn.role === "assistant" && turn.id === run);
     if (known?.role === "assistant") return known;
-    const question = this.turns.findLast((turn) => turn.role === "user");
     /** @type {Answer} */
     const answer = {
       role: "assistant",
@@ -133,11 +138,14 @@ export class Conversation {
       message: null,
       expired: this.#expired.get(run) ?? new Set(),
       continued: false,
-      question: question?.role === "user" ? question.text : "",
-      questionFiles: question?.role === "user" ? question.attachments : [],
       version: 0,
     };
     this.turns.push(answer);
     return answer;
   }
+}
+
+/** @param {Question} turn @param {import("./frames.js").Sender} [sender] of the stored question */
+function isContinuation(turn, sender) {
+  return turn.sender?.kind === "continuation" && sender?.kind === "continuation";
 }

@@ -12,17 +12,48 @@ import { icon } from "./icons.js";
  * @typedef {Record<string, string | number>} Costs decimals by currency
  */
 
-/** @param {StoredMessage | null} message @returns {unknown} what Lit draws */
-export function figureLine(message) {
+/**
+ * How the answer came about: its figures, its steps with their times, what was read, what the model saw.
+ * @param {Answer} answer @returns {unknown} what Lit draws
+ */
+export function figureLine(answer) {
+  const { message, id } = answer;
   if (!message) return nothing;
-  const rows = rowsOf(message);
-  if (!rows.length) return nothing;
+  const rows = [...rowsOf(message), ...stepRows(answer), ...readRows(answer)];
+  const isKept = document.getElementById("main")?.dataset.requests;
+  if (!rows.length && !isKept) return nothing;
   return html`<details class="more-line figures">
-    <summary>${icon("chevron-right")}<span class="visually-hidden">Figures:</span>${shortText(message)}</summary>
+    <summary>${icon("chevron-right")}<span class="visually-hidden">Why this answer:</span>${shortText(message)}</summary>
     <dl>
-      ${rows.map(([name, text]) => html`<div><dt>${name}</dt><dd dir="auto">${text}</dd></div>`)}
+      ${rows.map(([name, text]) => html`<div><dt dir="auto">${name}</dt><dd dir="auto">${text}</dd></div>`)}
     </dl>
+    ${isKept
+      ? html`<a href="/answers/${id}/requests/" target="_blank" rel="noopener"
+          >What the model saw<span class="visually-hidden"> (a new tab)</span></a
+        >`
+      : nothing}
   </details>`;
+}
+
+/** The time of each step. @param {Answer} answer @returns {[string, string][]} */
+function stepRows({ steps }) {
+  return [...steps.values()].flatMap(({ title, seconds }) => {
+    /** @type {[string, string]} */
+    const row = [title.replaceAll("`", ""), seconds === null ? "" : secondsText(seconds)];
+    return row[1] ? [row] : [];
+  });
+}
+
+/** @param {Answer} answer @returns {[string, string][]} */
+function readRows({ message, attachments }) {
+  const recalled = (message?.memories ?? []).filter(({ action }) => action === "recalled");
+  const sources = attachments.filter(({ reference_url }) => reference_url);
+  /** @type {[string, string][]} */
+  const rows = [
+    ["From memory", recalled.map(({ text }) => text).join("; ")],
+    ["Sources", [...new Set(sources.map(({ title, reference_url }) => title || reference_url))].join("; ")],
+  ];
+  return rows.filter(([, text]) => text);
 }
 
 /** @param {StoredMessage} message */

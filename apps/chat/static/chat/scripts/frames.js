@@ -25,7 +25,9 @@
  *
  * @typedef {{slug: string, title: string, narrative: string}} Place
  *
- * @typedef {{kind: "webhook" | "schedule" | "alarm", title: string, untrusted: boolean, at?: string}} Sender `at`: the time of a schedule or an alarm
+ * @typedef {{kind: "webhook" | "schedule" | "alarm" | "continuation", title: string, untrusted: boolean, at?: string}} Sender `at`: the time of a schedule or an alarm; a `continuation` lets the answer before it go on
+ *
+ * @typedef {{ids: string[], at: number}} Branch the messages at one place of the conversation, and which of them is shown; "" is one that is being written
  *
  * @typedef {object} Usage
  * @property {number} prompt_tokens
@@ -44,7 +46,7 @@
  * @property {number} seq
  *
  * @typedef {{type: "conversation.opened", conversation: string, title: string, last: number,
- *   run: {id: string, status: RunStatus} | null}} Opened
+ *   branches?: Record<string, Branch>, run: {id: string, status: RunStatus} | null}} Opened `branches`: by the ids of questions, and of the runs of answers
  * @typedef {object} Queued
  * @property {string} id
  * @property {string} request the id that its page chose
@@ -64,6 +66,7 @@
  *
  * @typedef {Sequenced & {type: "message.added", message: StoredMessage}} MessageAdded
  * @typedef {Sequenced & {type: "attempt.replaced", replaced: string}} AttemptReplaced
+ * @typedef {Sequenced & {type: "branches.changed"}} BranchesChanged
  * @typedef {Sequenced & {type: "run.status", status: RunStatus}} StatusChanged
  * @typedef {Sequenced & {type: "message.delta", text: string}} MessageDelta
  * @typedef {Sequenced & {type: "stage.opened", stage: string, title: string, parent: string | null}} StageOpened
@@ -90,7 +93,7 @@
  * @typedef {Sequenced & {type: "run.error", text: string, reference: string}} RunError
  * @typedef {Sequenced & {type: "message.complete", message: StoredMessage}} MessageComplete
  *
- * @typedef {MessageAdded | AttemptReplaced | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
+ * @typedef {MessageAdded | AttemptReplaced | BranchesChanged | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
  *   | AttachmentAdded | AnnotationAdded | NoticeAdded | HelperBegan | HelperEnded
  *   | TodoChanged | RunContinued | AnswerRestarted | InteractionRequested
  *   | InteractionResolved | RunError | MessageComplete} Event

@@ -92,7 +92,7 @@ export function offerGauge(gauge, log, session, base) {
     gauge.use = use;
     log.summary = use.summary;
   };
-  session.addEventListener("reopened", () => {
+  session.addEventListener("switched", () => {
     gauge.use = null;
     log.summary = null;
   });

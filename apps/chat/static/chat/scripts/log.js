@@ -1,15 +1,16 @@
 /** The turns of a conversation, or what there is to know before the first one. */
 
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
-import { attachmentCards } from "./attachments.js";
 import { summaryBlock } from "./gauge.js";
-import { questionText } from "./folded-text.js";
 import { icon } from "./icons.js";
+import { turnDeletion } from "./turn-deletion.js";
 import "./answer.js";
+import "./question.js";
 
 /**
  * @import { Answer } from "./answers.js"
  * @import { Question } from "./conversation.js"
+ * @import { Branch } from "./frames.js"
  * @import { Summary } from "./gauge.js"
  *
  * @typedef {{title: string, text: string}} Starter
@@ -20,12 +21,19 @@ import "./answer.js";
  * @property {Starter[]} starters
  */
 
-/** Dispatches `starter` (detail: the starter) and lets the answers' `retry` and `answer` through. */
+const SHOWN_CHARACTERS = 200;
+
+/**
+ * Dispatches `starter` (detail: the starter) and lets through: `answer` of the cards, `branch-ask` and
+ * `branch-change` of the turns. A deletion is only let through once the person has confirmed it.
+ */
 export class ChatLog extends LitElement {
   static properties = {
     turns: { attribute: false },
     loaded: { attribute: false },
     busy: { attribute: false },
+    branches: { attribute: false },
+    deleting: { state: true },
     heading: { attribute: false },
     description: { attribute: false },
     starters: { attribute: false },
@@ -41,6 +49,12 @@ export class ChatLog extends LitElement {
     this.turns = [];
     this.loaded = true;
     this.busy = false;
+    /** @type {Record<string, Branch>} */
+    this.branches = {};
+    /** @type {{message: string, origin: Element} | null} the turn that the person is asked about */
+    this.deleting = null;
+    this.limit = Infinity;
+    this.addEventListener("branch-change", (event) => this.#askFirst(/** @type {CustomEvent} */ (event)));
     this.heading = "";
     this.description = "";
     /** What stands on the application's tile, and the number of its colour. */
@@ -65,13 +79,45 @@ export class ChatLog extends LitElement {
   render() {
     if (!this.loaded) return html`<p class="loading working">Loading the conversation…</p>`;
     if (!this.turns.length) return this.#welcome();
-    const last = this.turns.at(-1);
     return html`${repeat(
-      this.turns,
-      (turn) => `${turn.role} ${turn.id}`,
-      (turn) => (turn.role === "user" ? question(turn) : this.#answer(turn, turn === last)),
+      shownTurns(this.turns),
+      ({ turn }) => `${turn.role} ${turn.id}`,
+      (shown) => (shown.turn.role === "user" ? this.#question(shown.turn) : this.#answer(shown.turn, shown)),
     )}
-    ${this.starters.chat_message_input_disabled && !this.busy ? this.#starters() : nothing}`;
+    ${this.starters.chat_message_input_disabled && !this.busy ? this.#starters() : nothing}
+    ${this.deleting ? this.#deletion(this.deleting) : nothing}`;
+  }
+
+  updated() {
+    const dialog = this.querySelector("dialog.turn-deletion");
+    if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
+  }
+
+  get #isChangeable() {
+    return !this.busy && !this.ended;
+  }
+
+  /** @param {CustomEvent} event */
+  #askFirst(event) {
+    const { type, message, isConfirmed } = event.detail;
+    if (type !== "turn.delete" || isConfirmed) return;
+    event.stopImmediatePropagation();
+    this.deleting = { message, origin: /** @type {Element} */ (event.target) };
+  }
+
+  /** @param {{message: string, origin: Element}} deleting */
+  #deletion({ message, origin }) {
+    const turn = this.turns.find(({ id }) => id === message);
+    const cancel = () => {
+      this.deleting = null;
+      /** @type {import("./answer-actions.js").ActionRow | null} */ (origin.querySelector("action-row"))?.focusOn("delete");
+    };
+    const confirm = () => {
+      this.deleting = null;
+      const detail = { type: "turn.delete", message, name: "delete", isConfirmed: true };
+      this.dispatchEvent(new CustomEvent("branch-change", { detail }));
+    };
+    return turnDeletion({ text: turn?.role === "user" ? turn.text.slice(0, SHOWN_CHARACTERS) : "", cancel, confirm });
   }
 
   #welcome() {
@@ -105,40 +151,69 @@ export class ChatLog extends LitElement {
     this.dispatchEvent(new CustomEvent("starter", { detail: starter }));
   }
 
-  /** @param {Answer} answer @param {boolean} isLast */
-  #answer(answer, isLast) {
+  /** @param {Question} turn */
+  #question(turn) {
+    return html`<chat-question
+      class="turn question"
+      data-turn=${turn.id}
+      .question=${turn}
+      .state=${turn.sending ? "sending" : "stored"}
+      .branch=${this.branches[turn.id]}
+      .changeable=${this.#isChangeable && !turn.sending}
+      .limit=${this.limit}
+    ></chat-question>`;
+  }
+
+  /** @param {Answer} answer @param {ShownTurn} shown */
+  #answer(answer, { asked, earlier, goesOn, isLast }) {
     return html`<chat-answer
         class="turn answer"
         data-turn=${answer.id}
         .answer=${answer}
         .version=${answer.version}
-        .retryable=${isLast && !this.busy && !this.ended}
+        .asked=${asked}
+        .earlier=${earlier}
+        .goesOn=${goesOn}
+        .isLast=${isLast}
+        .branch=${this.branches[earlier[0]?.id ?? answer.id]}
+        .changeable=${this.#isChangeable}
       ></chat-answer>
       ${this.summary && this.summary.after === answer.id ? summaryBlock(this.summary) : nothing}`;
   }
 }
 customElements.define("chat-log", ChatLog);
 
-/** @param {import("./frames.js").Sender} sender */
-function senderLine({ kind, title, at }) {
-  const words = kind === "alarm" ? "Alarm" : `From the ${kind} “${title}”`;
-  return html`<p class="question-sender">
-    ${icon(at ? "clock" : "settings")}<span dir="auto">${words}</span>
-    ${at ? html`<time datetime=${at}>${new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}</time>` : nothing}
-  </p>`;
-}
+/**
+ * A turn as it is shown: an answer that was cut and the one that continues it are read as one.
+ *
+ * @typedef {object} ShownTurn
+ * @property {Question | Answer} turn
+ * @property {Question} [asked] the question that an answer answers
+ * @property {Answer[]} earlier the answers that it continues
+ * @property {boolean} goesOn whether another answer continues it
+ * @property {boolean} isLast
+ */
 
-/** @param {Question} turn */
-function question({ id, text, attachments, place, sender, sending }) {
-  return html`<div class="turn question" data-turn=${id}>
-    <h2 class="visually-hidden">Question</h2>
-    ${sender ? senderLine(sender) : nothing}
-    ${place
-      ? html`<p class="question-place" dir="auto">
-          ${[place.title, place.narrative].filter(Boolean).join(": ")}
-        </p>`
-      : nothing}
-    ${questionText(text)} ${attachmentCards(attachments)}
-    ${sending ? html`<p class="question-state">Sending…</p>` : nothing}
-  </div>`;
+/** @param {(Question | Answer)[]} turns @returns {ShownTurn[]} without the questions that let an answer go on */
+function shownTurns(turns) {
+  /** @type {ShownTurn[]} */
+  const shown = [];
+  for (const turn of turns) {
+    const last = shown.at(-1);
+    if (turn.role === "user" && turn.sender?.kind === "continuation") {
+      if (last?.turn.role === "assistant") last.goesOn = true;
+      continue;
+    }
+    const goneOn = turn.role === "assistant" && last?.turn.role === "assistant" && last.goesOn;
+    shown.push({
+      turn,
+      asked: goneOn ? last.asked : last?.turn.role === "user" ? last.turn : undefined,
+      earlier: goneOn ? [...last.earlier, /** @type {Answer} */ (last.turn)] : [],
+      goesOn: false,
+      isLast: false,
+    });
+  }
+  const last = shown.at(-1);
+  if (last) last.isLast = true;
+  return shown;
 }

@@ -43,7 +43,7 @@ export function showApplication() {
   log.letters = page.letters ?? "";
   log.tile = page.tile ?? "";
   log.ended = Boolean(page.ended);
-  composer.limit = Number(page.textLimit) || Infinity;
+  log.limit = composer.limit = Number(page.textLimit) || Infinity;
   composer.ended = page.ended ?? "";
   composer.openDraft(draftKey());
   newChat.href = page.ended ? "/" : base();

@@ -91,7 +91,7 @@ function reopen(id, data) {
   session.narrative = page.narrative ?? "";
   const begin = beginning(id);
   uploads.open(left.files, id ?? begin, `${base()}files/`, limits());
-  const { text, isSent } = session.reopen(id, begin, page.application ?? "");
+  const { text, isSent } = session.switchTo(id, begin, page.application ?? "");
   if (text) {
     composer.drafts?.write(left.key, text);
     unconfirmed = isSent ? { key: left.key, text } : null;

@@ -1,5 +1,6 @@
 /** The chat page: one session, and the elements that show it. */
 
+import { ActionRow } from "./answer-actions.js";
 import { ClientCalls } from "./client-calls.js";
 import { Drafts } from "./drafts.js";
 import { acceptDrops } from "./dropping.js";
@@ -44,6 +45,8 @@ const FRESH = 30_000;
 const sum = element("conversation-sum", HTMLElement);
 const tools = new PageTools();
 const newChat = element("new-chat", HTMLAnchorElement);
+/** @type {{at: number, name: string} | null} the turn whose branch was changed here, and the button */
+let changed = null;
 let drawing = false;
 
 composer.drafts = new Drafts(page.account ?? "");
@@ -79,7 +82,12 @@ files.addEventListener("deleted", (event) => announcer.say(`${detailOf(event).na
 acceptDrops(element("drop", HTMLElement), (dropped) => takeDropped(dropped), () => !composer.disabled);
 uploads.addEventListener("told", (event) => tellUpload(detailOf(event)));
 log.addEventListener("starter", (event) => start(detailOf(event)));
-log.addEventListener("retry", (event) => ask(detailOf(event)));
+log.addEventListener("branch-ask", (event) => {
+  ask(detailOf(event));
+  composer.focus(); // its button is gone
+});
+log.addEventListener("branch-change", (event) => changeBranches(event));
+session.addEventListener("reopened", () => void afterDrawing().then(focusChanged));
 log.addEventListener("answer", (event) => {
   tell(problem, "");
   focusCard(); // its button is about to be disabled
@@ -122,6 +130,7 @@ function draw() {
   log.turns = [...session.conversation.turns];
   log.loaded = session.loaded;
   log.busy = session.busy;
+  log.branches = session.conversation.branches;
   log.setAttribute("aria-busy", String(session.busy));
   composer.busy = session.busy;
   composer.ready = session.loaded;
@@ -166,10 +175,31 @@ function reconnected() {
   if (performance.now() > FRESH) void history.rows.refresh();
 }
 
-/** @param {{text: string, attachments?: Attachment[], replaces?: string}} question */
-function ask({ text, attachments, replaces }) {
+/** @param {Event} event of a button below a turn: another branch, or the end of the turn */
+function changeBranches(event) {
+  const { type, message, name } = detailOf(event);
+  const turn = event.target instanceof Element ? event.target.closest(".turn") : null;
+  const at = [...log.querySelectorAll(".turn")].indexOf(turn ?? log);
+  changed = { at, name };
+  tell(problem, "");
+  session.changeBranches(type, message);
+}
+
+/** The button that was pressed may stand below another message now. */
+function focusChanged() {
+  if (!changed) return;
+  const { at, name } = changed;
+  changed = null;
+  const row = log.querySelectorAll(".turn")[at]?.querySelector("action-row");
+  if (name !== "delete" && row instanceof ActionRow) row.focusOn(name);
+  else composer.focus();
+  announcer.say(name === "delete" ? "Question and answer deleted." : "Another branch is shown.");
+}
+
+/** @param {{text?: string, attachments?: Attachment[]} & import("./session.js").Branching} question */
+function ask({ text = "", attachments, ...branching }) {
   clearNotices();
-  session.ask(text, attachments, replaces);
+  session.ask(text, attachments, branching);
   draw(); // the question is seen in this very frame
   follower.follow();
 }
@@ -204,6 +234,7 @@ function opened({ isNew }) {
 /** @param {{text: string, question: string, attachments: Attachment[]}} refusal */
 function refused({ text, question, attachments }) {
   keepLeft();
+  changed = null;
   tell(problem, text);
   announcer.warn(text);
   showWaiting(); // what is given back may be an answer again, before anything is drawn

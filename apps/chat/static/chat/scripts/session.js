@@ -6,9 +6,11 @@ import { interactionsOf, openQuestion } from "./interactions.js";
 /**
  * @import { Connection } from "./connection.js"
  * @import { Answer } from "./answers.js"
- * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal, ResultsExpired } from "./frames.js"
+ * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal, ResultsExpired, StoredMessage } from "./frames.js"
  *
- * @typedef {{id: string, text: string, attachments: Attachment[], replaces?: string}} Asked
+ * @typedef {{again?: string, edits?: string, continues?: string}} Branching ids of messages: as the frame `ask` has them
+ *
+ * @typedef {{id: string, text: string, attachments: Attachment[]} & Branching} Asked
  *
  * @typedef {"connecting" | "open" | "lost" | "refused"} ConnectionState
  */
@@ -21,8 +23,12 @@ const NOT_SENT = "There is no connection. Try again when it is back.";
 const MAYBE_NOT_SENT = "The connection was lost on the way. Send your answer again.";
 
 /**
- * Dispatches `change` (something is to be shown), `opened`, `event` (detail: a live event that was
- * taken), `reopened` (another conversation is shown), `listed` (detail: what changed in the list of conversations), `folders` (detail: all of them), `calling` (detail: what the person has not seen), `moved` (the person works in another team), `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the question to give back or "").
+ * Dispatches `change` (something is to be shown), `opened`, `switched` (another conversation is shown),
+ * `reopened` (another path through it is shown), `event` (detail: a live event that was taken),
+ * `listed` (detail: what changed in the list of conversations), `folders` (detail: all of them),
+ * `calling` (detail: what the person has not seen), `moved` (the person works in another team),
+ * `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the
+ * question to give back or "").
  */
 export class Session extends EventTarget {
   /** @type {ConnectionState} */
@@ -46,6 +52,12 @@ export class Session extends EventTarget {
   #patience = 0;
   #stopping = false;
   #replayedUntil = 0;
+  /** The number after which events were asked for last. */
+  #openedAfter = 0;
+  /** @type {Conversation | null} the conversation anew, until it is read as far as there is something */
+  #next = null;
+  /** Whether frames of the path before may still come. */
+  #isReopening = false;
   /** The ids of the frame before, which the next one does not repeat. */
   #ids = { conversation: "", run: "" };
   /** @type {Set<string>} conversations that were open before */
@@ -82,7 +94,7 @@ export class Session extends EventTarget {
    * @param {string} application its slug
    * @returns {{text: string, isSent: boolean}} the question that the server has not confirmed
    */
-  reopen(id, begin, application) {
+  switchTo(id, begin, application) {
     const unconfirmed = this.#pending;
     if (this.conversation.id) this.#left.add(this.conversation.id);
     if (id) this.#left.delete(id);
@@ -91,14 +103,15 @@ export class Session extends EventTarget {
     this.#later = [];
     this.queue = [];
     this.#words = this.asked = "";
-    this.#stopping = false;
-    this.#replayedUntil = 0;
+    this.#stopping = this.#isReopening = false;
+    this.#next = null;
+    this.#replayedUntil = this.#openedAfter = 0;
     this.#ids = { conversation: "", run: "" };
     this.begin = begin;
     this.application = application;
     this.conversation = new Conversation(id);
     this.loaded = id === null;
-    this.#tell("reopened");
+    this.#tell("switched");
     const isSent = this.#connection.send({ type: "open", conversation: id, after: 0, application });
     this.#tell("change");
     return { text: unconfirmed?.text ?? "", isSent };
@@ -120,13 +133,13 @@ export class Session extends EventTarget {
   /**
    * Ask; while an answer is going, the message is queued.
    * @param {string} written @param {Attachment[]} [attachments] that are stored
-   * @param {string} [replaces] the run of the last answer, which came to nothing
+   * @param {Branching} [branching] where it begins another branch
    */
-  ask(written, attachments = [], replaces) {
+  ask(written, attachments = [], branching = {}) {
     // As it will be stored, so that it is recognised when it comes back.
     const text = written.toWellFormed().replaceAll("\0", "\uFFFD");
-    const message = { id: uuid(), text, attachments, replaces };
-    if (!this.busy) this.conversation.expect(message.id, text, attachments, replaces);
+    const message = { id: uuid(), text, attachments, ...branching };
+    if (!this.busy) this.conversation.expect(message);
     this.#later.push(message);
     if (!this.#pending) this.#sendNext();
     this.#tell("change");
@@ -150,6 +163,28 @@ export class Session extends EventTarget {
     const { text } = changes;
     if (text !== undefined) this.#changed = { id, text };
     if (!this.#connection.send({ type, id, ...changes })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
+  }
+
+  /** Show another branch, or delete a turn. @param {"branch.switch" | "turn.delete"} type @param {string} message */
+  changeBranches(type, message) {
+    const { id } = this.conversation;
+    if (!this.#connection.send({ type, conversation: id, message })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
+  }
+
+  /** Read the conversation from its beginning, and show it once all is there. */
+  reopen() {
+    const { id, title } = this.conversation;
+    this.#next = new Conversation(id);
+    this.#next.title = title;
+    this.#isReopening = true;
+    this.#openAfter(0);
+  }
+
+  /** @param {number} after */
+  #openAfter(after) {
+    this.#openedAfter = after;
+    const { application } = this;
+    this.#connection.send({ type: "open", conversation: this.conversation.id, after, application });
   }
 
   /** What comes while the page is hidden is not seen. */
@@ -206,8 +241,8 @@ export class Session extends EventTarget {
     if (document.hidden) this.tellVisibility();
     this.#allowAnswers();
     const { id, last } = this.conversation;
-    const { application } = this;
-    if (id) this.#connection.send({ type: "open", conversation: id, after: last, application });
+    if (id && this.#next) this.reopen();
+    else if (id) this.#openAfter(last);
     this.#connection.send({ type: "watch" });
     this.#sendPending();
     if (this.#stopping) this.stop();
@@ -220,7 +255,7 @@ export class Session extends EventTarget {
 
   #sendPending() {
     if (!this.#pending) return;
-    const { id, text, attachments, replaces } = this.#pending;
+    const { id, text, attachments, ...branching } = this.#pending;
     const sent = this.#connection.send({
       type: "ask",
       id,
@@ -233,7 +268,7 @@ export class Session extends EventTarget {
       narrative: this.narrative,
       attachments: attachments.map(({ url }) => ({ url })),
       while_running: "queue",
-      ...(replaces ? { replaces } : {}),
+      ...branching,
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone ?? "",
       surface: "page",
     });
@@ -275,7 +310,7 @@ export class Session extends EventTarget {
 
   /** @param {ResultsExpired} frame */
   #expire(frame) {
-    if (frame.conversation === this.conversation.id) this.conversation.expire(frame);
+    if (frame.conversation === this.conversation.id) (this.#next ?? this.conversation).expire(frame);
   }
 
   /** @param {Event} event @returns {Event} with its ids */
@@ -286,19 +321,22 @@ export class Session extends EventTarget {
 
   /** @param {Opened} frame */
   #open(frame) {
-    const { conversation } = this;
+    const conversation = this.#next ?? this.conversation;
+    this.#isReopening = false;
     const isNew = conversation.id === null;
     if (isNew && this.#left.has(frame.conversation)) return; // what was asked for before it was left
     this.#ids = { conversation: frame.conversation, run: "" };
     if (!isNew && conversation.id !== frame.conversation) return;
     conversation.id = frame.conversation;
     conversation.title = frame.title;
+    conversation.branches = frame.branches ?? {};
     // What a new conversation begins with is news.
     this.#replayedUntil = isNew ? 0 : frame.last;
     if (frame.last <= conversation.last) {
       if (frame.run === null) conversation.settle();
       else if (conversation.running === null) conversation.awaiting = true;
     }
+    this.#exchange();
     this.#markLoaded();
     this.#giveWordsBack();
     this.#tell("opened", { isNew });
@@ -306,15 +344,16 @@ export class Session extends EventTarget {
 
   /** @param {Event} event */
   #take(event) {
-    if (!this.conversation.take(event)) return;
-    const { type, message } = /** @type {Event & {message?: {id: string, text: string}}} */ (event);
-    if (type === "message.added" && this.#pending && message) {
-      const { id, text } = this.#pending;
-      if (message.id === id || event.run === id || message.text === text) {
-        this.asked = event.run;
-        this.#confirm();
-      }
+    if (this.#isReopening || !(this.#next ?? this.conversation).take(event)) return;
+    // Of a conversation that is read from its beginning, the path is as it is now.
+    const isPast = this.#openedAfter === 0 && event.seq <= this.#replayedUntil;
+    if (event.type === "branches.changed" && !isPast) return this.reopen();
+    if (event.type === "message.added" && this.#pending && isOf(event.message, this.#pending)) {
+      this.asked = event.run;
+      this.#confirm();
     }
+    this.#exchange();
+    const { type } = event;
     this.#markLoaded();
     if (type === "interaction.resolved") this.#words = "";
     this.#giveWordsBack();
@@ -332,8 +371,9 @@ export class Session extends EventTarget {
     }
     this.#allowAnswers();
     const pending = this.#pending;
-    // A retry that is refused leaves its question where it stands.
-    const { text: question, attachments } = pending?.replaces ? NOTHING : (pending ?? { ...NOTHING, text: this.#words });
+    // What was asked again and refused stands where it was.
+    const isAgain = pending?.again || pending?.continues;
+    const { text: question, attachments } = isAgain ? NOTHING : (pending ?? { ...NOTHING, text: this.#words });
     this.#words = "";
     if (this.#pending) this.conversation.withdraw(this.#pending.id);
     this.#confirm();
@@ -347,6 +387,14 @@ export class Session extends EventTarget {
     if (!this.#words || !card || this.conversation.last < this.#replayedUntil) return;
     this.#tell("refused", { text: MAYBE_NOT_SENT, code: "not_sent", question: this.#words, attachments: [] });
     this.#words = "";
+  }
+
+  /** Show the conversation that was read anew, once all of it is there. */
+  #exchange() {
+    if (!this.#next || this.#next.last < this.#replayedUntil) return;
+    this.conversation = this.#next;
+    this.#next = null;
+    this.#tell("reopened");
   }
 
   #markLoaded() {
@@ -364,6 +412,12 @@ export class Session extends EventTarget {
   #tell(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
+}
+
+/** Whether the stored question is the one that was asked here. @param {StoredMessage} message @param {Asked} asked */
+function isOf({ id, text, sender }, asked) {
+  if (asked.continues) return sender?.kind === "continuation";
+  return id === (asked.again ?? asked.id) || (!asked.again && text === asked.text);
 }
 
 /** `crypto.randomUUID` exists on secure origins only, and a server on a local network is none. */

@@ -1,0 +1,26 @@
+/** The question before a turn is deleted. */
+
+import { html } from "../vendor/lit.js";
+
+/**
+ * @param {{text: string, cancel: () => void, confirm: () => void}} asked `text`: the beginning of the question
+ * @returns {unknown} what Lit draws
+ */
+export function turnDeletion({ text, cancel, confirm }) {
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    event.preventDefault();
+    confirm();
+  };
+  return html`<dialog class="turn-deletion" aria-labelledby="turn-deletion-heading" @close=${cancel}>
+    <form @submit=${submit}>
+      <h2 id="turn-deletion-heading">Delete this question?</h2>
+      ${text ? html`<blockquote dir="auto">${text}</blockquote>` : ""}
+      <p>The question and all its answers will be gone for good. What you asked later stays, and the model reads it without them.</p>
+      <div class="dialog-buttons">
+        <button type="button" class="button" @click=${cancel}>Cancel</button>
+        <button class="button danger">Delete</button>
+      </div>
+    </form>
+  </dialog>`;
+}

@@ -1,0 +1,108 @@
+"""Branches of a conversation on the real server, in two tabs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.browser.conftest import barriers, watch
+from tests.browser.serving import Site
+
+CONVERSATION = re.compile(r"/chat/demo/[0-9a-f-]{36}/$")
+ANSWERED_WITHIN = 60_000
+
+
+@pytest.fixture(scope="module", autouse=True)
+def content(site: Site) -> None:
+    site.manage("import_content")
+
+
+def ask(page: Page, text: str, answers: int) -> None:
+    page.get_by_label("Your question").fill(text)
+    page.get_by_label("Your question").press("Enter")
+    expect(page.locator(".answer-foot")).to_have_count(answers, timeout=ANSWERED_WITHIN)
+
+
+def press(turn: Locator, name: str) -> None:
+    turn.hover()
+    turn.get_by_role("button", name=name, exact=True).click()
+
+
+def questions(page: Page) -> Locator:
+    return page.locator(".question-text")
+
+
+def places(page: Page) -> Locator:
+    return page.locator(".actions-place")
+
+
+def test_branches_are_begun_and_shown_in_all_tabs(page: Page, context: BrowserContext) -> None:
+    page.goto("/chat/demo/")
+    ask(page, "Hello", 1)
+    ask(page, "And then?", 2)
+    expect(page).to_have_url(CONVERSATION)
+    other = context.new_page()
+    problems = watch(other)
+    other.goto(page.url)
+    expect(questions(other)).to_have_text(["Hello", "And then?"])
+
+    press(page.locator("chat-answer").first, "Answer again")
+    expect(page.get_by_label("Your question")).to_be_focused()
+    for tab in (page, other):
+        expect(places(tab)).to_have_text(["2/2"], timeout=ANSWERED_WITHIN)
+        expect(questions(tab)).to_have_text(["Hello"])
+        expect(tab.locator(".answer-foot")).to_have_count(1, timeout=ANSWERED_WITHIN)
+
+    press(other.locator("chat-answer").first, "Previous answer")
+    for tab in (page, other):
+        expect(places(tab)).to_have_text(["1/2"])
+        expect(questions(tab)).to_have_text(["Hello", "And then?"])
+    expect(other.get_by_role("button", name="Previous answer")).to_be_focused()
+    other.keyboard.press("ArrowRight")
+    expect(other.get_by_role("button", name="Next answer")).to_be_focused()
+
+    press(page.locator("chat-question").nth(1), "Edit the question")
+    expect(page.get_by_role("textbox", name="Edit the question")).to_be_focused()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert barriers(page) == []
+    page.keyboard.press("Escape")
+    edit = page.locator("chat-question").nth(1).get_by_role("button", name="Edit the question")
+    expect(edit).to_be_focused()
+    page.keyboard.press("Enter")
+    page.get_by_role("textbox", name="Edit the question").fill("And now?")
+    page.keyboard.press("Control+Enter")
+    for tab in (page, other):
+        expect(questions(tab)).to_have_text(["Hello", "And now?"])
+        expect(places(tab)).to_have_text(["1/2", "2/2"], timeout=ANSWERED_WITHIN)
+    expect(page.locator(".answer-foot")).to_have_count(2, timeout=ANSWERED_WITHIN)
+
+    page.reload()
+    expect(questions(page)).to_have_text(["Hello", "And now?"])
+    expect(places(page)).to_have_text(["1/2", "2/2"])
+    assert problems == []
+
+
+def test_a_turn_is_deleted_after_a_question_and_the_next_one_stays(page: Page) -> None:
+    page.set_viewport_size({"width": 340, "height": 700})
+    page.goto("/chat/demo/")
+    ask(page, "Hello", 1)
+    ask(page, "And then?", 2)
+
+    press(page.locator("chat-question").first, "Delete question and answer")
+    dialog = page.get_by_role("dialog", name="Delete this question?")
+    expect(dialog.locator("blockquote")).to_have_text("Hello")
+    assert barriers(page) == []
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    first = page.locator("chat-question").first
+    expect(first.get_by_role("button", name="Delete question and answer")).to_be_focused()
+    page.keyboard.press("Enter")
+    dialog.get_by_role("button", name="Delete", exact=True).click()
+
+    expect(questions(page)).to_have_text(["And then?"])
+    expect(page.locator("#said")).to_have_text("Question and answer deleted.")
+    page.reload()
+    expect(questions(page)).to_have_text(["And then?"])

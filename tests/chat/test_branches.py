@@ -1,0 +1,342 @@
+"""The tree of a conversation: other answers, edited questions, deleted turns, and what a model reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from channels.db import database_sync_to_async
+from django.test import AsyncClient
+
+from apps.agent.model import Finish
+from apps.agent.summaries import Summary
+from apps.chat.access import bucket_of
+from apps.chat.branches import Tree, path, shown_runs
+from apps.chat.export import document, markdown
+from apps.chat.models import Conversation, Message
+from apps.chat.summaries import ConversationSummaries
+from apps.live.models import JournalEntry, Run
+from tests.chat.scripts import Scene, Tab, says, scene
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
+
+
+async def turn(
+    on: Scene, tab: Tab, text: str, answer: str, conversation: str = "", **more: Any
+) -> str:
+    on.model.put(says(answer), None)
+    found = await tab.ask(text, conversation or None, **more)
+    await tab.until_over()
+    return found
+
+
+async def shown(conversation: str) -> list[str]:
+    row = await Conversation.objects.aget(pk=conversation)
+    return [message.text for message in await database_sync_to_async(path)(row)]
+
+
+async def id_of(text: str) -> str:
+    return str((await Message.objects.aget(text=text)).uuid)
+
+
+async def change(tab: Tab, kind: str, conversation: str, text: str) -> None:
+    frame = {"type": kind, "conversation": conversation, "message": await id_of(text)}
+    await tab.send_json_to(frame)
+
+
+async def replayed(tab: Tab, conversation: str) -> tuple[dict[str, Any], list[str]]:
+    """The frame that opens the conversation, and the texts of its questions and answers."""
+    opened = await tab.open(conversation)
+    frames: list[dict[str, Any]] = []
+    while not frames or frames[-1]["seq"] < opened["last"]:
+        frames.append(await tab.frame())
+    messages = [frame["message"] for frame in frames if "message" in frame]
+    return opened, [message["text"] for message in messages]
+
+
+def read(on: Scene) -> list[str]:
+    """What the model was asked last."""
+    return [message.text for message in on.model.asked[-1].messages]
+
+
+async def test_another_answer_stands_beside_the_first_and_the_model_reads_neither():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "Tides?", "At noon.")
+        await turn(on, tab, "Sure?", "Yes.", conversation)
+
+        await turn(on, tab, "", "At one.", conversation, again=await id_of("Tides?"))
+        other = await on.visitor.tab(on.hub)
+        opened, texts = await replayed(other, conversation)
+
+    row = await Conversation.objects.aget()
+    runs = await database_sync_to_async(shown_runs)(row)
+    newest = await Message.objects.aget(text="At one.")
+    beside = [await id_of("At noon."), str(newest.uuid)]
+    assert read(on) == ["Tides?"]
+    assert await shown(conversation) == texts == ["Tides?", "At one."]
+    assert runs == [newest.run_id]
+    assert opened["branches"] == {str(newest.run_id): {"ids": beside, "at": 1}}
+    assert await Message.objects.filter(role="user").acount() == 2
+
+
+async def test_an_edited_question_begins_a_branch_and_all_tabs_are_told():
+    async with scene() as on:
+        tab, other = await on.visitor.tab(on.hub), await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "Tides?", "At noon.")
+        await turn(on, tab, "Sure?", "Yes.", conversation)
+        await other.open(conversation)
+
+        await turn(on, tab, "Really?", "No.", conversation, edits=await id_of("Sure?"))
+        told = await other.until("branches.changed")
+        await turn(on, tab, "Storms?", "None.", conversation, edits=await id_of("Tides?"))
+        first = await shown(conversation)
+        await change(tab, "branch.switch", conversation, "Tides?")
+        await tab.until("branches.changed")
+        opened, texts = await replayed(tab, conversation)
+
+    assert told[-1]["conversation"] == conversation
+    assert first == ["Storms?", "None."]
+    assert texts == ["Tides?", "At noon.", "Really?", "No."]
+    edited, earlier = await id_of("Tides?"), await id_of("Really?")
+    assert opened["branches"] == {
+        edited: {"ids": [edited, await id_of("Storms?")], "at": 0},
+        earlier: {"ids": [await id_of("Sure?"), earlier], "at": 1},
+    }
+
+
+async def test_the_same_frame_twice_begins_one_branch():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "Tides?", "At noon.")
+        request, asked = uuid4(), await id_of("Tides?")
+        await turn(on, tab, "", "At one.", conversation, request=request, again=asked)
+
+        await tab.ask("", conversation, request=request, again=asked)
+        assert await tab.is_silent()
+
+    assert await Run.objects.acount() == 2
+
+
+@pytest.mark.parametrize("kind", ["branch.switch", "turn.delete"])
+async def test_nothing_is_changed_while_an_answer_is_written(kind: str):
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "Tides?", "At noon.")
+        on.model.put(says("Hm"))
+        await tab.ask("Sure?", conversation)
+        await tab.until("message.delta")
+
+        await change(tab, kind, conversation, "Tides?")
+        refusal = await tab.until("error")
+        await tab.ask("", conversation, again=await id_of("Tides?"), while_running="queue")
+        second = await tab.until("error")
+
+    assert (refusal[-1]["code"], second[-1]["code"]) == ("run_going", "run_going")
+
+
+async def test_branches_of_somebody_else_are_not_there():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "Tides?", "At noon.")
+        on.visitor.session.session_key = "browser-2"
+        stranger = await on.visitor.tab(on.hub)
+
+        await change(stranger, "turn.delete", conversation, "Tides?")
+        refusal = await stranger.frame()
+
+    assert refusal["code"] == "conversation_not_found"
+    assert await Message.objects.acount() == 2
+
+
+async def test_a_message_of_another_conversation_is_refused():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        await turn(on, tab, "Storms?", "None.")
+        conversation = await turn(on, tab, "Tides?", "At noon.")
+
+        await tab.ask("", conversation, again=await id_of("Storms?"))
+        refusal = await tab.frame()
+
+    assert refusal == {
+        "type": "error",
+        "text": "This message is not there any more. Reload the page.",
+        "code": "no_message",
+    }
+
+
+async def test_an_answer_that_was_cut_goes_on_as_one():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        on.model.put(says("Once upon "), Finish("length"), None)
+        conversation = await tab.ask("A tale.")
+        cut = (await tab.until_over())[-2]["message"]
+
+        on.model.put(says("a time."), None)
+        await tab.ask("", conversation, continues=cut["id"])
+        frames = await tab.until_over()
+        await tab.ask("", conversation, continues=cut["id"])
+        refusal = await tab.frame()
+
+    row = await Conversation.objects.select_related("application").aget()
+    assert frames[0]["message"]["sender"]["kind"] == "continuation"
+    assert read(on)[1] == "Once upon "
+    assert read(on)[2].startswith("Your answer was cut off.")
+    written = await database_sync_to_async(markdown)(row)
+    assert "Once upon" in written
+    assert "a time." in written
+    assert written.count("## Answer") == 1
+    assert "cut off" not in written
+    assert refusal["code"] == "not_cut"
+
+
+async def test_a_deleted_turn_leaves_the_ones_after_it_and_nothing_of_itself():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "One?", "1")
+        await turn(on, tab, "Two?", "2", conversation)
+        await turn(on, tab, "Three?", "3", conversation)
+        gone = (await Message.objects.aget(text="2")).run_id
+        assert gone is not None
+        row = await Conversation.objects.aget()
+        kept = ConversationSummaries(row.pk, await database_sync_to_async(path)(row))
+        await kept.keep(Summary("They counted.", 2))
+
+        await change(tab, "turn.delete", conversation, "Two?")
+        await tab.until("branches.changed")
+        after_second = await shown(conversation)
+        await change(tab, "turn.delete", conversation, "One?")
+        await tab.until("branches.changed")
+        _, texts = await replayed(tab, conversation)
+        await turn(on, tab, "Four?", "4", conversation)
+
+    assert after_second == ["One?", "1", "Three?", "3"]
+    assert texts == ["Three?", "3"]
+    assert read(on) == ["Three?", "3", "Four?"]
+    assert not await JournalEntry.objects.filter(run=gone).aexists()
+    assert not await Run.objects.filter(pk=gone).aexists()
+    assert not await Message.objects.filter(role="summary").aexists()
+
+
+async def test_the_last_turn_can_be_deleted_and_the_conversation_goes_on():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "One?", "1")
+        before = (await tab.open(conversation))["last"]
+        await change(tab, "turn.delete", conversation, "One?")
+        await tab.until("branches.changed")
+        empty, texts = await shown(conversation), (await tab.open(conversation))["last"]
+        await turn(on, tab, "Two?", "2", conversation)
+
+    assert empty == []
+    assert texts > before
+    assert await shown(conversation) == ["Two?", "2"]
+
+
+async def test_a_summary_counts_for_the_paths_that_its_last_message_is_on():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "One?", "1")
+        await turn(on, tab, "Two?", "2", conversation)
+        await turn(on, tab, "Three?", "3", conversation)
+        row = await Conversation.objects.aget()
+        look = database_sync_to_async(path)
+        first = ConversationSummaries(row.pk, await look(row))
+        await first.keep(Summary("Both.", 2))
+        await turn(on, tab, "Too?", "II", conversation, edits=await id_of("Two?"))
+        await row.arefresh_from_db()
+        second = ConversationSummaries(row.pk, await look(row))
+
+        assert (await first.find(), await second.find()) == (Summary("Both.", 2), None)
+        await second.keep(Summary("One.", 1))
+        assert (await first.find(), await second.find()) == (
+            Summary("Both.", 2),
+            Summary("One.", 1),
+        )
+
+
+async def test_the_export_as_json_has_the_whole_tree_and_markdown_the_path():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "Tides?", "At noon.")
+        await turn(on, tab, "", "At one.", conversation, again=await id_of("Tides?"))
+
+    row = await Conversation.objects.select_related("application").aget()
+    told = json.loads(json.dumps(await database_sync_to_async(document)(row)))
+    asked, first, second = told["messages"]
+    assert [one["text"] for one in told["messages"]] == ["Tides?", "At noon.", "At one."]
+    assert (asked["parent"], first["parent"], second["parent"]) == (None, asked["id"], asked["id"])
+    assert told["leaf"] == second["id"]
+    assert "At noon." not in await database_sync_to_async(markdown)(row)
+
+
+async def test_the_download_knows_two_formats():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "Tides?", "At noon.")
+        row = await Conversation.objects.aget()
+        client = AsyncClient()
+        visitor = await client.get(f"/chat/{on.application.slug}/")
+        assert visitor.status_code == 200
+        owner = bucket_of(client.cookies["sessionid"].value)
+        await Conversation.objects.aupdate(owner=owner)
+        address = f"/chat/{on.application.slug}/{row.pk}/download/?format="
+
+        whole = await client.get(f"{address}json")
+        unknown = await client.get(f"{address}xml")
+
+    assert whole.headers["Content-Disposition"].endswith(".json")
+    assert whole.json()["id"] == conversation
+    assert (unknown.status_code, unknown.content) == (400, b"format: write markdown or json.")
+
+
+@pytest.mark.parametrize("kind", ["again", "switch", "delete"])
+async def test_a_conversation_from_before_there_were_branches_gets_them(kind: str):
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "One?", "1")
+        await turn(on, tab, "Two?", "2", conversation)
+        await Message.objects.aupdate(parent=None)
+        await Conversation.objects.aupdate(leaf=None)
+
+        before = await shown(conversation)
+        await turn(on, tab, "", "I", conversation, again=await id_of("One?"))
+        again, asked = await shown(conversation), read(on)
+        if kind == "switch":
+            await change(tab, "branch.switch", conversation, "1")
+            await tab.until("branches.changed")
+        elif kind == "delete":
+            await change(tab, "turn.delete", conversation, "One?")
+            await tab.until("branches.changed")
+
+    whole = ["One?", "1", "Two?", "2"]
+    expected = {"again": ["One?", "I"], "switch": whole, "delete": ["Two?", "2"]}
+    assert (before, again, asked) == (whole, ["One?", "I"], ["One?"])
+    assert await shown(conversation) == expected[kind]
+
+
+def row(pk: int, parent: int | None = None) -> Message:
+    return Message(pk=pk, parent_id=parent)
+
+
+@pytest.mark.parametrize(
+    ("rows", "leaf", "shown"),
+    [
+        pytest.param(
+            [row(1), row(2), row(3)], None, [1, 2, 3], id="from before there were branches"
+        ),
+        pytest.param([row(1), row(2), row(3, 2)], 3, [1, 2, 3], id="begun before"),
+        pytest.param([row(1), row(2, 1), row(3, 3)], 3, [3], id="another root"),
+        pytest.param([row(1), row(2, 1), row(3, 3)], 2, [1, 2], id="the first root"),
+        pytest.param([row(1), row(2, 1), row(3)], 2, [1, 2, 3], id="written by an old process"),
+        pytest.param([row(1), row(2, 1), row(3, 2)], 9, [1, 2, 3], id="a leaf that is gone"),
+        pytest.param([], None, [], id="empty"),
+    ],
+)
+def test_a_path_is_read_from_rows(rows: Sequence[Message], leaf: int | None, shown: list[int]):
+    found = Tree.of(rows)
+
+    assert [one.pk for one in found.up(found.end(leaf))] == shown
