@@ -25,11 +25,15 @@ class Frame(BaseModel):
 
 
 class Open(Frame):
-    """Follow a conversation; `after` is the number of the newest event that the page has."""
+    """Follow a conversation; `after` is the number of the newest event that the page has.
+
+    With `window` it gets the last turns at once, each as a whole, and only then single events.
+    """
 
     type: Literal["open"]
     conversation: UUID
     after: int = Field(default=0, ge=0, le=LARGEST_NUMBER)
+    window: bool = False
 
 
 class SentFile(Frame):

@@ -4,11 +4,12 @@ import { change, finish, isGoing } from "./answers.js";
 
 /**
  * @import { Answer } from "./answers.js"
- * @import { Attachment, Event, ResultsExpired, StoredMessage } from "./frames.js"
+ * @import { Attachment, Event, ResultsExpired, StoredMessage, WholeTurn } from "./frames.js"
  *
  * @typedef {object} Question
  * @property {"user"} role
  * @property {string} id
+ * @property {number} at the place of its turn in the conversation
  * @property {string} [run] that answers it, once that is known
  * @property {string} text
  * @property {Attachment[]} attachments
@@ -68,7 +69,7 @@ export class Conversation {
    */
   expect(id, text, attachments, replaces) {
     this.#replaced = replaces ? this.#replace(replaces) : [];
-    this.turns.push({ role: "user", id, text, attachments, sending: true });
+    this.turns.push({ role: "user", id, at: this.#next, text, attachments, sending: true });
   }
 
   /** Take back a question that the server refused. @param {string} id */
@@ -84,6 +85,50 @@ export class Conversation {
     const replaced = this.turns.filter(isOf);
     this.turns = this.turns.filter((turn) => !isOf(turn));
     return replaced;
+  }
+
+  /**
+   * Put turns that came as a whole in their places, each once.
+   * @param {WholeTurn[]} whole
+   */
+  insert(whole) {
+    const known = new Set(this.turns.map(({ at }) => at));
+    const made = whole.filter(({ at }) => !known.has(at)).flatMap((turn) => this.#made(turn));
+    this.turns = [...this.turns, ...made].sort((one, other) => one.at - other.at);
+  }
+
+  /** Replace what a step says, which was cut. @param {WholeTurn} whole @param {string} step */
+  complete(whole, step) {
+    const known = this.turns.find((turn) => turn.role === "assistant" && turn.id === whole.run);
+    const answer = this.#made(whole).find((turn) => turn.role === "assistant");
+    if (known?.role !== "assistant" || answer?.role !== "assistant") return;
+    const [cut, full] = [known.steps.get(step), answer.steps.get(step)];
+    if (cut && full) Object.assign(cut, { text: full.text, length: 0 });
+    known.version += 1;
+  }
+
+  /** Forget all turns, to be told of them anew. */
+  clear() {
+    this.turns = [];
+    this.last = 0;
+    this.awaiting = false;
+    this.#replaced = [];
+  }
+
+  /** @param {WholeTurn} whole @returns {(Question | Answer)[]} */
+  #made({ run, at, events }) {
+    const alone = new Conversation(this.id);
+    alone.#expired = this.#expired;
+    events.forEach((event, index) => alone.take({ ...event, conversation: this.id ?? "", run, seq: index + 1 }));
+    const isNewest = (this.turns.at(-1)?.at ?? -1) <= at;
+    if (alone.todo && isNewest) this.todo = alone.todo;
+    for (const turn of alone.turns) turn.at = at;
+    return alone.turns;
+  }
+
+  /** The place of a turn that is new. */
+  get #next() {
+    return (this.turns.at(-1)?.at ?? -1) + 1;
   }
 
   /** @param {ResultsExpired} told */
@@ -112,7 +157,7 @@ export class Conversation {
     );
     const stored = { id, run, text, attachments, place, sender, sending: false };
     if (known?.role === "user") Object.assign(known, stored);
-    else this.turns.push({ role, ...stored });
+    else this.turns.push({ role, at: this.#next, ...stored });
   }
 
   /** @param {string} run @returns {Answer} */
@@ -124,6 +169,7 @@ export class Conversation {
     const answer = {
       role: "assistant",
       id: run,
+      at: question?.role === "user" && question.run === run ? question.at : this.#next,
       status: "queued",
       parts: [],
       steps: new Map(),

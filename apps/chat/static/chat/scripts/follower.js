@@ -24,6 +24,11 @@ export class Follower {
     this.#keepUp();
   }
 
+  /** Stay where the person is about to be taken. */
+  leave() {
+    this.#following = false;
+  }
+
   #notice() {
     const top = scrollY;
     // Only a move upwards is the reader's will: the bottom also moves away by itself.

@@ -1,17 +1,16 @@
 /** The turns of a conversation, or what there is to know before the first one. */
 
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
-import { attachmentCards } from "./attachments.js";
-import { summaryBlock } from "./gauge.js";
-import { questionText } from "./folded-text.js";
 import { icon } from "./icons.js";
-import "./answer.js";
+import { stateOf } from "./turns.js";
 
 /**
  * @import { Answer } from "./answers.js"
  * @import { Question } from "./conversation.js"
  * @import { Summary } from "./gauge.js"
+ * @import { ChatTurns } from "./turns.js"
  *
+ * @typedef {{before?: string, after?: string}} Missing the run next to turns that are not loaded
  * @typedef {{title: string, text: string}} Starter
  * @typedef {object} Starters
  * @property {string} intro_text
@@ -20,7 +19,13 @@ import "./answer.js";
  * @property {Starter[]} starters
  */
 
-/** Dispatches `starter` (detail: the starter) and lets the answers' `retry` and `answer` through. */
+/** Turns in one group: two or three of them fill a screen. */
+const GROUP = 8;
+/** How far from the screen turns are drawn, and missing ones fetched. */
+const DRAWN = "1200px 0px";
+const FETCHED = "800px 0px";
+
+/** Dispatches `starter` (detail: the starter), `gap` (detail: what is missing), and lets the answers' `retry` and `answer` through. */
 export class ChatLog extends LitElement {
   static properties = {
     turns: { attribute: false },
@@ -31,7 +36,11 @@ export class ChatLog extends LitElement {
     starters: { attribute: false },
     ended: { attribute: false },
     summary: { attribute: false },
+    problem: { attribute: false },
   };
+
+  #sight = new IntersectionObserver((entries) => this.#place(entries), { rootMargin: DRAWN });
+  #gaps = new IntersectionObserver((entries) => this.#meet(entries), { rootMargin: FETCHED });
 
   constructor() {
     super();
@@ -47,6 +56,8 @@ export class ChatLog extends LitElement {
     this.ended = false;
     /** @type {Summary | null} what the model reads in place of the beginning */
     this.summary = null;
+    /** Why missing turns could not be loaded, or "". */
+    this.problem = "";
     /** @type {Starters} */
     this.starters = {
       intro_text: "",
@@ -60,16 +71,107 @@ export class ChatLog extends LitElement {
     return this;
   }
 
+  connectedCallback() {
+    super.connectedCallback();
+    addEventListener("beforeprint", this.#drawAll);
+    addEventListener("afterprint", this.#lookAgain);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    removeEventListener("beforeprint", this.#drawAll);
+    removeEventListener("afterprint", this.#lookAgain);
+    this.#sight.disconnect();
+    this.#gaps.disconnect();
+  }
+
   render() {
     if (!this.loaded) return html`<p class="loading working">Loading the conversation…</p>`;
     if (!this.turns.length) return this.#welcome();
-    const last = this.turns.at(-1);
+    const rows = rowsOf(this.turns);
+    const last = rows.at(-1);
     return html`${repeat(
-      this.turns,
-      (turn) => `${turn.role} ${turn.id}`,
-      (turn) => (turn.role === "user" ? question(turn) : this.#answer(turn, turn === last)),
+      rows,
+      ({ key }) => key,
+      (row) => (row.missing ? this.#gap(row.missing) : this.#turns(row.turns, row === last)),
     )}
     ${this.starters.chat_message_input_disabled && !this.busy ? this.#starters() : nothing}`;
+  }
+
+  updated() {
+    for (const group of this.querySelectorAll("chat-turns")) this.#sight.observe(group);
+    this.#gaps.disconnect();
+    // One that is still in sight is told of again.
+    if (!this.problem) for (const gap of this.querySelectorAll(".gap")) this.#gaps.observe(gap);
+  }
+
+  /**
+   * Make a change above or below what is read, which stays where it is.
+   * @param {() => void} change
+   */
+  keepPlace(change) {
+    const anchor = [...this.querySelectorAll(".turn")].find((turn) => turn.getBoundingClientRect().bottom > 0);
+    const before = anchor?.getBoundingClientRect().top ?? 0;
+    change();
+    // After the page and its elements have drawn, and before anybody sees it.
+    requestAnimationFrame(() => {
+      if (anchor?.isConnected) scrollBy({ top: anchor.getBoundingClientRect().top - before, behavior: "instant" });
+    });
+  }
+
+  /** Go to a message. @param {string} id @returns {Promise<boolean>} false if it is not loaded */
+  async reveal(id) {
+    const turn = this.turns.find((one) => messageOf(one) === id);
+    await this.updateComplete;
+    const group = turn && [...this.querySelectorAll("chat-turns")].find(({ turns }) => turns.includes(turn));
+    if (!group) return false;
+    group.near = true;
+    await group.updateComplete;
+    const shown = document.getElementById(`message-${id}`);
+    if (!shown) return false;
+    shown.tabIndex = -1;
+    shown.scrollIntoView({ block: "start", behavior: "instant" });
+    shown.focus({ preventScroll: true });
+    return true;
+  }
+
+  #drawAll = () => {
+    for (const group of this.querySelectorAll("chat-turns")) group.near = true;
+  };
+
+  #lookAgain = () => {
+    this.#sight.disconnect();
+    this.requestUpdate();
+  };
+
+  /** @param {IntersectionObserverEntry[]} entries */
+  #place(entries) {
+    this.keepPlace(() => {
+      for (const { target, isIntersecting, boundingClientRect } of entries)
+        /** @type {ChatTurns} */ (target).place(isIntersecting, boundingClientRect.height);
+    });
+  }
+
+  /** @param {IntersectionObserverEntry[]} entries */
+  #meet(entries) {
+    const met = entries.find(({ isIntersecting }) => isIntersecting)?.target;
+    const missing = /** @type {{missing?: Missing} | undefined} */ (met)?.missing;
+    if (missing) this.dispatchEvent(new CustomEvent("gap", { detail: missing }));
+  }
+
+  /** @param {(Question | Answer)[]} turns @param {boolean} isLast */
+  #turns(turns, isLast) {
+    return html`<chat-turns .turns=${turns} .state=${stateOf(turns)} .last=${isLast} .summary=${this.summary}
+      .retryable=${isLast && !this.busy && !this.ended}></chat-turns>`;
+  }
+
+  /** @param {Missing} missing */
+  #gap(missing) {
+    const load = () => this.dispatchEvent(new CustomEvent("gap", { detail: missing }));
+    return html`<div class="gap" .missing=${missing}>
+      ${this.problem ? html`<p class="notice problem">${icon("circle-alert")}<span>${this.problem}</span></p>` : nothing}
+      <button type="button" class="button" @click=${load}>${missing.after ? "Show the next messages" : "Show earlier messages"}</button>
+    </div>`;
   }
 
   #welcome() {
@@ -102,40 +204,47 @@ export class ChatLog extends LitElement {
   #start(starter) {
     this.dispatchEvent(new CustomEvent("starter", { detail: starter }));
   }
-
-  /** @param {Answer} answer @param {boolean} isLast */
-  #answer(answer, isLast) {
-    return html`<chat-answer
-        class="turn answer"
-        .answer=${answer}
-        .version=${answer.version}
-        .retryable=${isLast && !this.busy && !this.ended}
-      ></chat-answer>
-      ${this.summary && this.summary.after === answer.id ? summaryBlock(this.summary) : nothing}`;
-  }
 }
 customElements.define("chat-log", ChatLog);
 
-/** @param {import("./frames.js").Sender} sender */
-function senderLine({ kind, title, at }) {
-  const words = kind === "alarm" ? "Alarm" : `From the ${kind} “${title}”`;
-  return html`<p class="question-sender">
-    ${icon(at ? "clock" : "settings")}<span dir="auto">${words}</span>
-    ${at ? html`<time datetime=${at}>${new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}</time>` : nothing}
-  </p>`;
+/**
+ * Turns in groups, which are the same whatever else is loaded, and between them what is not loaded.
+ * @param {(Question | Answer)[]} turns
+ */
+function rowsOf(turns) {
+  /** @type {{key: string, turns: (Question | Answer)[], missing?: Missing}[]} */
+  const rows = [];
+  let gaps = 0;
+  let group = -1;
+  /** @type {Question | Answer | undefined} */
+  let last;
+  for (const turn of turns) {
+    if (turn.at > (last?.at ?? -1) + 1) {
+      rows.push({ key: `gap ${gaps}`, turns: [], missing: last ? { after: runOf(last) } : { before: runOf(turn) } });
+      gaps += 1;
+      group = -1;
+    }
+    const own = Math.floor(turn.at / GROUP);
+    if (own === group) rows.at(-1)?.turns.push(turn);
+    else rows.push({ key: keyOf(own, last), turns: [turn] });
+    group = own;
+    last = turn;
+  }
+  return rows;
 }
 
-/** @param {Question} turn */
-function question({ text, attachments, place, sender, sending }) {
-  return html`<div class="turn question">
-    <h2 class="visually-hidden">Question</h2>
-    ${sender ? senderLine(sender) : nothing}
-    ${place
-      ? html`<p class="question-place" dir="auto">
-          ${[place.title, place.narrative].filter(Boolean).join(": ")}
-        </p>`
-      : nothing}
-    ${questionText(text)} ${attachmentCards(attachments)}
-    ${sending ? html`<p class="question-state">Sending…</p>` : nothing}
-  </div>`;
+/** @param {number} group @param {Question | Answer | undefined} last the turn before it */
+function keyOf(group, last) {
+  // A group that a gap divides is two.
+  return last && Math.floor(last.at / GROUP) === group ? `turns ${group} end` : `turns ${group}`;
+}
+
+/** @param {Question | Answer} turn */
+function runOf(turn) {
+  return turn.role === "user" ? (turn.run ?? "") : turn.id;
+}
+
+/** @param {Question | Answer} turn @returns {string | undefined} */
+function messageOf(turn) {
+  return turn.role === "user" ? turn.id : turn.message?.id;
 }

@@ -87,17 +87,24 @@ export class MarkdownText extends HTMLElement {
   }
 
   #schedule() {
-    if (!this.isConnected || this.#frame) return;
-    this.#frame = requestAnimationFrame((now) => {
-      this.#frame = 0;
-      if (!this.#complete && now < this.#notBefore) {
-        this.#schedule();
-        return;
-      }
-      if (this.#complete) this.#drawEnd();
-      else this.#drawTail();
-      if (this.#annotations.length) showCitations(this, this.#annotations);
-    });
+    if (!this.isConnected) return;
+    if (this.#complete) this.#draw(); // at once: what stands below must not move a frame later
+    else this.#frame ||= requestAnimationFrame((now) => this.#drawLater(now));
+  }
+
+  /** @param {number} now */
+  #drawLater(now) {
+    this.#frame = 0;
+    if (now < this.#notBefore) this.#schedule();
+    else this.#draw();
+  }
+
+  #draw() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    if (this.#complete) this.#drawEnd();
+    else this.#drawTail();
+    if (this.#annotations.length) showCitations(this, this.#annotations);
   }
 
   #drawTail() {

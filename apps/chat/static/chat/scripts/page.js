@@ -16,6 +16,8 @@ import { ChatLog } from "./log.js";
 import { ChatInteraction } from "./interaction.js";
 import { openInteraction, openQuestion } from "./interactions.js";
 import { offerMemorySwitch } from "./memory.js";
+import { JumpButton } from "./jump-button.js";
+import { offerMissingTurns } from "./missing-turns.js";
 import { offerFields } from "./page-fields.js";
 import { PageTools } from "./page-tools.js";
 import { ChatQueue } from "./queue.js";
@@ -63,9 +65,9 @@ const todo = element("todo", ChatTodo);
 const notice = element("notice", HTMLElement);
 const sum = element("conversation-sum", HTMLElement);
 const problem = element("problem", HTMLElement);
-const jump = element("jump", HTMLButtonElement);
 const announcer = new Announcer(element("said", HTMLElement), element("warned", HTMLElement));
-const follower = new Follower(element("conversation", HTMLElement), (away) => (jump.hidden = !away));
+const jump = new JumpButton(element("jump", HTMLButtonElement));
+const follower = new Follower(element("conversation", HTMLElement), (away) => jump.show(away));
 const setNotice = element("set-notice", HTMLElement);
 const memoryNotice = element("memory-notice", HTMLElement);
 const tools = new PageTools();
@@ -98,12 +100,16 @@ offerDownload();
 const memorySwitch = document.getElementById("memory-switch");
 if (memorySwitch instanceof HTMLButtonElement) offerMemorySwitch(memorySwitch, session, base, tellMemory);
 offerGauge(element("gauge", ChatGauge), log, session, base);
+offerMissingTurns(log, session, follower, base);
 session.watching = !page.ended;
 listed(conversations);
 
 session.addEventListener("change", scheduleDraw);
 session.addEventListener("opened", (event) => opened(detailOf(event)));
-session.addEventListener("event", (event) => announcer.tell(detailOf(event)));
+session.addEventListener("event", (event) => {
+  announcer.tell(detailOf(event));
+  if (detailOf(event).type === "message.complete") jump.note();
+});
 session.addEventListener("listed", (event) => listed(detailOf(event)));
 session.addEventListener("calling", (event) => {
   calling.take(detailOf(event));
@@ -137,7 +143,7 @@ new ClientCalls(tools, session);
 element("undo-set", HTMLButtonElement).addEventListener("click", undoFields);
 history.addEventListener("renamed", (event) => renamed(detailOf(event)));
 history.addEventListener("deleted", (event) => deleted(detailOf(event)));
-jump.addEventListener("click", () => {
+element("jump", HTMLButtonElement).addEventListener("click", () => {
   follower.follow();
   composer.focus();
 });

@@ -6,7 +6,7 @@ import { interactionsOf, openQuestion } from "./interactions.js";
 /**
  * @import { Connection } from "./connection.js"
  * @import { Answer } from "./answers.js"
- * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal, ResultsExpired } from "./frames.js"
+ * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal, ResultsExpired, WholeTurn } from "./frames.js"
  *
  * @typedef {{id: string, text: string, attachments: Attachment[], replaces?: string}} Asked
  *
@@ -48,6 +48,8 @@ export class Session extends EventTarget {
   #patience = 0;
   #stopping = false;
   #replayedUntil = 0;
+  /** Whether the conversation is about to be shown anew; what is said meanwhile comes again. */
+  #reopening = false;
   /** The ids of the frame before, which the next one does not repeat. */
   #ids = { conversation: "", run: "" };
 
@@ -159,6 +161,25 @@ export class Session extends EventTarget {
     this.#redraw(running);
   }
 
+  /** Show the conversation anew, because another path through it is shown now. */
+  reopen() {
+    if (!this.conversation.id) return;
+    this.#reopening = true;
+    this.#openConversation();
+  }
+
+  /** Show turns that were fetched. @param {WholeTurn[]} turns */
+  insert(turns) {
+    this.conversation.insert(turns);
+    this.#tell("change");
+  }
+
+  /** Show all of a step that was cut. @param {WholeTurn} turn @param {string} step */
+  completeStep(turn, step) {
+    this.conversation.complete(turn, step);
+    this.#tell("change");
+  }
+
   /** @param {string} run whose answer has changed beside its events */
   redraw(run) {
     const { running } = this.conversation;
@@ -175,11 +196,18 @@ export class Session extends EventTarget {
     this.#become("open");
     if (document.hidden) this.tellVisibility();
     this.#allowAnswers();
-    const { id, last } = this.conversation;
-    if (id) this.#connection.send({ type: "open", conversation: id, after: last });
+    this.#openConversation();
     if (this.watching) this.#connection.send({ type: "watch" });
     this.#sendPending();
     if (this.#stopping) this.stop();
+  }
+
+  /** From where it broke off, or by its last turns. */
+  #openConversation() {
+    const { id, last } = this.conversation;
+    if (!id) return;
+    const how = last && !this.#reopening ? { after: last } : { after: 0, window: true };
+    this.#connection.send({ type: "open", conversation: id, ...how });
   }
 
   #sendNext() {
@@ -259,6 +287,7 @@ export class Session extends EventTarget {
     if (!isNew && conversation.id !== frame.conversation) return;
     conversation.id = frame.conversation;
     conversation.title = frame.title;
+    this.#showWindow(frame);
     // What a new conversation begins with is news.
     this.#replayedUntil = isNew ? 0 : frame.last;
     if (frame.last <= conversation.last) {
@@ -270,9 +299,20 @@ export class Session extends EventTarget {
     this.#tell("opened", { isNew });
   }
 
+  /** @param {Opened} frame */
+  #showWindow({ turns, after }) {
+    if (this.#reopening) this.conversation.clear();
+    this.#reopening = false;
+    if (!turns || this.conversation.last) return;
+    this.conversation.insert(turns);
+    this.conversation.last = after ?? 0;
+    const sent = this.#pending?.id;
+    if (turns.some(({ run }) => run === sent)) this.#confirm();
+  }
+
   /** @param {Event} event */
   #take(event) {
-    if (!this.conversation.take(event)) return;
+    if (this.#reopening || !this.conversation.take(event)) return;
     const { type, message } = /** @type {Event & {message?: {id: string, text: string}}} */ (event);
     if (type === "message.added" && this.#pending && message) {
       const { id, text } = this.#pending;

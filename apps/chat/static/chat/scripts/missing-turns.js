@@ -1,0 +1,64 @@
+/** Turns that are not loaded are fetched when the person comes to them, or looks for a message in them. */
+
+import { get } from "./requests.js";
+
+/**
+ * @import { Follower } from "./follower.js"
+ * @import { WholeTurn } from "./frames.js"
+ * @import { ChatLog, Missing } from "./log.js"
+ * @import { Session } from "./session.js"
+ */
+
+const NOT_LOADED = "These messages could not be loaded. Try again.";
+const MESSAGE = /^#message-([\da-f-]{36})$/i;
+
+/**
+ * @param {ChatLog} log @param {Session} session @param {Follower} follower
+ * @param {string} base the address of the application
+ */
+export function offerMissingTurns(log, session, follower, base) {
+  let loading = false;
+
+  /** @param {Record<string, string>} wanted @returns {Promise<WholeTurn[] | null>} */
+  const fetchTurns = async (wanted) => {
+    const { id } = session.conversation;
+    const found = await get(`${base}${id}/turns/?${new URLSearchParams(wanted)}`);
+    return id === session.conversation.id ? (found?.turns ?? null) : null;
+  };
+
+  /** @param {Missing} missing */
+  const fill = async (missing) => {
+    if (loading) return;
+    loading = true;
+    const turns = await fetchTurns(missing);
+    loading = false;
+    const hadFocus = document.activeElement?.closest(".gap");
+    log.problem = turns ? "" : NOT_LOADED;
+    if (!turns) return;
+    log.keepPlace(() => session.insert(turns));
+    requestAnimationFrame(() => {
+      if (hadFocus && !hadFocus.isConnected) document.getElementById("main")?.focus({ preventScroll: true });
+    });
+  };
+
+  const reveal = async () => {
+    const message = MESSAGE.exec(location.hash)?.[1].toLowerCase();
+    if (!message || !session.loaded) return;
+    follower.leave();
+    if (await log.reveal(message)) return;
+    const turns = await fetchTurns({ message });
+    if (!turns) return;
+    session.insert(turns);
+    requestAnimationFrame(() => void log.reveal(message)); // once the page has drawn them
+  };
+
+  log.addEventListener("gap", (event) => void fill(/** @type {CustomEvent<Missing>} */ (event).detail));
+  log.addEventListener("step-rest", async (event) => {
+    const { target, detail } = /** @type {CustomEvent<string>} */ (event);
+    const run = /** @type {HTMLElement} */ (target).closest("chat-answer")?.answer?.id;
+    const [turn] = (run && (await fetchTurns({ run }))) || [];
+    if (turn) session.completeStep(turn, detail);
+  });
+  addEventListener("hashchange", () => void reveal());
+  session.addEventListener("opened", () => requestAnimationFrame(() => void reveal()), { once: true });
+}
