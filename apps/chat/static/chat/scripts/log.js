@@ -99,7 +99,7 @@ export class ChatLog extends LitElement {
   }
 
   updated() {
-    for (const group of this.querySelectorAll("chat-turns")) this.#sight.observe(group);
+    for (const group of this.#groups) this.#sight.observe(group);
     this.#gaps.disconnect();
     // One that is still in sight is told of again.
     if (!this.problem) for (const gap of this.querySelectorAll(".gap")) this.#gaps.observe(gap);
@@ -123,7 +123,7 @@ export class ChatLog extends LitElement {
   async reveal(id) {
     const turn = this.turns.find((one) => messageOf(one) === id);
     await this.updateComplete;
-    const group = turn && [...this.querySelectorAll("chat-turns")].find(({ turns }) => turns.includes(turn));
+    const group = turn && this.#groups.find(({ turns }) => turns.includes(turn));
     if (!group) return false;
     group.near = true;
     await group.updateComplete;
@@ -135,8 +135,13 @@ export class ChatLog extends LitElement {
     return true;
   }
 
+  /** @returns {ChatTurns[]} */
+  get #groups() {
+    return [...this.querySelectorAll("chat-turns")].map((group) => /** @type {ChatTurns} */ (group));
+  }
+
   #drawAll = () => {
-    for (const group of this.querySelectorAll("chat-turns")) group.near = true;
+    for (const group of this.#groups) group.near = true;
   };
 
   #lookAgain = () => {

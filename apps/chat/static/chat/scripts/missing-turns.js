@@ -3,6 +3,7 @@
 import { get } from "./requests.js";
 
 /**
+ * @import { ChatAnswer } from "./answer.js"
  * @import { Follower } from "./follower.js"
  * @import { WholeTurn } from "./frames.js"
  * @import { ChatLog, Missing } from "./log.js"
@@ -55,7 +56,8 @@ export function offerMissingTurns(log, session, follower, base) {
   log.addEventListener("gap", (event) => void fill(/** @type {CustomEvent<Missing>} */ (event).detail));
   log.addEventListener("step-rest", async (event) => {
     const { target, detail } = /** @type {CustomEvent<string>} */ (event);
-    const run = /** @type {HTMLElement} */ (target).closest("chat-answer")?.answer?.id;
+    const shown = /** @type {ChatAnswer | null} */ (/** @type {HTMLElement} */ (target).closest("chat-answer"));
+    const run = shown?.answer?.id;
     const [turn] = (run && (await fetchTurns({ run }))) || [];
     if (turn) session.completeStep(turn, detail);
   });
