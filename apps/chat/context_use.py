@@ -1,11 +1,12 @@
 """How full the window of the model is: kept with each answer, and told to the page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from apps.agent.estimate import ContextUse, Estimator, use_of
 from apps.agent.progress import Progress
+from apps.chat.figures import sum_of
 from apps.chat.models import Conversation, Message
 from apps.chat.summaries import newest_summary
 from apps.live.models import Run
@@ -13,6 +14,8 @@ from apps.runs.history import expand
 
 WARNING = 0.8
 DANGER = 0.95
+RECENT = 20
+"""Messages of which one has the context, unless none has."""
 CONTEXT = "context"
 """The key in the usage of an answer."""
 
@@ -46,11 +49,11 @@ def newest_correction(messages: Sequence[Message]) -> float:
 
 
 def usage_of(conversation: Conversation) -> dict[str, Any]:
-    """Tokens by what they are for, in all, and of the window; and the newest summary."""
-    messages = list(conversation.messages.said())
-    known = newest_context(messages)
+    """Tokens by what they are for, in all, and of the window; the newest summary; the sum of all answers."""
+    said = conversation.messages.said()
+    known = newest_context(list(said.reverse()[:RECENT])[::-1])
     limit = known.get("limit")
-    parts = {name: known[name] for name in asdict(ContextUse())} if known else estimated(messages)
+    parts = {name: known[name] for name in asdict(ContextUse())} if known else estimated(said)
     total = sum(parts.values())
     ratio = round(total / limit, 4) if limit else None
     summary = newest_summary(conversation.pk)
@@ -61,10 +64,11 @@ def usage_of(conversation: Conversation) -> dict[str, Any]:
         "ratio": ratio,
         "state": state_of(ratio),
         "summary": None if summary is None else summary_to_dict(summary),
+        "sum": sum_of(said.filter(role=Message.Role.ASSISTANT).values_list("usage", flat=True)),
     }
 
 
-def estimated(messages: Sequence[Message]) -> dict[str, int]:
+def estimated(messages: Iterable[Message]) -> dict[str, int]:
     """For a conversation whose answers tell nothing: without the prompt and the tools."""
     spoken = expand(message.spoken() for message in messages)
     return asdict(use_of(spoken, Estimator()))

@@ -126,6 +126,11 @@ export class Conversation {
     return alone.turns;
   }
 
+  /** Whether all turns are here, from the first on. */
+  get isWhole() {
+    return this.turns.every(({ at }, index) => at <= (this.turns[index - 1]?.at ?? -1) + 1);
+  }
+
   /** The place of a turn that is new. */
   get #next() {
     return (this.turns.at(-1)?.at ?? -1) + 1;

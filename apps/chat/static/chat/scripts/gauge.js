@@ -20,6 +20,7 @@ import { get } from "./requests.js";
  * @property {number | null} ratio of the total to the limit
  * @property {"unknown" | "ok" | "warning" | "danger"} state
  * @property {Summary | null} summary
+ * @property {import("./figures.js").Sum} sum of all answers
  */
 
 /** @type {[keyof ContextUse, string][]} */
@@ -91,6 +92,7 @@ export function offerGauge(gauge, log, session, base) {
     if (!use) return;
     gauge.use = use;
     log.summary = use.summary;
+    session.redraw();
   };
   session.addEventListener("opened", (event) => {
     // A conversation that has just begun has no answer to tell of.

@@ -180,10 +180,11 @@ export class Session extends EventTarget {
     this.#tell("change");
   }
 
-  /** @param {string} run whose answer has changed beside its events */
+  /** @param {string} [run] whose answer has changed beside its events */
   redraw(run) {
     const { running } = this.conversation;
-    if (running?.id === run) this.#redraw(running);
+    if (run && running?.id === run) this.#redraw(running);
+    else if (!run) this.#tell("change");
   }
 
   /** @param {Answer} answer */
