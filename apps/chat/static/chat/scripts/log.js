@@ -109,14 +109,20 @@ export class ChatLog extends LitElement {
    * Make a change above or below what is read, which stays where it is.
    * @param {() => void} change
    */
-  keepPlace(change) {
+  async keepPlace(change) {
     const anchor = [...this.querySelectorAll(".turn")].find((turn) => turn.getBoundingClientRect().bottom > 0);
     const before = anchor?.getBoundingClientRect().top ?? 0;
     change();
-    // After the page and its elements have drawn, and before anybody sees it.
-    requestAnimationFrame(() => {
-      if (anchor?.isConnected) scrollBy({ top: anchor.getBoundingClientRect().top - before, behavior: "instant" });
-    });
+    await this.#drawn();
+    if (anchor?.isConnected) scrollBy({ top: anchor.getBoundingClientRect().top - before, behavior: "instant" });
+  }
+
+  /** Elements draw one inside of another; nobody can scroll before all have. */
+  async #drawn() {
+    await this.updateComplete;
+    await Promise.all(this.#groups.map((group) => group.updateComplete));
+    const answers = [...this.querySelectorAll("chat-answer")];
+    await Promise.all(answers.map((answer) => /** @type {LitElement} */ (answer).updateComplete));
   }
 
   /** Go to a message. @param {string} id @returns {Promise<boolean>} false if it is not loaded */
@@ -126,7 +132,7 @@ export class ChatLog extends LitElement {
     const group = turn && this.#groups.find(({ turns }) => turns.includes(turn));
     if (!group) return false;
     group.near = true;
-    await group.updateComplete;
+    await this.#drawn();
     const shown = document.getElementById(`message-${id}`);
     if (!shown) return false;
     shown.tabIndex = -1;
@@ -151,7 +157,7 @@ export class ChatLog extends LitElement {
 
   /** @param {IntersectionObserverEntry[]} entries */
   #place(entries) {
-    this.keepPlace(() => {
+    void this.keepPlace(() => {
       for (const { target, isIntersecting, boundingClientRect } of entries)
         /** @type {ChatTurns} */ (target).place(isIntersecting, boundingClientRect.height);
     });
@@ -174,7 +180,7 @@ export class ChatLog extends LitElement {
   #gap(missing) {
     const load = () => this.dispatchEvent(new CustomEvent("gap", { detail: missing }));
     return html`<div class="gap" .missing=${missing}>
-      ${this.problem ? html`<p class="notice problem">${icon("circle-alert")}<span>${this.problem}</span></p>` : nothing}
+      ${this.problem ? html`<p class="notice problem" role="alert">${icon("circle-alert")}<span>${this.problem}</span></p>` : nothing}
       <button type="button" class="button" @click=${load}>${missing.after ? "Show the next messages" : "Show earlier messages"}</button>
     </div>`;
   }

@@ -27,6 +27,12 @@ export function offerMissingTurns(log, session, follower, base) {
     return id === session.conversation.id ? (found?.turns ?? null) : null;
   };
 
+  /** @param {WholeTurn[]} turns */
+  const insert = (turns) => {
+    session.insert(turns);
+    log.turns = [...session.conversation.turns]; // at once: the page draws only with its next frame
+  };
+
   /** @param {Missing} missing */
   const fill = async (missing) => {
     if (loading) return;
@@ -36,10 +42,8 @@ export function offerMissingTurns(log, session, follower, base) {
     const hadFocus = document.activeElement?.closest(".gap");
     log.problem = turns ? "" : NOT_LOADED;
     if (!turns) return;
-    log.keepPlace(() => session.insert(turns));
-    requestAnimationFrame(() => {
-      if (hadFocus && !hadFocus.isConnected) document.getElementById("main")?.focus({ preventScroll: true });
-    });
+    await log.keepPlace(() => insert(turns));
+    if (hadFocus && !hadFocus.isConnected) document.getElementById("main")?.focus({ preventScroll: true });
   };
 
   const reveal = async () => {
@@ -49,8 +53,8 @@ export function offerMissingTurns(log, session, follower, base) {
     if (await log.reveal(message)) return;
     const turns = await fetchTurns({ message });
     if (!turns) return;
-    session.insert(turns);
-    requestAnimationFrame(() => void log.reveal(message)); // once the page has drawn them
+    insert(turns);
+    await log.reveal(message);
   };
 
   log.addEventListener("gap", (event) => void fill(/** @type {CustomEvent<Missing>} */ (event).detail));
@@ -62,5 +66,12 @@ export function offerMissingTurns(log, session, follower, base) {
     if (turn) session.completeStep(turn, detail);
   });
   addEventListener("hashchange", () => void reveal());
-  session.addEventListener("opened", () => requestAnimationFrame(() => void reveal()), { once: true });
+
+  const begin = () => {
+    if (!session.loaded) return;
+    session.removeEventListener("change", begin);
+    // Once the page has drawn what it was told.
+    requestAnimationFrame(() => requestAnimationFrame(() => void reveal()));
+  };
+  if (MESSAGE.test(location.hash)) session.addEventListener("change", begin);
 }
