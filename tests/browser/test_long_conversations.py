@@ -127,8 +127,11 @@ def test_an_address_with_a_message_leads_to_it_and_what_is_between_can_be_read(
 
 
 def test_a_reload_and_a_lost_connection_in_the_middle_of_an_answer_lose_and_repeat_nothing(
-    chat: Page, socket: ScriptedSocket
+    admin_page: Page, conversation: str
 ) -> None:
+    chat, socket = admin_page, ScriptedSocket(conversation.rstrip("/").rpartition("/")[2])
+    socket.serve(chat)
+    chat.goto(conversation)
     ask(chat, socket, "First?")
     socket.write("One.")
     socket.end()
