@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.scripted import ScriptedSocket
 from tests.browser.serving import Site
-from tests.browser.test_chat import MANIFEST, application, ask, chat, question, socket
+from tests.browser.test_chat import MANIFEST, ask, chat, question, socket
 
-__all__ = ["application", "chat", "socket"]  # fixtures
+__all__ = ["chat", "socket"]  # fixtures
 
 SLUG = "long-conversations"
 TURNS = 1_500
@@ -18,17 +18,25 @@ MOST_DRAWN = 100
 
 
 @pytest.fixture(scope="module")
-def conversation(site: Site) -> str:
+def application(site: Site) -> str:
+    """The address of an application, as everybody may use it."""
+    site.shell(
+        "Application.objects.create(slug=slug, title='Long', is_public=True, manifest=manifest)",
+        slug=SLUG,
+        manifest=MANIFEST,
+    )
+    return f"/chat/{SLUG}/"
+
+
+@pytest.fixture(scope="module")
+def conversation(site: Site, application: str) -> str:
     """The address of a conversation of ADMIN with 3,000 messages."""
     key = site.shell(
         """
         from django.contrib.auth.models import User
         from tests.chat.long_conversations import add_turns
-        application = Application.objects.create(
-            slug=slug, title="Long", is_public=True, manifest=manifest
-        )
         conversation = Conversation.objects.create(
-            application=application,
+            application=Application.objects.get(slug=slug),
             owner=f"user-{User.objects.get(username='admin').pk}",
             title="Long",
         )
@@ -36,10 +44,9 @@ def conversation(site: Site) -> str:
         result = str(conversation.pk)
         """,
         slug=SLUG,
-        manifest=MANIFEST,
         count=TURNS,
     )
-    return f"/chat/{SLUG}/{key}/"
+    return f"{application}{key}/"
 
 
 def drawn(page: Page) -> int:
@@ -84,8 +91,8 @@ def test_what_is_read_keeps_its_place_while_earlier_turns_arrive(
     admin_page: Page, conversation: str
 ) -> None:
     page = admin_page
-    held: list[object] = []
-    page.route("**/turns/?**", lambda route: held.append(route))
+    held: list[Route] = []
+    page.route("**/turns/?**", lambda route: held.append(route), times=1)
     page.goto(conversation)
     expect(page.get_by_text("Question number 1499", exact=True)).to_be_in_viewport()
     page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
@@ -94,11 +101,11 @@ def test_what_is_read_keeps_its_place_while_earlier_turns_arrive(
         page.wait_for_timeout(10)
     before = place_of(page, 1480)
 
-    page.unroute("**/turns/?**")
-    for route in held:
-        route.continue_()  # type: ignore[attr-defined]
+    held[0].continue_()
     expect(page.get_by_text("Question number 1479", exact=True)).to_be_attached()
-    page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    page.evaluate(
+        "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+    )
     after = place_of(page, 1480)
 
     assert abs(after - before) < 2

@@ -6,9 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.scripted import ScriptedSocket
-from tests.browser.test_chat import application, ask, chat, socket
+from tests.browser.serving import Site
+from tests.browser.test_chat import MANIFEST, ask, chat, socket
 
-__all__ = ["application", "chat", "socket"]  # fixtures
+__all__ = ["chat", "socket"]  # fixtures
 
 COUNT_PARSED = """
     async () => {
@@ -27,6 +28,17 @@ BLOCKS = {
     "table": ("| a | b |\n| - | - |\n", "| one cell | and another cell |\n", "td"),
     "list": ("", "- an item of a list that goes on and on\n", "li"),
 }
+
+
+@pytest.fixture(scope="module")
+def application(site: Site) -> str:
+    """The address of an application, as everybody may use it."""
+    site.shell(
+        "Application.objects.create(slug=slug, title='Much', is_public=True, manifest=manifest)",
+        slug="streaming",
+        manifest=MANIFEST,
+    )
+    return "/chat/streaming/"
 
 
 def written(kind: str, length: int) -> str:
