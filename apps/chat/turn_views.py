@@ -26,7 +26,7 @@ def turns(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     Raises Http404 for a conversation that is not the visitor's, and for what is not shown in it.
     """
     found = find_conversation(request, slug, conversation)
-    asked = {name: value for name, value in request.GET.items() if value}
+    asked = {name: str(value) for name, value in request.GET.items() if value}
     try:
         [(name, value)] = asked.items()
         told = look_up(found, name, UUID(value))
