@@ -91,10 +91,15 @@ def path(conversation: Conversation, leaf: int | None = None) -> list[Message]:
     return found.up(found.end(conversation.leaf_id) if leaf is None else leaf)
 
 
+def shown_path(conversation: Conversation) -> list[Message]:
+    """The questions and answers that are shown, without what was said."""
+    found = outline(conversation)
+    return found.up(found.end(conversation.leaf_id))
+
+
 def shown_runs(conversation: Conversation) -> list[UUID]:
     """The runs that made the path, in its order; last the one that is going."""
-    found = outline(conversation)
-    return list(runs_of(found.up(found.end(conversation.leaf_id))))
+    return list(runs_of(shown_path(conversation)))
 
 
 @dataclass(frozen=True, slots=True)

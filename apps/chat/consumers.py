@@ -183,13 +183,14 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             return
         await self.sweeper.sweep(sent.conversation)
         look = database_sync_to_async(conversation_opened)
-        opened = await look(self.hub, self.caller, sent.conversation, self.slug)
-        await self.mark_seen(sent.conversation)
+        opened, after = await look(self.hub, self.caller, sent, self.slug)
         await self.unfollow()
         await self.send(text_data=to_json(opened))
         self.conversation = sent.conversation
+        # Before all that a reader of a new answer need not wait for.
+        self.viewer = asyncio.create_task(self.view(sent.conversation, after))
+        await self.mark_seen(sent.conversation)
         await self.tell_expired(sent.conversation)
-        self.viewer = asyncio.create_task(self.view(sent.conversation, sent.after))
         self.hub.wake(self.person)  # the queue that is shown is another one
 
     async def attend(self, sent: Watch | Visibility) -> None:

@@ -1,12 +1,13 @@
 """How full the window of the model is: kept with each answer, and told to the page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from apps.agent.estimate import ContextUse, Estimator, use_of
 from apps.agent.progress import Progress
-from apps.chat.branches import path
+from apps.chat.branches import path, shown_path
+from apps.chat.figures import sum_of
 from apps.chat.models import Conversation, Message
 from apps.chat.summaries import newest_summary
 from apps.live.models import Run
@@ -14,6 +15,8 @@ from apps.runs.history import expand
 
 WARNING = 0.8
 DANGER = 0.95
+RECENT = 20
+"""Messages of which one has the context, unless none has."""
 CONTEXT = "context"
 """The key in the usage of an answer."""
 
@@ -47,14 +50,21 @@ def newest_correction(messages: Sequence[Message]) -> float:
 
 
 def usage_of(conversation: Conversation) -> dict[str, Any]:
-    """Tokens by what they are for, in all, and of the window; and the newest summary."""
-    messages = path(conversation)
-    known = newest_context(messages)
+    """Tokens by what they are for, in all, and of the window; the newest summary; the sum of all answers."""
+    messages = shown_path(conversation)
+    said = conversation.messages.filter(pk__in=[row.pk for row in messages[-RECENT:]])
+    known = newest_context(list(said))
     limit = known.get("limit")
-    parts = {name: known[name] for name in asdict(ContextUse())} if known else estimated(messages)
+    parts = (
+        {name: known[name] for name in asdict(ContextUse())}
+        if known
+        else estimated(path(conversation))
+    )
     total = sum(parts.values())
     ratio = round(total / limit, 4) if limit else None
     summary = newest_summary(messages)
+    runs = [row.run_id for row in messages if row.role == Message.Role.ASSISTANT]
+    usages = conversation.messages.filter(run__in=runs, role=Message.Role.ASSISTANT)
     return {
         **parts,
         "total": total,
@@ -62,10 +72,11 @@ def usage_of(conversation: Conversation) -> dict[str, Any]:
         "ratio": ratio,
         "state": state_of(ratio),
         "summary": None if summary is None else summary_to_dict(summary),
+        "sum": sum_of(usages.values_list("usage", flat=True)),
     }
 
 
-def estimated(messages: Sequence[Message]) -> dict[str, int]:
+def estimated(messages: Iterable[Message]) -> dict[str, int]:
     """For a conversation whose answers tell nothing: without the prompt and the tools."""
     spoken = expand(message.spoken() for message in messages)
     return asdict(use_of(spoken, Estimator()))

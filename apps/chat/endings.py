@@ -86,7 +86,7 @@ def end_row(run: Run, rows: QuerySet[Run], outcome: RunOutcome) -> bool:
 def gathered(run: Run) -> Transcript:
     """What the journal has of the answer."""
     transcript = Transcript()
-    for event in journal.read_run(run.stream, run.pk):
+    for event in journal.read_run(run.pk):
         transcript.take(event)
     transcript.first_text_at = 0.0
     return transcript

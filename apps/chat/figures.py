@@ -1,6 +1,7 @@
 """The figures of an answer: what is stored with it, and what of that people are told."""
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -90,6 +91,22 @@ def figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
 def shown(message: Mapping[str, Any]) -> dict[str, Any]:
     """A stored answer without the figures that the operator keeps from people."""
     return within(message, settings.ANSWER_FIGURES)
+
+
+def sum_of(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What people are told of several answers together; `is_partial` if a cost among them is unknown."""
+    tokens, is_partial = 0, False
+    costs: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for usage in usages:
+        told = shown(figures_of(usage))
+        counts = told.get("usage", {})
+        used = counts.get("prompt_tokens", 0) + counts.get("completion_tokens", 0)
+        tokens += used
+        for name, cost in told.get("costs", {}).items():
+            costs[name] += Decimal(cost)
+        is_partial |= bool(used) and "costs" not in told
+    written = {name: plain(cost) for name, cost in costs.items()}
+    return {"tokens": tokens, "costs": written, "is_partial": is_partial}
 
 
 def within(message: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any]:

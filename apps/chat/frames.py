@@ -30,12 +30,14 @@ class Open(Frame):
 
     Without a conversation none is followed. `application` is the slug of its application, if it is
     another than that of the socket or of the frame before.
+    With `window` it gets the last turns at once, each as a whole, and only then single events.
     """
 
     type: Literal["open"]
     conversation: UUID | None
     application: str = Field(default="", max_length=LONGEST_SLUG)
     after: int = Field(default=0, ge=0, le=LARGEST_NUMBER)
+    window: bool = False
 
 
 class SentFile(Frame):

@@ -62,7 +62,7 @@ def search(request: HttpRequest) -> HttpResponseBase:
                 {
                     **rail.row_of(rows[hit.id], states.get(hit.id, "")),
                     "excerpt": hit.excerpt,
-                    "turn": hit.turn,
+                    "message": hit.message,
                 }
                 for hit in hits
                 if hit.id in rows

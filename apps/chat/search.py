@@ -30,7 +30,8 @@ class Hit:
     title: str
     updated_at: datetime
     excerpt: str
-    turn: str = ""
+    message: str = ""
+    """The id of the best message, "" if the title alone has the words."""
 
 
 def search(mine: QuerySet[Conversation], query: str, most: int) -> list[Hit]:
@@ -55,9 +56,7 @@ def hit_of(row: Conversation, words: list[str]) -> Hit:
     best = best_message(row, words)
     if best is None:
         return Hit(row.pk, row.title, row.updated_at, "")
-    # A question has an id of its own on the page, an answer that of its run.
-    turn = best.uuid if best.role == Message.Role.USER else best.run_id or ""
-    return Hit(row.pk, row.title, row.updated_at, excerpt(best.text, words), str(turn))
+    return Hit(row.pk, row.title, row.updated_at, excerpt(best.text, words), str(best.uuid))
 
 
 def words_of(query: str) -> list[str]:

@@ -190,6 +190,6 @@ def message_of(answer: Message) -> dict[str, Any]:
 
 
 def error_of(run: Run) -> dict[str, str] | None:
-    said = journal.read_run(run.stream, run.pk)
+    said = journal.read_run(run.pk)
     failures = [event for event in said if isinstance(event, RunFailed)]
     return {"text": failures[-1].text, "reference": failures[-1].reference} if failures else None

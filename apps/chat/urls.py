@@ -14,6 +14,7 @@ from apps.chat import (
     team_conversations,
     team_page,
     team_switch,
+    turn_views,
     views,
     web_app,
 )
@@ -56,6 +57,7 @@ urlpatterns: list[URLPattern] = [
     path("chat/<slug:slug>/<uuid:conversation>/delete/", views.delete, name="delete"),
     path("chat/<slug:slug>/<uuid:conversation>/download/", views.download, name="download"),
     path("chat/<slug:slug>/<uuid:conversation>/usage/", views.usage, name="usage"),
+    path("chat/<slug:slug>/<uuid:conversation>/turns/", turn_views.turns, name="turns"),
     path(
         "chat/<slug:slug>/<uuid:conversation>/memory/",
         memory_page.switch,

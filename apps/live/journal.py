@@ -49,9 +49,19 @@ def read_entry(entry: JournalEntry) -> Iterator[StreamEvent]:
     return map(events.read if entry.format else read_frame, entry.events)
 
 
-def read_run(stream: UUID, run: UUID) -> list[StreamEvent]:
-    entries = JournalEntry.objects.filter(stream=stream, run=run).order_by("first")
+def read_run(run: UUID, until: int | None = None) -> list[StreamEvent]:
+    """The events of a run, of those up to number `until` if it is given."""
+    # The stream is left out: SQLite would look for the run in all of its entries.
+    entries = JournalEntry.objects.filter(run=run).order_by("first")
+    if until is not None:
+        entries = entries.filter(last__lte=until)
     return [event for entry in entries for event in read_entry(entry)]
+
+
+def first_number(run: UUID) -> int | None:
+    """The number of its first event; None when nothing is stored of it."""
+    entries = JournalEntry.objects.filter(run=run).order_by("first")
+    return entries.values_list("first", flat=True).first()
 
 
 def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -> JournalEntry:

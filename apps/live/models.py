@@ -260,7 +260,10 @@ class JournalEntry(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("stream", "first"), name="a_number_is_given_once"),
         )
-        indexes = (models.Index(fields=("stream", "last"), name="journal_stream_last"),)
+        indexes = (
+            models.Index(fields=("stream", "last"), name="journal_stream_last"),
+            models.Index(fields=("run", "first"), name="journal_run_first"),
+        )
 
     def __str__(self) -> str:
         return f"{self.stream} {self.first}-{self.last}"

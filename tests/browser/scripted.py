@@ -53,7 +53,7 @@ class ScriptedSocket:
         if self.deaf:
             return
         if frame["type"] == "open":
-            self.open(viewer, frame["after"])
+            self.open(viewer, frame["after"], frame.get("window", False))
         elif frame["type"] == "ask":
             if viewer not in self.viewers:
                 self.open(viewer, 0)
@@ -62,22 +62,36 @@ class ScriptedSocket:
         elif frame["type"] == "stop":
             self.end("stopped")
 
-    def open(self, viewer: WebSocketRoute, after: int) -> None:
+    def open(self, viewer: WebSocketRoute, after: int, window: bool = False) -> None:
+        turns = self.turns() if window else []
+        if window:
+            going = [event["seq"] for event in self.journal if event["run"] == self.run]
+            after = going[0] - 1 if self.run else len(self.journal)
         if viewer not in self.viewers:
             self.viewers.append(viewer)
         self.told.pop(viewer, None)
-        going = {"id": self.run, "status": "running"} if self.run else None
+        run = {"id": self.run, "status": "running"} if self.run else None
         send(
             viewer,
             type="conversation.opened",
             conversation=self.conversation,
             title=self.title,
             last=len(self.journal),
-            run=going,
+            run=run,
+            **({"turns": turns, "before": None, "after": after} if window else {}),
         )
         for event in self.journal[after:]:
             if event["run"] not in self.hidden:
                 self.tell(viewer, event)
+
+    def turns(self) -> list[dict[str, Any]]:
+        """The runs that are over, without those of other branches."""
+        known = dict.fromkeys(event["run"] for event in self.journal)
+        over = [run for run in known if run not in self.hidden and run != self.run]
+        return [
+            {"run": run, "at": at, "events": [one for one in self.journal if one["run"] == run]}
+            for at, run in enumerate(over)
+        ]
 
     def begin(self, ask: dict[str, Any]) -> None:
         self.run = str(uuid.uuid4())

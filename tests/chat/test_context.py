@@ -254,7 +254,7 @@ async def test_the_page_is_told_how_full_the_window_is_and_what_stands_for_the_b
     assert foreign.status_code == 404
     assert set(told) == {
         *("system", "tools", "user", "assistant", "tool_results"),
-        *("total", "limit", "ratio", "state", "summary"),
+        *("total", "limit", "ratio", "state", "summary", "sum"),
     }
     assert told["total"] == told["user"] + told["assistant"]
     assert told["limit"] == 1000

@@ -15,7 +15,7 @@ from apps.agent.events import ModelUsage, StageClosed, TextDelta, Usage
 from apps.agent.model import Finish, ToolCallDelta
 from apps.chat.conversations import message
 from apps.chat.export import markdown
-from apps.chat.figures import KEYS, figures_of, shown, usage_of
+from apps.chat.figures import KEYS, figures_of, shown, sum_of, usage_of
 from apps.chat.models import Conversation, Message
 from apps.chat.protocol import encode
 from apps.chat.transcript import Transcript
@@ -246,3 +246,16 @@ async def test_an_answer_that_is_stopped_in_the_middle_tells_no_cost(settings):
 
     assert "costs" not in frames[-2]["message"]
     assert frames[-2]["message"]["models"] == ["Paced one"]
+
+
+def test_answers_are_summed_up_and_a_cost_that_is_not_known_is_told():
+    known = {"prompt_tokens": 10, "completion_tokens": 5, "costs": {"USD": "0.10"}}
+    unknown = {"prompt_tokens": 1, "completion_tokens": 1}
+
+    assert sum_of([known, known, {}]) == {
+        "tokens": 30,
+        "costs": {"USD": "0.2"},
+        "is_partial": False,
+    }
+    assert sum_of([known, unknown]) == {"tokens": 17, "costs": {"USD": "0.1"}, "is_partial": True}
+    assert sum_of([]) == {"tokens": 0, "costs": {}, "is_partial": False}

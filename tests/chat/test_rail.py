@@ -264,14 +264,16 @@ def test_a_question_takes_its_conversation_out_of_the_archive_and_a_hit_names_it
         stream=conversation.pk, request=uuid4(), application="demo", bucket=conversation.owner
     )
     asked = Message.objects.create(conversation=conversation, role="user", text="Any fjords?")
-    Message.objects.create(conversation=conversation, role="assistant", text="Many.", run=run)
+    told = Message.objects.create(
+        conversation=conversation, role="assistant", text="Many.", run=run
+    )
 
     def hit(query: str) -> list[Any]:
         hits = client.get("/conversations/search/", {"q": query}).json()["hits"]
-        return [(one["excerpt"], one["turn"]) for one in hits]
+        return [(one["excerpt"], one["message"]) for one in hits]
 
     assert hit("fjords") == [("Any fjords?", str(asked.uuid))]
-    assert hit("many") == [("Many.", str(run.pk))]
+    assert hit("many") == [("Many.", str(told.uuid))]
     assert hit("sea") == [("", "")]
     assert hit("nothing") == []
 

@@ -126,7 +126,7 @@ def test_another_person_approves_and_leaves_a_trace(client: Client):
 
     asked.refresh_from_db()
     given = {"outcome": "approved", "arguments": {}, "reason": ""}
-    [resolved] = journal.read_run(asked.run.stream, asked.run.pk)
+    [resolved] = journal.read_run(asked.run.pk)
     entry = LogEntry.objects.get()
     assert (answer.status_code, asked.run.status) == (302, "queued")
     assert (asked.answer, asked.answered_by) == (given, f"user-{user.pk}")

@@ -11,6 +11,7 @@ import { askPerson, resolve } from "./interactions.js";
  * @property {string} id
  * @property {string} title
  * @property {string} text Markdown
+ * @property {number} length of the text where only its beginning is here, else 0
  * @property {"running" | "done" | "failed" | "stopped"} state
  * @property {number | null} seconds
  * @property {Attachment[]} attachments
@@ -28,6 +29,7 @@ import { askPerson, resolve } from "./interactions.js";
  * @typedef {object} Answer
  * @property {"assistant"} role
  * @property {string} id of its run
+ * @property {number} at the place of its turn in the conversation
  * @property {RunStatus} status
  * @property {Part[]} parts in the order they came
  * @property {Map<string, Step>} steps
@@ -151,7 +153,7 @@ function openStep(answer, event) {
   const known = answer.steps.get(event.stage);
   if (known) {
     // It is made again, because the process that made it was gone.
-    Object.assign(known, { title: event.title, text: "", state: "running", attachments: [] });
+    Object.assign(known, { title: event.title, text: "", length: 0, state: "running", attachments: [] });
     return;
   }
   /** @type {Step} */
@@ -159,6 +161,7 @@ function openStep(answer, event) {
     id: event.stage,
     title: event.title,
     text: "",
+    length: 0,
     state: "running",
     seconds: null,
     attachments: [],
@@ -187,6 +190,7 @@ function continueStep(answer, event) {
   const step = answer.steps.get(event.stage);
   if (!step) return;
   if (event.text) step.text += event.text;
+  if (event.length) step.length = event.length;
   if (event.title) step.title += event.title;
   if (event.attachment) step.attachments.push(event.attachment);
 }
@@ -207,6 +211,6 @@ function closeStep(answer, event) {
 function complete(answer, message) {
   answer.message = message;
   answer.attachments = message.attachments ?? [];
-  if (textOf(answer) === message.text) return;
+  if (message.text === undefined || textOf(answer) === message.text) return;
   replaceText(answer, message.text);
 }

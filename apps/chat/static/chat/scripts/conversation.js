@@ -5,11 +5,12 @@ import { change, finish, isGoing } from "./answers.js";
 /**
  * @import { Answer } from "./answers.js"
  * @import { Asked } from "./session.js"
- * @import { Attachment, Branch, Event, ResultsExpired, StoredMessage } from "./frames.js"
+ * @import { Attachment, Branch, Event, ResultsExpired, StoredMessage, WholeTurn } from "./frames.js"
  *
  * @typedef {object} Question
  * @property {"user"} role
  * @property {string} id
+ * @property {number} at the place of its turn in the conversation
  * @property {string} [run] that answers it, once that is known
  * @property {string} text
  * @property {Attachment[]} attachments
@@ -74,7 +75,7 @@ export class Conversation {
     this.#replaced = at < 0 ? [] : this.turns.splice(again ? at + 1 : at);
     if (again) return;
     /** @type {Question} */
-    const turn = { role: "user", id, text, attachments, sending: true };
+    const turn = { role: "user", id, at: this.#next, text, attachments, sending: true };
     if (continues) turn.sender = { kind: "continuation", title: "", untrusted: false };
     this.turns.push(turn);
   }
@@ -88,6 +89,47 @@ export class Conversation {
   /** Take a question and its answer away. @param {string} run */
   #remove(run) {
     this.turns = this.turns.filter((turn) => (turn.role === "user" ? turn.run : turn.id) !== run);
+  }
+
+  /**
+   * Put turns that came as a whole in their places, each once.
+   * @param {WholeTurn[]} whole
+   */
+  insert(whole) {
+    const known = new Set(this.turns.map(({ at }) => at));
+    const made = whole.filter(({ at }) => !known.has(at)).flatMap((turn) => this.#made(turn));
+    this.turns = [...this.turns, ...made].sort((one, other) => one.at - other.at);
+  }
+
+  /** Replace what a step says, which was cut. @param {WholeTurn} whole @param {string} step */
+  complete(whole, step) {
+    const known = this.turns.find((turn) => turn.role === "assistant" && turn.id === whole.run);
+    const answer = this.#made(whole).find((turn) => turn.role === "assistant");
+    if (known?.role !== "assistant" || answer?.role !== "assistant") return;
+    const [cut, full] = [known.steps.get(step), answer.steps.get(step)];
+    if (cut && full) Object.assign(cut, { text: full.text, length: 0 });
+    known.version += 1;
+  }
+
+  /** @param {WholeTurn} whole @returns {(Question | Answer)[]} */
+  #made({ run, at, events }) {
+    const alone = new Conversation(this.id);
+    alone.#expired = this.#expired;
+    events.forEach((event, index) => alone.take({ ...event, conversation: this.id ?? "", run, seq: index + 1 }));
+    const isNewest = (this.turns.at(-1)?.at ?? -1) <= at;
+    if (alone.todo && isNewest) this.todo = alone.todo;
+    for (const turn of alone.turns) turn.at = at;
+    return alone.turns;
+  }
+
+  /** Whether all turns are here, from the first on. */
+  get isWhole() {
+    return this.turns.every(({ at }, index) => at <= (this.turns[index - 1]?.at ?? -1) + 1);
+  }
+
+  /** The place of a turn that is new. */
+  get #next() {
+    return (this.turns.at(-1)?.at ?? -1) + 1;
   }
 
   /** @param {ResultsExpired} told */
@@ -118,17 +160,19 @@ export class Conversation {
     );
     const stored = { id, run, text, attachments, place, sender, sending: false };
     if (known?.role === "user") Object.assign(known, stored);
-    else this.turns.push({ role, ...stored });
+    else this.turns.push({ role, at: this.#next, ...stored });
   }
 
   /** @param {string} run @returns {Answer} */
   #answer(run) {
     const known = this.turns.find((turn) => turn.role === "assistant" && turn.id === run);
     if (known?.role === "assistant") return known;
+    const question = this.turns.findLast((turn) => turn.role === "user");
     /** @type {Answer} */
     const answer = {
       role: "assistant",
       id: run,
+      at: question?.role === "user" && question.run === run ? question.at : this.#next,
       status: "queued",
       parts: [],
       steps: new Map(),

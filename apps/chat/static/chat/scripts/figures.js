@@ -107,10 +107,12 @@ function moneyText(amount, currency) {
 }
 
 /**
- * The sum of a conversation, such as "1,200 tokens · at least $0.02", where an answer's cost is not known.
- * @param {(Question | Answer)[]} turns
+ * What the answers took together.
+ * @typedef {{tokens: number, costs: Costs, is_partial: boolean}} Sum `is_partial`: not every cost is known
+ *
+ * @param {(Question | Answer)[]} turns @returns {Sum}
  */
-export function sumText(turns) {
+export function sumOf(turns) {
   const messages = turns.flatMap((turn) => (turn.role === "assistant" && turn.message ? [turn.message] : []));
   const tokens = messages.reduce((sum, { usage }) => sum + tokensOf(usage), 0);
   /** @type {Record<string, number>} */
@@ -119,12 +121,13 @@ export function sumText(turns) {
     for (const [currency, cost] of Object.entries(message.costs ?? {}))
       costs[currency] = (costs[currency] ?? 0) + Number(cost);
   }
-  const isPartial = messages.some((message) => !message.costs && tokensOf(message.usage));
+  return { tokens, costs, is_partial: messages.some((message) => !message.costs && tokensOf(message.usage)) };
+}
+
+/** Such as "1,200 tokens · at least $0.02", where an answer's cost is not known. @param {Sum} sum */
+export function sumText({ tokens, costs, is_partial }) {
   const cost = costsText(costs);
-  return [
-    tokens ? `${tokens.toLocaleString()} tokens` : "",
-    cost && isPartial ? `at least ${cost}` : cost,
-  ]
+  return [tokens ? `${tokens.toLocaleString()} tokens` : "", cost && is_partial ? `at least ${cost}` : cost]
     .filter(Boolean)
     .join(" · ");
 }

@@ -8,7 +8,7 @@
  * @typedef {object} StoredMessage
  * @property {string} id
  * @property {"user" | "assistant"} role
- * @property {string} text
+ * @property {string} text in a whole turn left out where the deltas say it
  * @property {string} [created_at]
  * @property {Attachment[]} [attachments]
  * @property {Usage} [usage]
@@ -45,8 +45,13 @@
  * @property {string} run
  * @property {number} seq
  *
+ * A turn as a whole: the events of its run, joined, and its place in the conversation.
+ * @typedef {{run: string, at: number, events: Event[]}} WholeTurn
+ *
+ * `turns` are the last ones, as they were up to the number `after`; `before` is the cursor of earlier ones.
  * @typedef {{type: "conversation.opened", conversation: string, title: string, last: number,
- *   branches?: Record<string, Branch>, run: {id: string, status: RunStatus} | null}} Opened `branches`: by the ids of questions, and of the runs of answers
+ *   branches?: Record<string, Branch>, run: {id: string, status: RunStatus} | null,
+ *   after?: number, turns?: WholeTurn[], before?: string | null}} Opened `branches`: by the ids of questions, and of the runs of answers
  * @typedef {object} Queued
  * @property {string} id
  * @property {string} request the id that its page chose
@@ -71,7 +76,7 @@
  * @typedef {Sequenced & {type: "message.delta", text: string}} MessageDelta
  * @typedef {Sequenced & {type: "stage.opened", stage: string, title: string, parent: string | null}} StageOpened
  * @typedef {Sequenced & {type: "stage.delta", stage: string, text?: string, title?: string,
- *   attachment?: Attachment}} StageDelta
+ *   attachment?: Attachment, length?: number}} StageDelta `length` of the text that is cut here
  * @typedef {Sequenced & {type: "stage.closed", stage: string, failed: boolean, seconds: number | null}} StageClosed
  * @typedef {Sequenced & {type: "attachment.added", attachment: Attachment}} AttachmentAdded
  * @typedef {Sequenced & {type: "annotation.added", annotation: Annotation}} AnnotationAdded

@@ -20,6 +20,7 @@ import { get } from "./requests.js";
  * @property {number | null} ratio of the total to the limit
  * @property {"unknown" | "ok" | "warning" | "danger"} state
  * @property {Summary | null} summary
+ * @property {import("./figures.js").Sum} sum of all answers
  */
 
 /** @type {[keyof ContextUse, string][]} */
@@ -91,6 +92,7 @@ export function offerGauge(gauge, log, session, base) {
     if (!use || id !== session.conversation.id) return;
     gauge.use = use;
     log.summary = use.summary;
+    session.redraw();
   };
   session.addEventListener("switched", () => {
     gauge.use = null;

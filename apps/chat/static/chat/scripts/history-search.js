@@ -60,9 +60,9 @@ export class HistorySearch extends LitElement {
   }
 
   /** @param {Hit} hit @param {string[]} words */
-  #hit({ id, title, address, application, excerpt, turn, archived }, words) {
+  #hit({ id, title, address, application, excerpt, message, archived }, words) {
     return html`<li class="history-entry">
-      <a href="${address}${turn ? `#turn-${turn}` : ""}" data-conversation=${id}>
+      <a href="${address}${message ? `#message-${message}` : ""}" data-conversation=${id}>
         ${tile(application, "small")}
         <span class="history-title" dir="auto">${marked(title || "Untitled", words)}</span>
         <span class="visually-hidden">${application.title}</span>

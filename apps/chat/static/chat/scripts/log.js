@@ -1,17 +1,18 @@
 /** The turns of a conversation, or what there is to know before the first one. */
 
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
-import { summaryBlock } from "./gauge.js";
 import { icon } from "./icons.js";
+import { groupsOf, messageOf, shownTurns } from "./shown-turns.js";
 import { turnDeletion } from "./turn-deletion.js";
-import "./answer.js";
-import "./question.js";
+import { stateOf } from "./turns.js";
 
 /**
  * @import { Answer } from "./answers.js"
  * @import { Question } from "./conversation.js"
  * @import { Branch } from "./frames.js"
  * @import { Summary } from "./gauge.js"
+ * @import { Missing, ShownTurn } from "./shown-turns.js"
+ * @import { ChatTurns } from "./turns.js"
  *
  * @typedef {{title: string, text: string}} Starter
  * @typedef {object} Starters
@@ -22,10 +23,16 @@ import "./question.js";
  */
 
 const SHOWN_CHARACTERS = 200;
+/** Milliseconds after which a message that was jumped to is no longer marked. */
+const MARKED = 3_000;
+/** How far from the screen turns are drawn, and missing ones fetched. */
+const DRAWN = "1200px 0px";
+const FETCHED = "800px 0px";
 
 /**
- * Dispatches `starter` (detail: the starter) and lets through: `answer` of the cards, `branch-ask` and
- * `branch-change` of the turns. A deletion is only let through once the person has confirmed it.
+ * Dispatches `starter` (detail: the starter), `gap` (detail: what is missing) and lets through: `answer` of
+ * the cards, `branch-ask` and `branch-change` of the turns. A deletion is only let through once the person
+ * has confirmed it.
  */
 export class ChatLog extends LitElement {
   static properties = {
@@ -41,7 +48,11 @@ export class ChatLog extends LitElement {
     letters: { attribute: false },
     tile: { attribute: false },
     summary: { attribute: false },
+    problem: { attribute: false },
   };
+
+  #sight = new IntersectionObserver((entries) => this.#place(entries), { rootMargin: DRAWN });
+  #gaps = new IntersectionObserver((entries) => this.#meet(entries), { rootMargin: FETCHED });
 
   constructor() {
     super();
@@ -63,6 +74,8 @@ export class ChatLog extends LitElement {
     this.ended = false;
     /** @type {Summary | null} what the model reads in place of the beginning */
     this.summary = null;
+    /** Why missing turns could not be loaded, or "". */
+    this.problem = "";
     /** @type {Starters} */
     this.starters = {
       intro_text: "",
@@ -76,26 +89,32 @@ export class ChatLog extends LitElement {
     return this;
   }
 
+  connectedCallback() {
+    super.connectedCallback();
+    addEventListener("beforeprint", this.#drawAll);
+    addEventListener("afterprint", this.#lookAgain);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    removeEventListener("beforeprint", this.#drawAll);
+    removeEventListener("afterprint", this.#lookAgain);
+    this.#sight.disconnect();
+    this.#gaps.disconnect();
+  }
+
   render() {
     if (!this.loaded) return html`<p class="loading working">Loading the conversation…</p>`;
     if (!this.turns.length) return this.#welcome();
     return html`${repeat(
-      shownTurns(this.turns),
-      ({ turn }) => `${turn.role} ${turn.id}`,
-      (shown) => (shown.turn.role === "user" ? this.#question(shown.turn) : this.#answer(shown.turn, shown)),
+      groupsOf(shownTurns(this.turns)),
+      ({ key }) => key,
+      (group) => (group.missing ? this.#gap(group.missing) : this.#turns(group.turns)),
     )}
     ${this.starters.chat_message_input_disabled && !this.busy ? this.#starters() : nothing}
     ${this.deleting ? this.#deletion(this.deleting) : nothing}`;
   }
 
-  updated() {
-    const dialog = this.querySelector("dialog.turn-deletion");
-    if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
-  }
-
-  get #isChangeable() {
-    return !this.busy && !this.ended;
-  }
 
   /** @param {CustomEvent} event */
   #askFirst(event) {
@@ -118,6 +137,104 @@ export class ChatLog extends LitElement {
       this.dispatchEvent(new CustomEvent("branch-change", { detail }));
     };
     return turnDeletion({ text: turn?.role === "user" ? turn.text.slice(0, SHOWN_CHARACTERS) : "", cancel, confirm });
+  }
+
+  updated() {
+    const dialog = this.querySelector("dialog.turn-deletion");
+    if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
+    for (const group of this.#groups) this.#sight.observe(group);
+    this.#gaps.disconnect();
+    // One that is still in sight is told of again.
+    if (!this.problem) for (const gap of this.querySelectorAll(".gap")) this.#gaps.observe(gap);
+  }
+
+  /**
+   * Make a change above or below what is read, which stays where it is.
+   * @param {() => void} change
+   */
+  async keepPlace(change) {
+    const anchor = [...this.querySelectorAll(".turn")].find((turn) => turn.getBoundingClientRect().bottom > 0);
+    const before = anchor?.getBoundingClientRect().top ?? 0;
+    change();
+    await this.#drawn();
+    if (anchor?.isConnected) scrollBy({ top: anchor.getBoundingClientRect().top - before, behavior: "instant" });
+  }
+
+  /** Elements draw one inside of another; nobody can scroll before all have. */
+  async #drawn() {
+    await this.updateComplete;
+    await Promise.all(this.#groups.map((group) => group.updateComplete));
+    const answers = [...this.querySelectorAll("chat-answer")];
+    await Promise.all(answers.map((answer) => /** @type {LitElement} */ (answer).updateComplete));
+  }
+
+  /** Go to a message. @param {string} id @returns {Promise<boolean>} false if it is not loaded */
+  async reveal(id) {
+    const turn = this.turns.find((one) => messageOf(one) === id);
+    await this.updateComplete;
+    const group = turn && this.#groups.find(({ turns }) => turns.some((shown) => shown.turn === turn));
+    if (!group) return false;
+    group.near = true;
+    await this.#drawn();
+    const shown = document.getElementById(`message-${id}`);
+    if (!shown) return false;
+    shown.tabIndex = -1;
+    shown.scrollIntoView({ block: "start", behavior: "instant" });
+    shown.focus({ preventScroll: true });
+    shown.toggleAttribute("data-found", true);
+    setTimeout(() => shown.removeAttribute("data-found"), MARKED);
+    return true;
+  }
+
+  /** @returns {ChatTurns[]} */
+  get #groups() {
+    return [...this.querySelectorAll("chat-turns")].map((group) => /** @type {ChatTurns} */ (group));
+  }
+
+  #drawAll = () => {
+    for (const group of this.#groups) group.near = true;
+  };
+
+  #lookAgain = () => {
+    this.#sight.disconnect();
+    this.requestUpdate();
+  };
+
+  /** @param {IntersectionObserverEntry[]} entries */
+  #place(entries) {
+    void this.keepPlace(() => {
+      for (const { target, isIntersecting, boundingClientRect } of entries)
+        /** @type {ChatTurns} */ (target).place(isIntersecting, boundingClientRect.height);
+    });
+  }
+
+  /** @param {IntersectionObserverEntry[]} entries */
+  #meet(entries) {
+    const met = entries.find(({ isIntersecting }) => isIntersecting)?.target;
+    const missing = /** @type {{missing?: Missing} | undefined} */ (met)?.missing;
+    if (missing) this.dispatchEvent(new CustomEvent("gap", { detail: missing }));
+  }
+
+  /** @param {ShownTurn[]} turns */
+  #turns(turns) {
+    return html`<chat-turns
+      .turns=${turns}
+      .state=${stateOf(turns)}
+      .last=${turns.at(-1)?.isLast}
+      .summary=${this.summary}
+      .branches=${this.branches}
+      .changeable=${!this.busy && !this.ended}
+      .limit=${this.limit}
+    ></chat-turns>`;
+  }
+
+  /** @param {Missing} missing */
+  #gap(missing) {
+    const load = () => this.dispatchEvent(new CustomEvent("gap", { detail: missing }));
+    return html`<div class="gap" .missing=${missing}>
+      ${this.problem ? html`<p class="notice problem" role="alert">${icon("circle-alert")}<span>${this.problem}</span></p>` : nothing}
+      <button type="button" class="button" @click=${load}>${missing.after ? "Show the next messages" : "Show earlier messages"}</button>
+    </div>`;
   }
 
   #welcome() {
@@ -150,70 +267,5 @@ export class ChatLog extends LitElement {
   #start(starter) {
     this.dispatchEvent(new CustomEvent("starter", { detail: starter }));
   }
-
-  /** @param {Question} turn */
-  #question(turn) {
-    return html`<chat-question
-      class="turn question"
-      data-turn=${turn.id}
-      .question=${turn}
-      .state=${turn.sending ? "sending" : "stored"}
-      .branch=${this.branches[turn.id]}
-      .changeable=${this.#isChangeable && !turn.sending}
-      .limit=${this.limit}
-    ></chat-question>`;
-  }
-
-  /** @param {Answer} answer @param {ShownTurn} shown */
-  #answer(answer, { asked, earlier, goesOn, isLast }) {
-    return html`<chat-answer
-        class="turn answer"
-        data-turn=${answer.id}
-        .answer=${answer}
-        .version=${answer.version}
-        .asked=${asked}
-        .earlier=${earlier}
-        .goesOn=${goesOn}
-        .isLast=${isLast}
-        .branch=${this.branches[earlier[0]?.id ?? answer.id]}
-        .changeable=${this.#isChangeable}
-      ></chat-answer>
-      ${this.summary && this.summary.after === answer.id ? summaryBlock(this.summary) : nothing}`;
-  }
 }
 customElements.define("chat-log", ChatLog);
-
-/**
- * A turn as it is shown: an answer that was cut and the one that continues it are read as one.
- *
- * @typedef {object} ShownTurn
- * @property {Question | Answer} turn
- * @property {Question} [asked] the question that an answer answers
- * @property {Answer[]} earlier the answers that it continues
- * @property {boolean} goesOn whether another answer continues it
- * @property {boolean} isLast
- */
-
-/** @param {(Question | Answer)[]} turns @returns {ShownTurn[]} without the questions that let an answer go on */
-function shownTurns(turns) {
-  /** @type {ShownTurn[]} */
-  const shown = [];
-  for (const turn of turns) {
-    const last = shown.at(-1);
-    if (turn.role === "user" && turn.sender?.kind === "continuation") {
-      if (last?.turn.role === "assistant") last.goesOn = true;
-      continue;
-    }
-    const goneOn = turn.role === "assistant" && last?.turn.role === "assistant" && last.goesOn;
-    shown.push({
-      turn,
-      asked: goneOn ? last.asked : last?.turn.role === "user" ? last.turn : undefined,
-      earlier: goneOn ? [...last.earlier, /** @type {Answer} */ (last.turn)] : [],
-      goesOn: false,
-      isLast: false,
-    });
-  }
-  const last = shown.at(-1);
-  if (last) last.isLast = true;
-  return shown;
-}

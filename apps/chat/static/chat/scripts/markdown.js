@@ -8,12 +8,14 @@
 import { colourCode, copyCode, frameCode } from "./code.js";
 import { showCitations } from "./citations.js";
 import { showFootnotes } from "./footnotes.js";
+import { growingBlock } from "./growing.js";
 import { showFormulas } from "./maths.js";
 import { showNotes } from "./note-links.js";
 import { blocksOf, elementsOf, htmlOf, Outline } from "./safe.js";
 
 /**
  * @import { Annotation } from "./citations.js"
+ * @import { Growing } from "./growing.js"
  * @import { Token } from "./safe.js"
  * @import { Source } from "./sources.js"
  */
@@ -38,6 +40,8 @@ export class MarkdownText extends HTMLElement {
   #sources = [];
   /** @type {ChildNode[]} */
   #tail = [];
+  /** @type {Growing | null} the tail, where it is one long block */
+  #growing = null;
 
   constructor() {
     super();
@@ -87,31 +91,48 @@ export class MarkdownText extends HTMLElement {
   }
 
   #schedule() {
-    if (!this.isConnected || this.#frame) return;
-    this.#frame = requestAnimationFrame((now) => {
-      this.#frame = 0;
-      if (!this.#complete && now < this.#notBefore) {
-        this.#schedule();
-        return;
-      }
-      if (this.#complete) this.#drawEnd();
-      else this.#drawTail();
-      if (this.#annotations.length) showCitations(this, this.#annotations);
-    });
+    if (!this.isConnected) return;
+    if (this.#complete) this.#draw(); // at once: what stands below must not move a frame later
+    else this.#frame ||= requestAnimationFrame((now) => this.#drawLater(now));
+  }
+
+  /** @param {number} now */
+  #drawLater(now) {
+    this.#frame = 0;
+    if (now < this.#notBefore) this.#schedule();
+    else this.#draw();
+  }
+
+  #draw() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    if (this.#complete) this.#drawEnd();
+    else this.#drawTail();
+    if (this.#annotations.length) showCitations(this, this.#annotations);
   }
 
   #drawTail() {
     const started = performance.now();
     const tail = this.#text.slice(this.#kept);
+    if (!this.#growing?.grow(tail)) this.#drawTailAnew(tail);
+    this.#notBefore = started + (performance.now() - started) * PAUSE_FACTOR;
+  }
+
+  /** @param {string} tail */
+  #drawTailAnew(tail) {
     const blocks = blocksOf(tail);
     const finished = countFinished(blocks, tail.length);
+    const open = blocks.slice(finished);
     this.#removeTail();
     this.#keep(blocks.slice(0, finished));
-    const rest = this.#elements(htmlOf(blocks.slice(finished)), this.#outline.copy());
+    /** @param {string} html */
+    const render = (html) => this.#elements(html, this.#outline.copy());
+    const rest = render(htmlOf(open));
     frameCode(rest);
     this.#tail = [...rest.childNodes];
     this.append(rest);
-    this.#notBefore = started + (performance.now() - started) * PAUSE_FACTOR;
+    this.#growing = growingBlock(open, this.#tail, (text) => render(htmlOf(blocksOf(text))));
+    this.#growing?.grow(this.#text.slice(this.#kept));
   }
 
   #drawEnd() {
@@ -146,6 +167,7 @@ export class MarkdownText extends HTMLElement {
   #removeTail() {
     for (const node of this.#tail) node.remove();
     this.#tail = [];
+    this.#growing = null;
   }
 
   #forget() {
@@ -154,6 +176,7 @@ export class MarkdownText extends HTMLElement {
     this.#spansBlocks = false;
     this.#outline = new Outline();
     this.#tail = [];
+    this.#growing = null;
   }
 
   #clear() {

@@ -6,6 +6,7 @@ import { ChatFiles } from "./files.js";
 import { Follower } from "./follower.js";
 import { ChatGauge } from "./gauge.js";
 import { ChatHistory } from "./history.js";
+import { JumpButton } from "./jump-button.js";
 import { ChatLog } from "./log.js";
 import { ChatQueue } from "./queue.js";
 import { ChatToast } from "./toast.js";
@@ -22,9 +23,9 @@ export const queue = element("queue", ChatQueue);
 export const todo = element("todo", ChatTodo);
 export const toast = element("toast", ChatToast);
 export const problem = element("problem", HTMLElement);
-export const jump = element("jump", HTMLButtonElement);
+export const jump = new JumpButton(element("jump", HTMLButtonElement));
 export const announcer = new Announcer(element("said", HTMLElement), element("warned", HTMLElement));
-export const follower = new Follower(element("conversation", HTMLElement), (away) => (jump.hidden = !away));
+export const follower = new Follower(element("conversation", HTMLElement), (away) => jump.show(away));
 
 /** @param {HTMLElement} place @param {string} text "" hides the place */
 export function tell(place, text) {

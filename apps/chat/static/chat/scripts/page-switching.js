@@ -8,9 +8,6 @@ import { entitle } from "./page-title.js";
 import { get } from "./requests.js";
 
 const CONVERSATION = /^\/chat\/[-\w]+\/(?:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/)?$/;
-const TURN = /^#turn-(.+)$/;
-/** Milliseconds after which a message that was jumped to is no longer marked. */
-const MARKED = 3_000;
 const sidebar = element("sidebar", HTMLElement);
 let shown = location.pathname;
 let opening = 0;
@@ -28,9 +25,7 @@ export function offerSwitching() {
   });
   addEventListener("popstate", () => {
     if (location.pathname !== shown) void open(location.href);
-    else jump();
   });
-  session.addEventListener("change", jump);
 }
 
 /** The conversation that was new has an address now. */
@@ -65,8 +60,7 @@ async function open(href) {
   const number = ++opening;
   const id = CONVERSATION.exec(pathname)?.[1] ?? null;
   if (pathname === shown && id) {
-    if (location.href !== href) window.history.pushState(null, "", href);
-    jump();
+    if (hash) location.hash = hash;
     return true;
   }
   history.current = id;
@@ -101,27 +95,6 @@ function reopen(id, data) {
   follower.follow();
   entitle();
   announcer.say(session.conversation.title || `New conversation with ${page.title}`);
-}
-
-/** Bring the message into sight that the address names, once it is there. */
-function jump() {
-  const turn = TURN.exec(location.hash)?.[1];
-  if (!turn || !session.loaded) return;
-  requestAnimationFrame(() => void show(turn));
-}
-
-/** @param {string} turn */
-async function show(turn) {
-  await log.updateComplete;
-  const found = log.querySelector(`[data-turn="${CSS.escape(turn)}"]`);
-  if (!(found instanceof HTMLElement)) return;
-  window.history.replaceState(null, "", location.pathname + location.search);
-  follower.rest();
-  found.scrollIntoView({ block: "start" });
-  found.tabIndex = -1;
-  found.focus({ preventScroll: true });
-  found.toggleAttribute("data-found", true);
-  setTimeout(() => found.removeAttribute("data-found"), MARKED);
 }
 
 /** @param {MouseEvent} event */

@@ -4,8 +4,9 @@ import { ActionRow } from "./answer-actions.js";
 import { ClientCalls } from "./client-calls.js";
 import { Drafts } from "./drafts.js";
 import { acceptDrops } from "./dropping.js";
-import { sumText } from "./figures.js";
+import { sumOf, sumText } from "./figures.js";
 import { offerGauge } from "./gauge.js";
+import { offerMissingTurns } from "./missing-turns.js";
 import { comeBackTo, offerDownload, showApplication, takeData, writtenData } from "./page-application.js";
 import { focusCard, showWaiting } from "./page-cards.js";
 import { offerFields } from "./page-fields.js";
@@ -56,12 +57,16 @@ showApplication();
 history.current = session.conversation.id;
 history.rows.begin(read("rail-data"));
 offerGauge(gauge, log, session, base);
+offerMissingTurns(log, session, follower, base);
 entitle();
 offerSwitching();
 
 session.addEventListener("change", scheduleDraw);
 session.addEventListener("opened", (event) => opened(detailOf(event)));
-session.addEventListener("event", (event) => announcer.tell(detailOf(event)));
+session.addEventListener("event", (event) => {
+  announcer.tell(detailOf(event));
+  if (detailOf(event).type === "message.complete") jump.note();
+});
 session.addEventListener("listed", (event) => history.rows.take(detailOf(event)));
 session.addEventListener("folders", (event) => history.rows.takeFolders(detailOf(event)));
 session.addEventListener("calling", (event) => {
@@ -103,7 +108,7 @@ history.addEventListener("said", (event) => announcer.say(detailOf(event)));
 history.rows.addEventListener("change", () => entitle());
 connection.addEventListener("open", () => reconnected());
 toast.addEventListener("left", () => newChat.focus());
-jump.addEventListener("click", () => {
+element("jump", HTMLButtonElement).addEventListener("click", () => {
   follower.follow();
   composer.focus();
 });
@@ -140,9 +145,16 @@ function draw() {
   queue.busy = session.busy;
   todo.text = session.conversation.todo;
   composer.disabled = whyDisabled();
-  if (!session.busy) tell(sum, sumText(session.conversation.turns));
+  if (!session.busy) tell(sum, sumText(sumOfAll()));
   showConnection();
   if (showWaiting()) entitle();
+}
+
+/** The page adds up what it has; of a conversation whose beginning is not loaded, the server knows the sum. */
+function sumOfAll() {
+  const { conversation } = session;
+  const known = gauge.use?.sum;
+  return known && !conversation.isWhole ? known : sumOf(conversation.turns);
 }
 
 /** What a tool may know of the page, beside its fields. */

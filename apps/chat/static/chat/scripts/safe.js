@@ -13,7 +13,7 @@ import { footnoteMarks, footnoteTexts } from "./markdown-footnotes.js";
 import { formulaBlocks, formulas } from "./maths.js";
 import { noteLinks } from "./note-links.js";
 
-/** @typedef {{type: string, raw: string}} Token a block of Markdown, as marked reads it */
+/** @typedef {{type: string, raw: string, items?: {raw: string}[]}} Token a block of Markdown, as marked reads it */
 
 const TAGS = [
   "a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "details", "dl", "dt", "em", "h1", "h2",

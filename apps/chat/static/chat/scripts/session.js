@@ -6,7 +6,7 @@ import { interactionsOf, openQuestion } from "./interactions.js";
 /**
  * @import { Connection } from "./connection.js"
  * @import { Answer } from "./answers.js"
- * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal, ResultsExpired, StoredMessage } from "./frames.js"
+ * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal, ResultsExpired, StoredMessage, WholeTurn } from "./frames.js"
  *
  * @typedef {{again?: string, edits?: string, continues?: string}} Branching ids of messages: as the frame `ask` has them
  *
@@ -112,7 +112,7 @@ export class Session extends EventTarget {
     this.conversation = new Conversation(id);
     this.loaded = id === null;
     this.#tell("switched");
-    const isSent = this.#connection.send({ type: "open", conversation: id, after: 0, application });
+    const isSent = this.#openAfter(0);
     this.#tell("change");
     return { text: unconfirmed?.text ?? "", isSent };
   }
@@ -171,7 +171,7 @@ export class Session extends EventTarget {
     if (!this.#connection.send({ type, conversation: id, message })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
   }
 
-  /** Read the conversation from its beginning, and show it once all is there. */
+  /** Read the conversation anew, because another path is shown, and show it once its end is there. */
   reopen() {
     const { id, title } = this.conversation;
     this.#next = new Conversation(id);
@@ -180,11 +180,12 @@ export class Session extends EventTarget {
     this.#openAfter(0);
   }
 
-  /** @param {number} after */
+  /** From where it broke off, or by its last turns. @param {number} after */
   #openAfter(after) {
     this.#openedAfter = after;
     const { application } = this;
-    this.#connection.send({ type: "open", conversation: this.conversation.id, after, application });
+    const how = { after, window: after === 0 };
+    return this.#connection.send({ type: "open", conversation: this.conversation.id, application, ...how });
   }
 
   /** What comes while the page is hidden is not seen. */
@@ -224,10 +225,23 @@ export class Session extends EventTarget {
     this.#redraw(running);
   }
 
-  /** @param {string} run whose answer has changed beside its events */
+  /** Show turns that were fetched. @param {WholeTurn[]} turns */
+  insert(turns) {
+    this.conversation.insert(turns);
+    this.#tell("change");
+  }
+
+  /** Show all of a step that was cut. @param {WholeTurn} turn @param {string} step */
+  completeStep(turn, step) {
+    this.conversation.complete(turn, step);
+    this.#tell("change");
+  }
+
+  /** @param {string} [run] whose answer has changed beside its events */
   redraw(run) {
     const { running } = this.conversation;
-    if (running?.id === run) this.#redraw(running);
+    if (run && running?.id === run) this.#redraw(running);
+    else if (!run) this.#tell("change");
   }
 
   /** @param {Answer} answer */
@@ -330,6 +344,7 @@ export class Session extends EventTarget {
     conversation.id = frame.conversation;
     conversation.title = frame.title;
     conversation.branches = frame.branches ?? {};
+    this.#showWindow(conversation, frame);
     // What a new conversation begins with is news.
     this.#replayedUntil = isNew ? 0 : frame.last;
     if (frame.last <= conversation.last) {
@@ -340,6 +355,15 @@ export class Session extends EventTarget {
     this.#markLoaded();
     this.#giveWordsBack();
     this.#tell("opened", { isNew });
+  }
+
+  /** @param {Conversation} conversation @param {Opened} frame */
+  #showWindow(conversation, { turns, after }) {
+    if (!turns || conversation.last) return;
+    conversation.insert(turns);
+    conversation.last = after ?? 0;
+    const sent = this.#pending?.id;
+    if (turns.some(({ run }) => run === sent)) this.#confirm();
   }
 
   /** @param {Event} event */

@@ -80,6 +80,16 @@ export function stepContent(step) {
       ? html`<step-text .text=${step.text} .complete=${step.state !== "running"}
           .sources=${sourcesOf(step.attachments)}></step-text>`
       : nothing}
+    ${step.length > step.text.length ? restButton(step) : nothing}
     ${cardsAndSources(step.attachments)}
   </div>`;
+}
+
+/** @param {Step} step of which only the beginning is here */
+function restButton({ id, text, length }) {
+  /** @param {Event} event */
+  const ask = ({ target }) =>
+    /** @type {HTMLElement} */ (target).dispatchEvent(new CustomEvent("step-rest", { bubbles: true, detail: id }));
+  const words = `Show all ${length.toLocaleString()} characters; these are the first ${text.length.toLocaleString()}`;
+  return html`<button type="button" class="link step-rest" @click=${ask}>${words}</button>`;
 }

@@ -1,0 +1,82 @@
+/** Turns that are not loaded are fetched when the person comes to them, or looks for a message in them. */
+
+import { get } from "./requests.js";
+
+/**
+ * @import { ChatAnswer } from "./answer.js"
+ * @import { Follower } from "./follower.js"
+ * @import { WholeTurn } from "./frames.js"
+ * @import { ChatLog } from "./log.js"
+ * @import { Missing } from "./shown-turns.js"
+ * @import { Session } from "./session.js"
+ */
+
+const NOT_LOADED = "These messages could not be loaded. Try again.";
+const MESSAGE = /^#message-([\da-f-]{36})$/i;
+
+/**
+ * @param {ChatLog} log @param {Session} session @param {Follower} follower
+ * @param {() => string} base the address of the application
+ */
+export function offerMissingTurns(log, session, follower, base) {
+  let loading = false;
+
+  /** @param {Record<string, string>} wanted @returns {Promise<WholeTurn[] | null>} */
+  const fetchTurns = async (wanted) => {
+    const { id } = session.conversation;
+    const found = await get(`${base()}${id}/turns/?${new URLSearchParams(wanted)}`);
+    return id === session.conversation.id ? (found?.turns ?? null) : null;
+  };
+
+  /** @param {WholeTurn[]} turns */
+  const insert = (turns) => {
+    session.insert(turns);
+    log.turns = [...session.conversation.turns]; // at once: the page draws only with its next frame
+  };
+
+  /** @param {Missing} missing */
+  const fill = async (missing) => {
+    if (loading) return;
+    loading = true;
+    const turns = await fetchTurns(missing);
+    loading = false;
+    const hadFocus = document.activeElement?.closest(".gap");
+    log.problem = turns ? "" : NOT_LOADED;
+    if (!turns) return;
+    await log.keepPlace(() => insert(turns));
+    if (hadFocus && !hadFocus.isConnected) document.getElementById("main")?.focus({ preventScroll: true });
+  };
+
+  /** Going to the same message again is possible. */
+  const forget = () => history.replaceState(null, "", location.pathname + location.search);
+
+  const reveal = async () => {
+    const message = MESSAGE.exec(location.hash)?.[1].toLowerCase();
+    if (!message || !session.loaded) return;
+    follower.rest();
+    if (await log.reveal(message)) return forget();
+    const turns = await fetchTurns({ message });
+    if (!turns) return;
+    insert(turns);
+    if (await log.reveal(message)) forget();
+  };
+
+  log.addEventListener("gap", (event) => void fill(/** @type {CustomEvent<Missing>} */ (event).detail));
+  log.addEventListener("step-rest", async (event) => {
+    const { target, detail } = /** @type {CustomEvent<string>} */ (event);
+    const shown = /** @type {ChatAnswer | null} */ (/** @type {HTMLElement} */ (target).closest("chat-answer"));
+    const run = shown?.answer?.id;
+    const [turn] = (run && (await fetchTurns({ run }))) || [];
+    if (turn) session.completeStep(turn, detail);
+  });
+  addEventListener("hashchange", () => void reveal());
+
+  let isDue = MESSAGE.test(location.hash);
+  session.addEventListener("switched", () => (isDue = MESSAGE.test(location.hash)));
+  session.addEventListener("change", () => {
+    if (!isDue || !session.loaded) return;
+    isDue = false;
+    // Once the page has drawn what it was told.
+    requestAnimationFrame(() => requestAnimationFrame(() => void reveal()));
+  });
+}

@@ -1,0 +1,52 @@
+"""Turns of a conversation that a page has not been sent when it opened it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_safe
+
+from apps.chat.models import Conversation
+from apps.chat.protocol import to_json
+from apps.chat.views import find_conversation
+from apps.chat.window import turns_after, turns_around, turns_before, whole_turn
+from apps.errors import Refused
+
+HOW = "Write before, after or run with the id of a run, or message with the id of a message."
+
+
+@require_safe
+@never_cache
+@gzip_page
+def turns(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Turns before or after a run, those around a message, or all of one; the query says which.
+
+    Raises Http404 for a conversation that is not the visitor's, and for what is not shown in it.
+    """
+    found = find_conversation(request, slug, conversation)
+    asked = {name: str(value) for name, value in request.GET.items() if value}
+    try:
+        [(name, value)] = asked.items()
+        told = look_up(found, name, UUID(value))
+    except ValueError:
+        return HttpResponse(HOW, status=400, content_type="text/plain; charset=utf-8")
+    except Refused as error:
+        raise Http404(str(error)) from error
+    return HttpResponse(to_json(told), content_type="application/json")
+
+
+def look_up(conversation: Conversation, name: str, wanted: UUID) -> dict[str, Any]:
+    """Raises ValueError for an unknown name, `Refused` for what is not shown."""
+    match name:
+        case "before":
+            return turns_before(conversation, wanted).to_dict()
+        case "after":
+            return turns_after(conversation, wanted).to_dict()
+        case "message":
+            return turns_around(conversation, wanted).to_dict()
+        case "run":
+            return {"turns": [whole_turn(conversation, wanted)], "before": None}
+        case _:
+            raise ValueError(name)

@@ -1,0 +1,197 @@
+"""A conversation of thousands of messages on the real site: little is sent, little is drawn."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.scripted import ScriptedSocket
+from tests.browser.serving import Site
+from tests.browser.test_chat import MANIFEST, ask, chat, question, socket
+
+__all__ = ["chat", "socket"]  # fixtures
+
+SLUG = "long-conversations"
+TURNS = 1_500
+MOST_DRAWN = 100
+
+
+@pytest.fixture(scope="module")
+def application(site: Site) -> str:
+    """The address of an application, as everybody may use it."""
+    site.shell(
+        "Application.objects.create(slug=slug, title='Long', is_public=True, manifest=manifest)",
+        slug=SLUG,
+        manifest=MANIFEST,
+    )
+    return f"/chat/{SLUG}/"
+
+
+@pytest.fixture(scope="module")
+def conversation(site: Site, application: str) -> str:
+    """The address of a conversation of ADMIN with 3,000 messages."""
+    key = site.shell(
+        """
+        from django.contrib.auth.models import User
+        from tests.chat.long_conversations import add_turns
+        conversation = Conversation.objects.create(
+            application=Application.objects.get(slug=slug),
+            owner=f"user-{User.objects.get(username='admin').pk}",
+            title="Long",
+        )
+        add_turns(conversation, count)
+        result = str(conversation.pk)
+        """,
+        slug=SLUG,
+        count=TURNS,
+    )
+    return f"{application}{key}/"
+
+
+def drawn(page: Page) -> int:
+    return page.locator(".turn").count()
+
+
+def place_of(page: Page, number: int) -> float:
+    """How far below the top of the screen a question stands."""
+    box = page.get_by_text(f"Question number {number}", exact=True).bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def test_the_end_is_shown_first_and_scrolling_up_brings_what_was_before(
+    admin_page: Page, conversation: str
+) -> None:
+    page = admin_page
+    frames: list[str | bytes] = []
+    page.on("websocket", lambda one: one.on("framereceived", frames.append))
+    page.goto(conversation)
+    expect(page.get_by_text("Question number 1499", exact=True)).to_be_in_viewport()
+    received = len(frames)
+    sizes = sum(map(len, frames))
+
+    page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
+    expect(page.get_by_text("Question number 1475", exact=True)).to_be_attached()
+    most = 0
+    for _ in range(12):
+        before = page.locator("chat-turns").count()
+        page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
+        expect(page.locator("chat-turns")).not_to_have_count(before)
+        most = max(most, drawn(page))
+
+    assert received <= 6
+    assert sizes < 40_000
+    assert most <= MOST_DRAWN
+    assert drawn(page) <= MOST_DRAWN
+    assert barriers(page) == []
+
+
+def test_what_is_read_keeps_its_place_while_earlier_turns_arrive(
+    admin_page: Page, conversation: str
+) -> None:
+    page = admin_page
+    held: list[Route] = []
+    page.route("**/turns/?**", lambda route: held.append(route), times=1)
+    page.goto(conversation)
+    expect(page.get_by_text("Question number 1499", exact=True)).to_be_in_viewport()
+    page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
+    expect(page.get_by_text("Question number 1480", exact=True)).to_be_in_viewport()
+    while not held:
+        page.wait_for_timeout(10)
+    before = place_of(page, 1480)
+
+    held[0].continue_()
+    expect(page.get_by_text("Question number 1479", exact=True)).to_be_attached()
+    page.evaluate(
+        "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+    )
+    after = place_of(page, 1480)
+
+    assert abs(after - before) < 2
+
+
+def test_an_address_with_a_message_leads_to_it_and_what_is_between_can_be_read(
+    site: Site, admin_page: Page, conversation: str
+) -> None:
+    page = admin_page
+    message = site.shell(
+        """
+        found = Message.objects.filter(conversation=key, text="Question number 700").get()
+        result = str(found.uuid)
+        """,
+        key=conversation.rstrip("/").rpartition("/")[2],
+    )
+    page.goto(f"{conversation}#message-{message}")
+
+    sought = page.get_by_text("Question number 700", exact=True)
+    expect(sought).to_be_in_viewport()
+    expect(page.locator(f"#message-{message}")).to_be_focused()
+    page.get_by_text("Question number 705", exact=True).scroll_into_view_if_needed()
+    expect(page.get_by_text("Question number 710", exact=True)).to_be_attached()
+    page.get_by_role("button", name="Jump to latest").click()
+    expect(page.get_by_text("Question number 1499", exact=True)).to_be_in_viewport()
+
+
+def test_a_reload_and_a_lost_connection_in_the_middle_of_an_answer_lose_and_repeat_nothing(
+    admin_page: Page, conversation: str
+) -> None:
+    chat, socket = admin_page, ScriptedSocket(conversation.rstrip("/").rpartition("/")[2])
+    socket.serve(chat)
+    chat.goto(conversation)
+    ask(chat, socket, "First?")
+    socket.write("One.")
+    socket.end()
+    ask(chat, socket, "Second?")
+    socket.write("Two, ")
+
+    chat.reload()
+    expect(chat.locator(".answer-text")).to_have_text(["One.", "Two,"])
+    assert socket.received[-1]["window"] is True
+    socket.write("and ")
+    expect(chat.locator(".answer-text").last).to_have_text("Two, and")
+    socket.cut()
+    socket.write("more.")
+    expect(chat.locator(".answer-text").last).to_have_text("Two, and more.")
+    socket.end()
+
+    expect(chat.locator(".question-text")).to_have_text(["First?", "Second?"])
+    expect(chat.locator(".answer-text")).to_have_text(["One.", "Two, and more."])
+    expect(chat.locator(".working")).to_have_count(0)
+    assert socket.received[-1]["after"] > 0
+    assert "window" not in socket.received[-1]
+
+
+def test_the_way_back_counts_the_answers_that_came(chat: Page, socket: ScriptedSocket) -> None:
+    ask(chat, socket, "Tell me much.")
+    socket.write("A paragraph.\n\n" * 100)
+    expect(chat.get_by_text("A paragraph.").nth(99)).to_be_attached()
+    chat.mouse.move(600, 300)
+    chat.mouse.wheel(0, -600)
+    expect(chat.get_by_role("button", name="Jump to latest", exact=True)).to_be_visible()
+    socket.end()
+
+    counted = chat.get_by_role("button", name="Jump to latest: 1 new answer")
+    expect(counted).to_be_visible()
+    counted.click()
+    expect(counted).to_be_hidden()
+    expect(question(chat)).to_be_focused()
+
+
+def test_missing_turns_that_do_not_come_can_be_asked_for_again(
+    admin_page: Page, conversation: str
+) -> None:
+    page = admin_page
+    page.route("**/turns/?**", lambda route: route.abort())
+    page.goto(conversation)
+    expect(page.get_by_text("Question number 1499", exact=True)).to_be_in_viewport()
+    page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
+    expect(page.get_by_text("These messages could not be loaded.")).to_be_visible()
+    assert barriers(page) == []
+
+    page.unroute("**/turns/?**")
+    page.get_by_role("button", name="Show earlier messages").click()
+
+    expect(page.get_by_text("Question number 1479", exact=True)).to_be_attached()
+    expect(page.get_by_text("These messages could not be loaded.")).to_have_count(0)
+    expect(page.get_by_role("button", name="Show earlier messages")).to_be_focused()
