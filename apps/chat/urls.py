@@ -15,6 +15,7 @@ from apps.chat import (
     team_switch,
     views,
 )
+from apps.chat.composer import choices, palette, prompt_pages, settings_page
 from apps.chat.notes import history, note_changes, note_pages, transfer
 
 urlpatterns: list[URLPattern] = [
@@ -27,11 +28,27 @@ urlpatterns: list[URLPattern] = [
     path("account/keys/", account_page.create_key, name="account-keys"),
     path("account/keys/revoke/", account_page.revoke_key, name="account-keys-revoke"),
     path("people/<int:user>/picture/", account_page.picture, name="picture"),
+    path("settings/", settings_page.settings, name="settings"),
+    path("settings/theme/", settings_page.change_theme, name="settings-theme"),
+    path("settings/<slug:part>/", settings_page.change, name="settings-part"),
+    path("prompts/", prompt_pages.prompts, name="prompts"),
+    path("prompts/new/", prompt_pages.new, name="prompt-new"),
+    path("prompts/export/", prompt_pages.export, name="prompts-export"),
+    path("prompts/import/", prompt_pages.import_file, name="prompts-import"),
+    path("prompts/<int:pk>/", prompt_pages.edit, name="prompt-edit"),
+    path("prompts/<int:pk>/delete/", prompt_pages.delete, name="prompt-delete"),
+    path("find/", palette.find, name="find"),
     path("approvals/", consents.approvals, name="approvals"),
     path("connections/", connections.connections, name="connections"),
     path("connect/callback/", connections.callback, name="connect-callback"),
     path("connect/<uuid:account>/", connections.connect, name="connect"),
     path("chat/<slug:slug>/", views.chat, name="chat"),
+    path("chat/<slug:slug>/composer/", choices.choices, name="composer-choices"),
+    path(
+        "chat/<slug:slug>/<uuid:conversation>/effort/",
+        choices.change_effort,
+        name="conversation-effort",
+    ),
     path("chat/<slug:slug>/<uuid:conversation>/", views.chat, name="conversation"),
     path("chat/<slug:slug>/<uuid:conversation>/rename/", views.rename, name="rename"),
     path("chat/<slug:slug>/<uuid:conversation>/delete/", views.delete, name="delete"),
