@@ -3,6 +3,7 @@
 import { Announcer } from "./announcer.js";
 import { CallingConversations, dotIcon } from "./attention.js";
 import { ChatComposer } from "./composer.js";
+import { wireComposer } from "./composer-wiring.js";
 import { Connection } from "./connection.js";
 import { ClientCalls } from "./client-calls.js";
 import { Drafts } from "./drafts.js";
@@ -142,6 +143,7 @@ jump.addEventListener("click", () => {
   composer.focus();
 });
 addEventListener("keydown", stopByKey);
+wireComposer({ composer, session, announcer, starters: starters.starters, base: () => base, tell: tellProblem });
 document.addEventListener("visibilitychange", () => session.tellVisibility());
 
 connection.connect();
@@ -352,6 +354,12 @@ function tellUpload({ text, isProblem }) {
   else announcer.say(text);
 }
 
+/** @param {string} words */
+function tellProblem(words) {
+  tell(problem, words);
+  announcer.warn(words);
+}
+
 /** @param {{text: string, isProblem: boolean}} told */
 function tellMemory({ text, isProblem }) {
   tell(problem, isProblem ? text : "");
@@ -378,7 +386,7 @@ function deleted(id) {
 
 /** @param {KeyboardEvent} event */
 function stopByKey(event) {
-  if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
+  if (event.key !== "Escape" || event.shiftKey || event.defaultPrevented || event.isComposing) return;
   if (document.querySelector("dialog[open], :popover-open")) return;
   session.stop();
 }

@@ -61,6 +61,8 @@ export class Session extends EventTarget {
     this.begin = begin;
     /** Whether a new conversation may use what is remembered of the person. */
     this.memory = true;
+    /** How much the model shall think in a new conversation, "" as it is set up. */
+    this.effort = "";
     /** The slug of the place where the person is, and what they look at there. */
     this.place = this.narrative = "";
     this.conversation = new Conversation(id);
@@ -197,6 +199,7 @@ export class Session extends EventTarget {
       conversation: this.conversation.id,
       begin: this.begin,
       memory: this.memory,
+      effort: this.effort,
       place: this.place,
       narrative: this.narrative,
       attachments: attachments.map(({ url }) => ({ url })),
