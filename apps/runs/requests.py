@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 OF_THE_PLATFORM = "internal_"
 """Begins the names of tools that no manifest makes."""
 EFFORT = "reasoning_effort"
+COMMON_EFFORTS = ("low", "medium", "high")
 TOOLS = "tools"
 SECTION = "Orchestrator"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -121,9 +122,17 @@ def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
 
 def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, Any]:
     """Those that the client asked for, and the effort that the person chose if there is such a one."""
-    if not request.effort or request.effort not in info.reasoning_efforts:
+    if request.effort not in possible_efforts(info):
         return request.parameters
     return {EFFORT: request.effort, **request.parameters}
+
+
+def possible_efforts(info: DeploymentInfo) -> tuple[str, ...]:
+    """Those that the deployment lists, else those that every model knows that thinks."""
+    if info.reasoning_efforts:
+        return info.reasoning_efforts
+    known = info.supported_parameters
+    return COMMON_EFFORTS if info.can.reasoning and (known is None or EFFORT in known) else ()
 
 
 def model_parameters(

@@ -17,7 +17,7 @@ from apps.chat.access import own, under
 from apps.chat.folders import ROOT, is_uuid
 from apps.chat.views import find_application, find_conversation, visitor
 from apps.errors import ApplicationBroken, ApplicationNotFound, QuickAppError
-from apps.runs.requests import EFFORT
+from apps.runs.requests import EFFORT, possible_efforts
 from apps.runs.workspaces import open_workspace
 from apps.workspace.local.models import StoredFile
 from apps.workspace.local.paths import write_path
@@ -103,7 +103,7 @@ async def efforts_of(caller: Caller, application: ResolvedApplication | None) ->
         info = await open_workspace(caller).facts(application.deployment_id)
     except QuickAppError:  # the answer will tell what is wrong with the deployment
         return ()
-    return info.reasoning_efforts
+    return possible_efforts(info)
 
 
 def chosen_effort(caller: Caller, slug: str, conversation: str) -> str:
