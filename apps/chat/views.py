@@ -85,7 +85,9 @@ def index(request: HttpRequest) -> HttpResponse:
     applications = usable(caller).only("slug", "title", "description")
     question = request.GET.get("q", "")[:LONGEST_ADDRESSED].replace("\0", "").strip()
     if question and applications.filter(slug=request.GET.get("app", "")).exists():
-        return redirect(f"{reverse('chat', args=[request.GET['app']])}?{urlencode({'q': question})}")
+        return redirect(
+            f"{reverse('chat', args=[request.GET['app']])}?{urlencode({'q': question})}"
+        )
     # Conversations of deleted applications are on no other page.
     earlier = own(caller).filter(application=None)[:LISTED_CONVERSATIONS]
     context = {

@@ -214,9 +214,7 @@ def test_shortcuts_and_the_palette_reach_everything(page: Page):
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
-def test_settings_and_prompts_are_kept_with_the_account(
-    admin_page: Page, scheme: Any, width: int
-):
+def test_settings_and_prompts_are_kept_with_the_account(admin_page: Page, scheme: Any, width: int):
     page = admin_page
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})

@@ -32,7 +32,7 @@ class WritingForm(forms.ModelForm[Preferences]):
             "has_voice": "Dictate messages",
         }
         help_texts = {
-            "send_key": "The other one begins a new line. Shift + Enter always does.",
+            "send_key": "With Ctrl + Enter, Enter alone begins a new line. Shift + Enter always does.",
             "has_shortcuts": "Off: no shortcut of the page gets in the way of your browser or of "
             "assistive technology, and none is mentioned. Enter and Esc go on working.",
             "has_voice": "A microphone stands beside the box, in browsers that can write down "

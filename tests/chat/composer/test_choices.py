@@ -111,9 +111,7 @@ def test_the_palette_finds_own_conversations_applications_and_pages(client: Clie
     assert groups == [
         {
             "title": "Conversations",
-            "found": [
-                {"title": "A travel to Riga", "detail": "Travel desk", "url": conversation}
-            ],
+            "found": [{"title": "A travel to Riga", "detail": "Travel desk", "url": conversation}],
         },
         {
             "title": "Applications",
