@@ -254,6 +254,7 @@ def test_speech_is_written_down_while_one_speaks(admin_page: Page, site: Site):
     page.add_init_script(RECOGNITION)
     page.goto(ADDRESS)
     box = question(page)
+    expect(page.get_by_label("How much the model thinks")).to_be_visible()  # it moves the buttons
     box.fill("Well,")
     button = page.get_by_role("button", name="Dictate")
     button.click()

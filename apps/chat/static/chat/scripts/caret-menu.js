@@ -105,10 +105,19 @@ export class CaretMenu {
     return true;
   }
 
-  render() {
+  /** @param {(event: KeyboardEvent) => void} press keys in the list itself, which is reached to be scrolled */
+  render(press) {
     if (!this.isOpen) return nothing;
     let place = 0;
-    return html`<div class="caret-menu" id=${ID} role="listbox" aria-label="What can be inserted">
+    return html`<div
+      class="caret-menu"
+      id=${ID}
+      role="listbox"
+      tabindex="0"
+      aria-label="What can be inserted"
+      aria-activedescendant="${ID}-${this.chosen}"
+      @keydown=${press}
+    >
       ${this.groups.map(
         ({ title, choices }, number) => html`<div role="group" aria-labelledby="${ID}-group-${number}">
           <p id="${ID}-group-${number}">${title}</p>
@@ -135,7 +144,7 @@ export class CaretMenu {
       class="caret-option"
       role="option"
       aria-selected=${String(isChosen)}
-      @pointerdown=${keepFocus}
+      @mousedown=${keepFocus}
       @click=${() => this.#take(choice)}
     >
       ${icon(choice.icon)}<span class="caret-name" dir="auto">${choice.name}</span>

@@ -148,8 +148,8 @@ export class ChatComposer extends LitElement {
 
   render() {
     if (this.ended) return this.#ending();
-    return html`<form class="composer" @submit=${this.#submit}>
-      ${this.menu.render()} ${this.uploads ? tray(this.uploads, () => this.focus()) : nothing}
+    return html`<form class="composer" @submit=${this.#submit} @focusout=${this.#leave}>
+      ${this.menu.render((event) => this.menu.press(event) && this.focus())} ${this.uploads ? tray(this.uploads, () => this.focus()) : nothing}
       ${this.pasted ? this.#pastedNotice() : nothing} ${attachButton(this, (event) => this.#choose(event))}
       <label class="visually-hidden" for="question">Your question</label>
       <textarea
@@ -168,7 +168,6 @@ export class ChatComposer extends LitElement {
         @input=${this.#typed}
         @keydown=${this.#press}
         @click=${this.#look}
-        @blur=${() => this.menu.isOpen && this.menu.close()}
         @paste=${this.#paste}
       ></textarea>
       <div class="composer-buttons">
@@ -281,6 +280,12 @@ export class ChatComposer extends LitElement {
     this.heard = "";
     this.#keep(this.#field?.value ?? "");
     this.#look();
+  }
+
+  /** @param {FocusEvent} event */
+  #leave({ relatedTarget }) {
+    const isNear = relatedTarget === this.#field || (relatedTarget instanceof Element && relatedTarget.closest(".caret-menu"));
+    if (this.menu.isOpen && !isNear) this.menu.close();
   }
 
   #look() {
