@@ -32,7 +32,7 @@ def client(grace: User) -> Client:
     return signed_in
 
 
-def kept(user: User) -> list[dict[str, Any]]:
+def kept(user: User) -> list[Any]:
     return list(SavedPrompt.objects.filter(user=user).values("name", "title", "text"))
 
 
