@@ -110,8 +110,10 @@ def chosen_effort(caller: Caller, slug: str, conversation: str) -> str:
     """That of a conversation of the caller's, "" for a new one. Raises Http404 for one of others."""
     if not conversation:
         return ""
-    wanted = UUID(conversation) if is_uuid(conversation) else None
-    row = own(caller).filter(under(slug), pk=wanted).only("reasoning_effort").first()
+    if not is_uuid(conversation):
+        raise Http404("There is no such conversation.")
+    mine = own(caller).filter(under(slug), pk=UUID(conversation))
+    row = mine.only("reasoning_effort").first()
     if row is None:
         raise Http404("There is no such conversation.")
     return row.reasoning_effort or ""
