@@ -93,7 +93,7 @@ def test_prompts_skills_commands_applications_and_files_are_chosen_at_the_caret(
     picture(page, f"menu-{scheme}-{width}")
     assert barriers(page) == []
     box.press_sequentially("for-")
-    expect(options(page)).to_have_text(["for-allFor everybody"])
+    expect(options(page)).to_have_text(["for-all For everybody"])
     expect(page.locator(".composer [role=status]")).to_contain_text("1 found")
     box.press("Enter")
     expect(box).to_have_value("Please 1/2 Said by all.")
