@@ -136,6 +136,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
                 "apps.chat.own_budgets.own_budgets",
+                "apps.chat.composer.preferences.preferences",
                 "apps.chat.team_switch.own_teams",
             ],
         },
@@ -413,6 +414,14 @@ UNFOLD = {
                         ),
                     },
                     {
+                        "title": "Shared prompts",
+                        "icon": "short_text",
+                        "link": reverse_lazy("admin:catalog_savedprompt_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "catalog.view_savedprompt"
+                        ),
+                    },
+                    {
                         "title": "MCP sessions",
                         "icon": "cable",
                         "link": reverse_lazy("admin:workspace_mcpserver_sessions"),
@@ -662,6 +671,7 @@ PROMPT_LAYERS = [
     "apps.runs.prompt.TEAM",
     "apps.runs.prompt.PLACE",
     "apps.runs.prompt.CAPABILITIES",
+    "apps.runs.prompt.PERSON",
     "apps.runs.prompt.CLIENT",
 ]
 """What the system prompt is composed of, in the order in which the model reads it."""

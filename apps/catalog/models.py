@@ -19,6 +19,7 @@ from apps.catalog.cycles import cycle_problems
 from apps.catalog.history.models import Change
 from apps.catalog.owner_files import added_files
 from apps.catalog.review import review_manifest
+from apps.catalog.saved_prompts import SavedPrompt
 from apps.catalog.versions.models import (
     ApplicationDraft,
     ApplicationVersion,
@@ -45,6 +46,7 @@ __all__ = [
     "Grant",
     "OperatorKey",
     "Role",
+    "SavedPrompt",
     "SystemMessage",
     "empty_manifest",
 ]

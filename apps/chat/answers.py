@@ -19,6 +19,7 @@ from apps.chat import interruptions, queue
 from apps.chat.access import person_stream, reference_of
 from apps.chat.answer_recorder import AnswerRecorder
 from apps.chat.audit_events import event_of, question_events
+from apps.chat.composer.preferences import own_instructions
 from apps.chat.context_use import newest_correction, update_context
 from apps.chat.earlier import earlier_conversations
 from apps.chat.endings import conclude
@@ -259,6 +260,8 @@ def request_of(begun: Begun, application: ResolvedApplication, caller: Caller) -
         correction=newest_correction(begun.messages),
         place=begun.place,
         schedules=desk_of(begun, application, caller),
+        effort=begun.conversation.reasoning_effort or "",
+        own_instructions=partial(own_instructions, caller.user_id) if caller.user_id else None,
     )
 
 

@@ -21,6 +21,9 @@ MOST_ATTACHMENTS = 20
 """Files of one question."""
 
 
+Effort = Annotated[str, Field(max_length=20, pattern=r"^[a-z]*$")]
+
+
 class Frame(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -72,6 +75,7 @@ class Ask(Frame):
     surface: Surface = ""
     while_running: Literal["refuse", "queue", "stop"] = "refuse"
     memory: bool = True
+    effort: Effort = ""
     place: str = Field(default="", max_length=LONGEST_PLACE)
     narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
     application: str = Field(default="", max_length=LONGEST_SLUG)

@@ -172,6 +172,7 @@ def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: st
         owner=caller.bucket,
         title=title,
         has_memory=ask.memory,
+        reasoning_effort=ask.effort or None,
         team_id=caller.team,
         visibility=visibility_of(caller.team),
     )

@@ -18,6 +18,7 @@ from apps.chat import (
     views,
     web_app,
 )
+from apps.chat.composer import choices, palette, prompt_pages, settings_page
 from apps.chat.notes import history, note_changes, note_pages, transfer
 
 urlpatterns: list[URLPattern] = [
@@ -33,6 +34,16 @@ urlpatterns: list[URLPattern] = [
     path("account/keys/", account_page.create_key, name="account-keys"),
     path("account/keys/revoke/", account_page.revoke_key, name="account-keys-revoke"),
     path("people/<int:user>/picture/", account_page.picture, name="picture"),
+    path("settings/", settings_page.settings, name="settings"),
+    path("settings/theme/", settings_page.change_theme, name="settings-theme"),
+    path("settings/<slug:part>/", settings_page.change, name="settings-part"),
+    path("prompts/", prompt_pages.prompts, name="prompts"),
+    path("prompts/new/", prompt_pages.new, name="prompt-new"),
+    path("prompts/export/", prompt_pages.export, name="prompts-export"),
+    path("prompts/import/", prompt_pages.import_file, name="prompts-import"),
+    path("prompts/<int:pk>/", prompt_pages.edit, name="prompt-edit"),
+    path("prompts/<int:pk>/delete/", prompt_pages.delete, name="prompt-delete"),
+    path("find/", palette.find, name="find"),
     path("approvals/", consents.approvals, name="approvals"),
     path("connections/", connections.connections, name="connections"),
     path("connect/callback/", connections.callback, name="connect-callback"),
@@ -49,6 +60,12 @@ urlpatterns: list[URLPattern] = [
     path("chat/<slug:slug>/", views.chat, name="chat"),
     path("chat/<slug:slug>/page/", views.page_data, name="page-data"),
     path("chat/<slug:slug>/pin/", rail_views.pin_application, name="pin-application"),
+    path("chat/<slug:slug>/composer/", choices.choices, name="composer-choices"),
+    path(
+        "chat/<slug:slug>/<uuid:conversation>/effort/",
+        choices.change_effort,
+        name="conversation-effort",
+    ),
     path("chat/<slug:slug>/<uuid:conversation>/", views.chat, name="conversation"),
     path("chat/<slug:slug>/<uuid:conversation>/page/", views.page_data, name="conversation-data"),
     path("chat/<slug:slug>/<uuid:conversation>/arrange/", rail_views.arrange, name="arrange"),

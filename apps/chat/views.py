@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -53,6 +53,8 @@ from apps.notes.spaces import space_of
 from apps.workspace.local.remembered import settings_of
 
 LONGEST_TITLE = 200
+LONGEST_ADDRESSED = 8001
+"""Characters of a question in an address: one more than the page takes, which then says so."""
 SEEN = "seen"
 
 
@@ -79,8 +81,14 @@ def visitor(request: HttpRequest) -> Caller:
 @never_cache
 @ensure_csrf_cookie
 def index(request: HttpRequest) -> HttpResponse:
+    """With `q`, a question for one of them: the page of `app` takes it at once, and sends nothing."""
     caller = visitor(request)
     applications = usable(caller).only("slug", "title", "description")
+    question = request.GET.get("q", "")[:LONGEST_ADDRESSED].replace("\0", "").strip()
+    if question and applications.filter(slug=request.GET.get("app", "")).exists():
+        return redirect(
+            f"{reverse('chat', args=[request.GET['app']])}?{urlencode({'q': question})}"
+        )
     # Conversations of deleted applications are on no other page.
     earlier = own(caller).filter(application=None)[:LISTED_CONVERSATIONS]
     pinned = set(
@@ -92,6 +100,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "others": [one for one in applications if one.pk not in pinned],
         "recent": rail.rows_of(caller, rail.recent(caller)),
         "earlier": by_application(earlier),
+        "question": question,
     }
     return render(request, "chat/index.html", context)
 

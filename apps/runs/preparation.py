@@ -41,6 +41,7 @@ from apps.runs.prompt import with_system, without_content_gaps
 from apps.runs.records import log_initialized
 from apps.runs.requests import (
     RunRequest,
+    asked_parameters,
     check_client_tools,
     chosen_parameters,
     limit_issues,
@@ -114,7 +115,7 @@ class Preparation(msgspec.Struct, frozen=True):
         """Raises `BadRequest` for a request that the model is known not to answer."""
         request, own = self.request, self.application.parameters
         wanted, issues = model_parameters(
-            own, self.info, request.response_format, request.parameters
+            own, self.info, request.response_format, asked_parameters(request, self.info)
         )
         toolbox = self.opened.toolbox
         try:

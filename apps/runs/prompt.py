@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from django.conf import settings
@@ -31,6 +31,10 @@ PROMPT_PATH = "orchestrator.system_prompt"
 OF_CAPABILITIES = {"skills": "skills", "memory": "memory"}
 """The layers of capabilities that have one of their own; the others tell how to use tools."""
 TOOLS = "tools"
+OF_THE_PERSON = (
+    "The person you talk with has written the following about how you should answer. Follow it where "
+    "it does not contradict anything above."
+)
 
 
 def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
@@ -112,6 +116,21 @@ def capability_parts(context: PromptContext) -> Sequence[PromptPart]:
     ]
 
 
+def person_parts(
+    context: PromptContext,
+) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]:
+    read = context.request.own_instructions
+    return () if read is None else written_by_person(read)
+
+
+async def written_by_person(read: Callable[[], Awaitable[str]]) -> Sequence[PromptPart]:
+    """Behind what all callers of the application share, which a service can then keep."""
+    text = (await read()).strip()
+    if not text:
+        return ()
+    return text_parts("person", "own instructions of the person", f"{OF_THE_PERSON}\n\n{text}")
+
+
 def client_parts(context: PromptContext) -> Sequence[PromptPart]:
     """What an OpenAI client adds where it may not replace the operator's prompt."""
     added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else context.request.instructions
@@ -123,6 +142,7 @@ APPLICATION = PromptLayer("application", application_parts, is_required=True)
 TEAM = PromptLayer("team", team_parts)
 PLACE = PromptLayer("place", place_parts)
 CAPABILITIES = PromptLayer("capabilities", capability_parts)
+PERSON = PromptLayer("person", person_parts)
 CLIENT = PromptLayer("client", client_parts)
 
 

@@ -1,7 +1,7 @@
 """The request of a run, its check against the application, and the model's parameters."""
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 OF_THE_PLATFORM = "internal_"
 """Begins the names of tools that no manifest makes."""
 EFFORT = "reasoning_effort"
+COMMON_EFFORTS = ("low", "medium", "high")
 TOOLS = "tools"
 SECTION = "Orchestrator"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -43,6 +44,8 @@ class RunRequest(msgspec.Struct, frozen=True):
     `max_prompt_tokens` limits what the model is sent, beside its window. `summaries` are those of
     the conversation, None where none are kept; `correction` is what its estimates are multiplied by.
     `place` is where the person is, `schedules` what they have scheduled; None: nothing can be.
+    `effort` is how much the person wishes the model to think: left out where the deployment does not
+    list it. `own_instructions` reads what the person tells every model; None: nothing.
     """
 
     messages: tuple[Message, ...]
@@ -60,6 +63,8 @@ class RunRequest(msgspec.Struct, frozen=True):
     correction: float = 1.0
     place: ChatPlace | None = None
     schedules: Desk | None = None
+    effort: str = ""
+    own_instructions: Callable[[], Awaitable[str]] | None = None
 
 
 def chosen_tool(choice: Any) -> str:
@@ -113,6 +118,21 @@ def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
             f"Cannot enforce tool_choice: no tool is named '{name[:64]}'. Name one that the "
             "application or the request has, or use tool_choice='auto'.",
         )
+
+
+def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, Any]:
+    """Those that the client asked for, and the effort that the person chose if there is such a one."""
+    if request.effort not in possible_efforts(info):
+        return request.parameters
+    return {EFFORT: request.effort, **request.parameters}
+
+
+def possible_efforts(info: DeploymentInfo) -> tuple[str, ...]:
+    """Those that the deployment lists, else those that every model knows that thinks."""
+    if info.reasoning_efforts:
+        return info.reasoning_efforts
+    known = info.supported_parameters
+    return COMMON_EFFORTS if info.can.reasoning and (known is None or EFFORT in known) else ()
 
 
 def model_parameters(

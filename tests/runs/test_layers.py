@@ -19,7 +19,7 @@ from apps.runs.layers import (
     spans_of,
     text_parts,
 )
-from apps.runs.prompt import PLATFORM
+from apps.runs.prompt import OF_THE_PERSON, PLATFORM
 from apps.runs.requests import RunRequest
 from tests.accounts.teams import make_team
 from tests.runs.prompts import MANIFEST, context_of
@@ -98,6 +98,21 @@ async def test_t_24_a_broken_layer_of_the_team_is_left_out_and_logged(caplog):
 
     assert await compose(prompt_layers(), context) == ()
     assert "The layer 'team' of the system prompt failed" in caplog.text
+
+
+async def test_own_instructions_stand_behind_what_all_callers_share():
+    async def own() -> str:
+        return "Answer in rhymes."
+
+    request = RunRequest((), instructions="Be brief.", own_instructions=own)
+    found = await compose(
+        prompt_layers(), context_of(request=request, instructions=(("memory", "Remember."),))
+    )
+
+    assert [part.layer for part in found] == ["memory", "person", "client"]
+    assert found[1] == PromptPart(
+        "person", "own instructions of the person", f"{OF_THE_PERSON}\n\nAnswer in rhymes."
+    )
 
 
 async def test_t_21_layers_that_say_nothing_are_absent():

@@ -5,7 +5,8 @@ import logging
 import pytest
 
 from apps.errors import BadRequest
-from apps.runs.requests import model_parameters
+from apps.runs.requests import RunRequest, asked_parameters, model_parameters, possible_efforts
+from apps.workspace.model_capabilities import ModelCapabilities
 from apps.workspace.port import DeploymentInfo
 from apps.workspace.services.static_tools import listed_tools
 
@@ -98,3 +99,19 @@ def test_the_tools_that_a_deployment_runs_itself_stand_beside_ours_as_they_are_l
 @pytest.mark.parametrize("listed", [None, {}, "search"])
 def test_what_is_no_list_of_tools_is_as_if_nothing_was_said(listed):
     assert listed_tools({"tools": listed}, "gpt") == ()
+
+
+@pytest.mark.parametrize(("chosen", "found"), [("high", {"reasoning_effort": "high"}), ("max", {})])
+def test_an_effort_that_a_person_chose_is_asked_for_if_the_deployment_knows_it(chosen, found):
+    request = RunRequest((), effort=chosen)
+
+    assert asked_parameters(request, info(reasoning_efforts=("low", "high"))) == found
+    assert asked_parameters(request, info()) == {}
+
+
+def test_a_model_that_thinks_and_lists_nothing_knows_the_common_efforts():
+    thinks = ModelCapabilities(reasoning=True)
+
+    assert possible_efforts(info(can=thinks)) == ("low", "medium", "high")
+    assert possible_efforts(info(can=thinks, supported_parameters=frozenset())) == ()
+    assert possible_efforts(info()) == ()

@@ -15,6 +15,7 @@ from apps.console.admin import (  # noqa: F401 - each registers its rows
     open_runs,
     prices,
     runs,
+    saved_prompts,
     secrets,
     service_accounts,
     shared_files,

@@ -91,6 +91,7 @@ def read_row(row: Deployment) -> FoundDeployment:
         display_name=row.display_name,
         description=row.description,
         features=features_of(row),
+        reasoning_efforts=listed_efforts(row.features),
         input_attachment_types=tuple(row.input_attachment_types),
         context_window=can.context_window,
         defaults=default_parameters(row),
@@ -122,6 +123,11 @@ def features_of(row: Deployment) -> Mapping[str, Any]:
     if row.max_output_tokens is None:
         return features
     return {**features, "max_output_tokens": row.max_output_tokens}
+
+
+def listed_efforts(features: Mapping[str, Any]) -> tuple[str, ...]:
+    listed = features.get("reasoning_efforts")
+    return tuple(map(str, listed)) if isinstance(listed, list) else ()
 
 
 def default_parameters(row: Deployment) -> Mapping[str, Any]:

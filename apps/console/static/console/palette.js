@@ -1,4 +1,4 @@
-// The palette of the admin: Ctrl+K or a button, then words, arrows and Enter.
+// The palette of the admin and of the chat page: Ctrl+K or a button, then words, arrows and Enter.
 
 const PAUSE = 120;
 
@@ -16,6 +16,7 @@ addEventListener("DOMContentLoaded", () => {
   }
   document.addEventListener("keydown", (event) => {
     const isShortcut = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
+    if (document.documentElement.dataset.shortcuts === "off") return; // as the person has chosen
     if (!isShortcut || event.key.toLowerCase() !== "k" || event.defaultPrevented) return;
     event.preventDefault();
     if (dialog.open) dialog.close();
@@ -55,7 +56,10 @@ addEventListener("DOMContentLoaded", () => {
         headers: { Accept: "application/json" },
       });
       if (!answer.ok || answer.redirected) throw new Error(`${answer.status}`);
-      show((await answer.json()).groups);
+      const { groups } = await answer.json();
+      // The page may add what it can do itself: entries with an `act` in place of an address.
+      dialog.dispatchEvent(new CustomEvent("found", { detail: { words: input.value, groups } }));
+      show(groups);
     } catch (error) {
       if (signal.aborted) return;
       show([]);
@@ -83,7 +87,7 @@ addEventListener("DOMContentLoaded", () => {
     return part;
   }
 
-  function option({ title, detail, url }, id) {
+  function option({ title, detail, url, act }, id) {
     const link = document.createElement("a");
     const about = document.createElement("span");
     link.id = `palette-option-${id}`;
@@ -93,7 +97,12 @@ addEventListener("DOMContentLoaded", () => {
     link.setAttribute("aria-selected", "false");
     about.textContent = detail;
     link.append(title, " ", about);
-    link.addEventListener("click", () => dialog.close());
+    link.addEventListener("click", (event) => {
+      dialog.close();
+      if (!act) return;
+      event.preventDefault();
+      act();
+    });
     return link;
   }
 

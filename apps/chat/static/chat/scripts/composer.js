@@ -1,9 +1,16 @@
 /** Where a question is written: grows with it, keeps it over a reload, sends or stops. */
 
 import { html, ifDefined, LitElement, live, nothing } from "../vendor/lit.js";
-import { icon } from "./icons.js";
+import { CaretMenu } from "./caret-menu.js";
+import { attachButton, dictateButton, effortChip, sendButton, stopButton } from "./composer-buttons.js";
+import { countWords, hintOf, obstacleOf, placeholderOf } from "./composer-words.js";
+import { canDictate, Dictation } from "./dictation.js";
+import { isLong, named, textFile } from "./pasting.js";
+import { preference, sendsWithEnter } from "./preferences.js";
+import { KeptFiles } from "./kept-files.js";
 import { tray } from "./tray.js";
 
+/** @import { Choice, ChoiceGroup, Sign, Trigger } from "./caret-menu.js" */
 /** @import { Attachment } from "./frames.js" */
 /** @import { Drafts } from "./drafts.js" */
 /** @import { Uploads } from "./uploads.js" */
@@ -11,7 +18,10 @@ import { tray } from "./tray.js";
 /** From this part of the limit on, the count is shown. */
 const COUNT_FROM = 0.8;
 
-/** Dispatches `ask` (detail: `{text, attachments, isAnswer}`) and `stop`. */
+/**
+ * Dispatches `ask` (detail: `{text, attachments, isAnswer}`), `stop`, `effort` (detail: how much the model shall think)
+ * and `edit-last`: the person wishes to change what they said last.
+ */
 export class ChatComposer extends LitElement {
   static properties = {
     busy: { attribute: false },
@@ -24,8 +34,12 @@ export class ChatComposer extends LitElement {
     limit: { attribute: false },
     draftKey: { attribute: false },
     uploads: { attribute: false },
+    efforts: { attribute: false },
+    effort: { attribute: false },
     text: { state: true },
     tried: { state: true },
+    heard: { state: true },
+    pasted: { state: true },
   };
 
   constructor() {
@@ -49,9 +63,30 @@ export class ChatComposer extends LitElement {
     this.drafts = undefined;
     /** @type {Uploads | undefined} */
     this.uploads = undefined;
+    /** @type {string[]} how much the model can be asked to think */
+    this.efforts = [];
+    this.effort = "";
     this.text = "";
-    /** Whether something was to be sent that cannot be. */
-    this.tried = false;
+    /** @type {"" | "words" | "nothing"} what was to be sent and could not be */
+    this.tried = "";
+    /** What went wrong with dictating. */
+    this.heard = "";
+    /** @type {{id: number, text: string, at: number} | null} the long text that became a file */
+    this.pasted = null;
+    /** @type {(sign: Sign) => ChoiceGroup[]} what there is to choose at the caret */
+    this.offer = () => [];
+    this.menu = new CaretMenu(
+      (sign) => this.offer(sign),
+      (choice, trigger) => this.#insert(choice, trigger),
+      () => this.requestUpdate(),
+    );
+    /** Before what is being dictated. */
+    this.said = "";
+    this.dictation = new Dictation({
+      text: (said) => this.#keep(this.said + said.trimStart()),
+      problem: (words) => (this.heard = words),
+      change: () => this.requestUpdate(),
+    });
   }
 
   createRenderRoot() {
@@ -60,20 +95,22 @@ export class ChatComposer extends LitElement {
 
   firstUpdated() {
     this.text = this.drafts?.read(this.draftKey) ?? "";
-    this.uploads?.giveBack(this.#keptFiles());
+    this.uploads?.giveBack(this.#files.read());
     this.uploads?.addEventListener("change", () => {
-      this.#keepFiles();
+      this.#files.keep(this.uploads?.items ?? []);
+      if (!this.uploads?.items.some(({ id }) => id === this.pasted?.id)) this.pasted = null;
       this.requestUpdate();
     });
     this.requestUpdate();
   }
 
   updated() {
-    if (this.tried && !this.#obstacle) this.tried = false;
+    if (this.tried && (!this.obstacle || this.tried !== this.#content)) this.tried = "";
     const field = this.#field;
     if (!field) return;
     field.style.height = "auto";
     field.style.height = `${field.scrollHeight}px`;
+    this.querySelector(".caret-option[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }
 
   focus() {
@@ -82,11 +119,13 @@ export class ChatComposer extends LitElement {
 
   /** Put a text where the person can change it. @param {string} text */
   fill(text) {
-    this.#keep(text);
-    void this.updateComplete.then(() => {
-      this.focus();
-      this.#field?.setSelectionRange(text.length, text.length);
-    });
+    this.#write(text, text.length);
+  }
+
+  /** Insert a text at the caret. @param {string} text */
+  insert(text) {
+    const at = this.#field?.selectionStart ?? this.text.length;
+    this.#write(this.text.slice(0, at) + text + this.text.slice(at), at + text.length);
   }
 
   /**
@@ -102,157 +141,115 @@ export class ChatComposer extends LitElement {
   openDraft(key) {
     this.draftKey = key;
     this.text = this.drafts?.read(key) ?? "";
-    this.tried = false;
-    if (!this.uploads?.items.length) this.uploads?.giveBack(this.#keptFiles());
+    this.tried = this.heard = "";
+    this.pasted = null;
+    if (!this.uploads?.items.length) this.uploads?.giveBack(this.#files.read());
     this.requestUpdate();
   }
 
   /** The draft belongs to another conversation now. @param {string} key */
   moveDraft(key) {
     this.drafts?.write(this.draftKey, "");
-    sessionStorage.removeItem(this.#filesKey);
+    this.#files.keep([]);
     this.draftKey = key;
     this.#keep(this.text);
-    this.#keepFiles();
+    this.#files.keep(this.uploads?.items ?? []);
   }
 
   render() {
     if (this.ended) return this.#ending();
-    return html`<form class="composer" @submit=${this.#submit}>
-      ${this.uploads ? tray(this.uploads, () => this.focus()) : nothing} ${this.#attachButton()}
+    return html`<form class="composer" @submit=${this.#submit} @focusout=${this.#leave}>
+      ${this.menu.render((event) => this.menu.press(event) && this.focus())} ${this.uploads ? tray(this.uploads, () => this.focus()) : nothing}
+      ${this.pasted ? this.#pastedNotice() : nothing} ${attachButton(this, (event) => this.#choose(event))}
       <label class="visually-hidden" for="question">Your question</label>
       <textarea
         id="question"
         data-tool-field="question"
         rows="1"
         dir="auto"
-        placeholder=${this.disabled || this.#placeholder}
+        placeholder=${this.disabled || placeholderOf(this)}
         aria-describedby=${this.#isLong ? "question-hint question-count" : "question-hint"}
-        aria-invalid=${this.#excess > 0 ? "true" : "false"}
+        aria-invalid=${this.excess > 0 ? "true" : "false"}
+        aria-autocomplete="list"
+        aria-controls=${ifDefined(this.menu.controls)}
+        aria-activedescendant=${ifDefined(this.menu.activeId)}
         ?disabled=${Boolean(this.disabled)}
         .value=${live(this.text)}
-        @input=${this.#write}
+        @input=${this.#typed}
         @keydown=${this.#press}
+        @click=${this.#look}
         @paste=${this.#paste}
       ></textarea>
       <div class="composer-buttons">
-        ${this.busy ? this.#stopButton() : nothing} ${this.busy && !this.#hasWords ? nothing : this.#sendButton()}
+        ${this.#canDictate ? dictateButton(this.dictation.isGoing, () => this.#dictate()) : nothing}
+        ${this.busy ? stopButton(() => this.#stop()) : nothing} ${this.busy && !this.hasWords ? nothing : sendButton(this)}
       </div>
+      ${effortChip(this, (effort) => this.dispatchEvent(new CustomEvent("effort", { detail: effort })))}
       ${this.#isLong ? this.#count() : nothing}
-      <p class="composer-problem" role="alert">${this.tried ? this.#obstacle : ""}</p>
-      <p id="question-hint" class="composer-hint">${this.#hint}</p>
+      <p class="composer-problem" role="alert">${this.tried ? this.obstacle : this.heard}</p>
+      <p id="question-hint" class="composer-hint">${hintOf(this)}</p>
+      <p class="visually-hidden" role="status">${this.menu.words}</p>
     </form>`;
   }
 
-  get #placeholder() {
-    if (this.#isAnswer) return "Answer the question above…";
-    if (this.waiting) return "The answer waits for you, above";
-    return this.busy ? "Write the next message…" : "Ask something…";
-  }
-
-  /** What Enter will do, where that is not simply to ask. */
-  get #hint() {
-    if (this.disabled || !this.busy) return "";
-    if (!this.connected) return "No connection: what you write stays here.";
-    if (this.#isAnswer) return "Enter answers the question above.";
-    return this.#hasWords ? "Enter queues the message: it is sent after this answer." : "";
-  }
-
   /** An answer to a question has no files. */
-  get #isAnswer() {
+  get isAnswer() {
     return this.answering && !this.uploads?.items.length;
   }
 
-  get #hasWords() {
+  get hasWords() {
     return this.text.trim() !== "" || Boolean(this.uploads?.items.length);
+  }
+
+  get excess() {
+    return this.text.length - this.limit;
+  }
+
+  get obstacle() {
+    return obstacleOf(this);
+  }
+
+  get canSend() {
+    return this.obstacle === "";
   }
 
   /** In place of the form; an answer that is still being written can be stopped. */
   #ending() {
     return html`<div class="composer ended">
       <p>${this.ended}</p>
-      ${this.busy ? this.#stopButton() : nothing}
+      ${this.busy ? stopButton(() => this.#stop()) : nothing}
     </div>`;
   }
 
-  #attachButton() {
-    const choose = () => /** @type {HTMLInputElement | null} */ (this.querySelector("#files-to-send"))?.click();
-    return html`<button
-        type="button"
-        class="quiet attach"
-        title="Attach files"
-        ?disabled=${Boolean(this.disabled)}
-        @click=${choose}
-      >
-        ${icon("paperclip")}<span class="visually-hidden">Attach files</span>
-      </button>
-      <input
-        type="file"
-        id="files-to-send"
-        multiple
-        hidden
-        aria-label="Files"
-        accept=${ifDefined(this.uploads?.limits.types.join(",") || undefined)}
-        @change=${this.#choose}
-      />`;
-  }
-
-  #sendButton() {
-    const word = !this.busy ? "Send" : this.#isAnswer ? "Answer" : "Queue";
-    const why = this.uploads?.isPending ? "The files are being uploaded" : `${word} (Enter)`;
-    return html`<button type="submit" class="round" aria-disabled=${String(!this.#canSend)} title=${why}>
-      ${icon("arrow-up")}<span class="visually-hidden">${word}</span>
-    </button>`;
-  }
-
-  #stopButton() {
-    return html`<button type="button" class="round stop" title="Stop (Esc)" @click=${this.#stop}>
-      ${icon("square")}<span class="visually-hidden">Stop</span>
-    </button>`;
+  #pastedNotice() {
+    return html`<p class="composer-pasted" role="status">
+      <span>The long text was attached as a file.</span>
+      <button type="button" class="link" @click=${this.#pasteAsText}>Paste as text instead</button>
+    </p>`;
   }
 
   #count() {
-    const words =
-      this.#excess > 0
-        ? `${this.#excess.toLocaleString()} characters too many`
-        : `${this.text.length.toLocaleString()} of ${this.limit.toLocaleString()} characters`;
-    return html`<p id="question-count" class=${this.#excess > 0 ? "count over" : "count"}>${words}</p>`;
+    return html`<p id="question-count" class=${this.excess > 0 ? "count over" : "count"}>${countWords(this)}</p>`;
+  }
+
+  get #content() {
+    return this.hasWords ? "words" : "nothing";
   }
 
   get #field() {
     return this.querySelector("textarea");
   }
 
-  get #excess() {
-    return this.text.length - this.limit;
-  }
-
   get #isLong() {
     return this.text.length > this.limit * COUNT_FROM;
   }
 
-  get #canSend() {
-    const items = this.uploads?.items ?? [];
-    const fits = this.#excess <= 0 && items.length <= (this.uploads?.limits.most ?? 0);
-    const isFree = this.ready && !this.disabled && (this.connected || !this.busy);
-    return isFree && this.#hasWords && fits && (this.uploads?.isReady ?? true);
+  get #canDictate() {
+    return preference("voice") === "on" && canDictate() && !this.disabled;
   }
 
-  /** Why what is written cannot be sent, and what to do about it. */
-  get #obstacle() {
-    const items = this.uploads?.items ?? [];
-    const failed = items.find(({ state }) => state === "failed");
-    const most = this.uploads?.limits.most ?? 0;
-    if (failed) return `Not sent: ${failed.name} could not be uploaded. Remove it${failed.isRetryable ? " or retry" : ""}.`;
-    if (this.uploads?.isPending) return "Not sent: a file is still being uploaded.";
-    if (items.length > most) return `Not sent: at most ${most} files go with one question.`;
-    if (this.#excess > 0) return `Not sent: the message is ${this.#excess.toLocaleString()} characters too long.`;
-    if (this.busy && !this.connected) return "Not sent: there is no connection.";
-    return this.ready ? "" : "Not sent: the conversation is still being loaded.";
-  }
-
-  get #filesKey() {
-    return `files of ${this.draftKey}`;
+  get #files() {
+    return new KeptFiles(this.draftKey);
   }
 
   /** @param {Event} event */
@@ -266,24 +263,77 @@ export class ChatComposer extends LitElement {
   /** @param {ClipboardEvent} event */
   #paste(event) {
     const { files = [], types = [] } = event.clipboardData ?? {};
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (isLong(text) && this.uploads?.takes("text/plain")) {
+      event.preventDefault();
+      const at = this.#field?.selectionStart ?? this.text.length;
+      const [{ id }] = this.uploads.add([textFile(text)]);
+      this.pasted = { id, text, at };
+      return;
+    }
     // Office programs put a picture of the text beside it.
     if (!files.length || types.includes("text/plain")) return;
     event.preventDefault();
-    this.uploads?.add(files);
+    this.uploads?.add(named(files));
   }
 
-  /** @param {InputEvent} event */
-  #write(event) {
-    this.#keep(/** @type {HTMLTextAreaElement} */ (event.target).value);
+  #pasteAsText() {
+    const { pasted } = this;
+    if (!pasted) return;
+    this.uploads?.drop(pasted.id);
+    const at = Math.min(pasted.at, this.text.length);
+    this.#write(this.text.slice(0, at) + pasted.text + this.text.slice(at), at + pasted.text.length);
+  }
+
+  #typed() {
+    this.dictation.abort(); // the hand goes before the voice
+    this.heard = "";
+    this.#keep(this.#field?.value ?? "");
+    this.#look();
+  }
+
+  /** @param {FocusEvent} event */
+  #leave({ relatedTarget }) {
+    const isNear = relatedTarget === this.#field || (relatedTarget instanceof Element && relatedTarget.closest(".caret-menu"));
+    if (this.menu.isOpen && !isNear) this.menu.close();
+  }
+
+  #look() {
+    if (this.#field) this.menu.look(this.#field);
+  }
+
+  /** What was chosen takes the place of what was typed. @param {Choice} choice @param {Trigger} trigger */
+  #insert({ insert = "", act }, { start, end }) {
+    this.#write(this.text.slice(0, start) + insert + this.text.slice(end), start + insert.length);
+    // What is done then may take the focus elsewhere, for good.
+    if (act) void this.updateComplete.then(act);
+  }
+
+  /** @param {string} text @param {number} caret */
+  #write(text, caret) {
+    this.#keep(text);
+    void this.updateComplete.then(() => {
+      this.focus();
+      this.#field?.setSelectionRange(caret, caret);
+    });
   }
 
   /** @param {KeyboardEvent} event */
   #press(event) {
     // While a word is being composed, Enter chooses its characters (229: Safari ends that first).
-    const composing = event.isComposing || event.keyCode === 229;
-    if (event.key !== "Enter" || event.shiftKey || composing) return;
-    event.preventDefault();
-    this.#send();
+    const isComposing = event.isComposing || event.keyCode === 229;
+    if (isComposing || this.menu.press(event)) return;
+    const isPlain = !event.shiftKey && !event.altKey;
+    if (event.key === "ArrowUp" && isPlain && !event.ctrlKey && !event.metaKey && !this.text) {
+      const wish = new CustomEvent("edit-last", { cancelable: true });
+      if (!this.dispatchEvent(wish)) event.preventDefault();
+    }
+    if (event.key !== "Enter" || !isPlain) return;
+    const isWithControl = event.ctrlKey || event.metaKey;
+    if (sendsWithEnter() || isWithControl) {
+      event.preventDefault();
+      this.#send();
+    }
   }
 
   /** @param {Event} event */
@@ -293,16 +343,33 @@ export class ChatComposer extends LitElement {
   }
 
   #send() {
-    if (!this.#canSend) {
-      this.tried = this.#hasWords;
+    if (!this.canSend) {
+      this.#tellObstacle();
       return;
     }
+    this.dictation.abort();
     const text = this.text.trim();
-    const isAnswer = this.#isAnswer;
+    const { isAnswer } = this;
     const attachments = this.uploads?.take() ?? [];
     this.#keep("");
     this.focus();
     this.dispatchEvent(new CustomEvent("ask", { detail: { text, attachments, isAnswer } }));
+  }
+
+  /** Each time anew, so that it is heard each time. */
+  #tellObstacle() {
+    this.tried = "";
+    void this.updateComplete.then(() => (this.tried = this.#content));
+  }
+
+  #dictate() {
+    this.heard = "";
+    if (this.dictation.isGoing) {
+      this.dictation.stop();
+      return;
+    }
+    this.said = this.text && !/\s$/.test(this.text) ? `${this.text} ` : this.text;
+    this.dictation.start();
   }
 
   #stop() {
@@ -314,18 +381,6 @@ export class ChatComposer extends LitElement {
   #keep(text) {
     this.text = text;
     this.drafts?.write(this.draftKey, text);
-  }
-
-  #keepFiles() {
-    const stored = this.uploads?.items.filter(({ state }) => state === "done") ?? [];
-    const written = stored.map(({ name, type, url }) => ({ title: name, type, url }));
-    if (written.length) sessionStorage.setItem(this.#filesKey, JSON.stringify(written));
-    else sessionStorage.removeItem(this.#filesKey);
-  }
-
-  /** @returns {Attachment[]} */
-  #keptFiles() {
-    return JSON.parse(sessionStorage.getItem(this.#filesKey) ?? "[]");
   }
 }
 customElements.define("chat-composer", ChatComposer);

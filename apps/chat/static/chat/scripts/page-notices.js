@@ -48,6 +48,12 @@ function undoFields() {
   announcer.say("Undone.");
 }
 
+/** @param {string} words */
+export function tellProblem(words) {
+  tell(problem, words);
+  announcer.warn(words);
+}
+
 /** @param {{text: string, isProblem: boolean}} told */
 export function tellUpload({ text, isProblem }) {
   if (isProblem) announcer.warn(text);

@@ -1,6 +1,7 @@
 /** The chat page: one session, and the elements that show it. */
 
 import { ActionRow } from "./answer-actions.js";
+import { wireComposer } from "./composer-wiring.js";
 import { ClientCalls } from "./client-calls.js";
 import { Drafts } from "./drafts.js";
 import { acceptDrops } from "./dropping.js";
@@ -10,7 +11,7 @@ import { offerMissingTurns } from "./missing-turns.js";
 import { comeBackTo, offerDownload, showApplication, takeData, writtenData } from "./page-application.js";
 import { focusCard, showWaiting } from "./page-cards.js";
 import { offerFields } from "./page-fields.js";
-import { clearNotices, offerUndo, showConnection, tellUpload } from "./page-notices.js";
+import { clearNotices, offerUndo, showConnection, tellProblem, tellUpload } from "./page-notices.js";
 import {
   announcer,
   composer,
@@ -34,6 +35,7 @@ import { base, connection, draftKey, forgetBeginning, session, uploads } from ".
 import { confirmLeft, go, keepLeft, noteAddress, offerSwitching } from "./page-switching.js";
 import { calling, entitle } from "./page-title.js";
 import { PageTools } from "./page-tools.js";
+import { ChatQuestion } from "./question.js";
 
 /**
  * @import { Starter } from "./log.js"
@@ -113,6 +115,8 @@ element("jump", HTMLButtonElement).addEventListener("click", () => {
   composer.focus();
 });
 addEventListener("keydown", stopByKey);
+wireComposer({ composer, session, announcer, starters: () => log.starters.starters, base, tell: tellProblem, go });
+composer.addEventListener("edit-last", (event) => editLast(event));
 document.addEventListener("visibilitychange", () => session.tellVisibility());
 
 connection.connect();
@@ -283,9 +287,15 @@ async function undelete(row, wasOpen) {
   else newChat.focus();
 }
 
+/** @param {Event} event which leaves the cursor where it is if there is nothing to edit */
+function editLast(event) {
+  const question = [...log.querySelectorAll("chat-question")].at(-1);
+  if (question instanceof ChatQuestion && question.edit()) event.preventDefault();
+}
+
 /** @param {KeyboardEvent} event */
 function stopByKey(event) {
-  if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
+  if (event.key !== "Escape" || event.shiftKey || event.defaultPrevented || event.isComposing) return;
   if (document.querySelector("dialog[open], :popover-open")) return;
   session.stop();
 }

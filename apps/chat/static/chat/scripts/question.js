@@ -73,7 +73,7 @@ export class ChatQuestion extends LitElement {
     return [
       ...branchActions(this.branch, "version of the question", !this.changeable, show),
       ...(this.changeable
-        ? [{ name: "edit", icon: "pencil", label: "Edit the question", run: () => this.#edit() }]
+        ? [{ name: "edit", icon: "pencil", label: "Edit the question", run: () => this.edit() }]
         : []),
       ...(text
         ? [{ name: "copy", icon: this.copied ? "check" : "copy", label: "Copy the question", run: () => this.#copy(text) }]
@@ -103,8 +103,15 @@ export class ChatQuestion extends LitElement {
     </form>`;
   }
 
-  async #edit() {
+  /** Let the person change it. @returns {boolean} false where that is not possible now */
+  edit() {
+    if (!this.changeable || this.editing) return false;
     this.editing = true;
+    void this.#focusEditor();
+    return true;
+  }
+
+  async #focusEditor() {
     await this.updateComplete;
     const field = this.#field();
     field?.focus();

@@ -14,6 +14,7 @@ export class ChatQueue extends LitElement {
     sending: { attribute: false },
     busy: { attribute: false },
     edited: { state: true },
+    isEmpty: { state: true },
   };
 
   constructor() {
@@ -26,6 +27,8 @@ export class ChatQueue extends LitElement {
     this.busy = false;
     /** @type {Queued | null} as it was before it was changed */
     this.edited = null;
+    /** Whether an empty text was to be saved. */
+    this.isEmpty = false;
   }
 
   createRenderRoot() {
@@ -76,7 +79,9 @@ export class ChatQueue extends LitElement {
   #form({ id, text }) {
     return html`<form class="queue-form" @submit=${this.#save} @keydown=${this.#press}>
       <label class="visually-hidden" for="queued-${id}">Queued message</label>
-      <textarea id="queued-${id}" name="text" rows="3" dir="auto" .value=${text}></textarea>
+      <textarea id="queued-${id}" name="text" rows="3" dir="auto" .value=${text}
+        @input=${() => (this.isEmpty = false)}></textarea>
+      <p class="field-error" role="alert">${this.isEmpty ? "Not saved: write something, or cancel and remove the message." : ""}</p>
       <div class="queue-buttons">
         <button class="button primary">Save</button>
         <button type="button" class="button" @click=${this.#cancel}>Cancel</button>
@@ -87,6 +92,7 @@ export class ChatQueue extends LitElement {
   /** Held back meanwhile, so that it is not sent half changed. @param {Queued} message */
   #edit(message) {
     this.edited = message;
+    this.isEmpty = false;
     if (!message.held) this.#order("queue.change", message.id, { held: true });
     this.#focusLater(`queued-${message.id}`);
   }
@@ -96,7 +102,9 @@ export class ChatQueue extends LitElement {
     event.preventDefault();
     const text = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get("text") ?? "").trim();
     const { edited } = this;
-    if (edited && (text || edited.attachments.length)) this.#close(edited, { text, held: edited.held });
+    if (!edited) return;
+    if (text || edited.attachments.length) this.#close(edited, { text, held: edited.held });
+    else this.isEmpty = true;
   }
 
   #cancel() {

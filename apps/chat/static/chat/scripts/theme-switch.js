@@ -1,8 +1,10 @@
 /** Light, dark, or as the system has it; remembered, and the same in every tab. */
 
+import { post } from "./requests.js";
+
 const KEY = "theme";
 
-/** @param {string} theme "light", "dark" or "system" */
+/** @param {string} theme "light", "dark", "contrast" or "system" */
 function apply(theme) {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
@@ -18,6 +20,8 @@ function inputs() {
 for (const input of inputs()) {
   input.addEventListener("change", () => {
     apply(input.value);
+    const account = input.closest("fieldset")?.dataset.keep;
+    if (account) void post(account, { theme: input.value });
     try {
       localStorage.setItem(KEY, input.value);
     } catch {

@@ -1,10 +1,15 @@
 // Runs before the first paint, which a module cannot: the page never flashes in the other theme.
 (() => {
-  let chosen = null;
+  const chosen = document.documentElement.dataset;
+  if (chosen.kept) return; // by the account, and on the page already
   try {
-    chosen = localStorage.getItem("theme");
+    const kept = JSON.parse(localStorage.getItem("preferences") ?? "{}");
+    for (const name of ["density", "textSize", "sendKey", "shortcuts", "voice"]) {
+      if (typeof kept[name] === "string") chosen[name] = kept[name];
+    }
+    const theme = localStorage.getItem("theme") ?? "system";
+    if (["light", "dark", "contrast"].includes(theme)) chosen.theme = theme;
   } catch {
     // Storage is refused: the system's theme it is.
   }
-  if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
 })();

@@ -17,6 +17,7 @@ import { sizeText } from "./sizes.js";
  * @property {string} problem
  * @property {boolean} isRetryable
  * @property {string} url of the stored file, "" before it is one
+ * @property {boolean} isBorrowed it belongs to an earlier question, and stays when it leaves the tray
  * @property {File | null} file
  * @property {XMLHttpRequest | null} request
  * @property {string} address that takes it
@@ -74,7 +75,13 @@ export class Uploads extends EventTarget {
     return this.items.every(({ state }) => state === "done");
   }
 
-  /** @param {Iterable<File>} files */
+  /** @param {string} type @returns {boolean} whether files of the type can be sent */
+  takes(type) {
+    const { types } = this.limits;
+    return !types.length || types.some((kind) => isOfKind(type, kind));
+  }
+
+  /** @param {Iterable<File>} files @returns {Upload[]} */
   add(files) {
     const added = [...files].map((file) => this.#made(file));
     this.items = [...this.items, ...added];
@@ -83,6 +90,7 @@ export class Uploads extends EventTarget {
     if (refused.length) this.#say(refused.map(({ problem }) => problem).join(" "), true);
     else if (added.length) this.#say(words);
     this.#go();
+    return added;
   }
 
   /** @param {number} id */
@@ -91,7 +99,7 @@ export class Uploads extends EventTarget {
     if (!item) return;
     this.items = this.items.filter((known) => known !== item);
     item.request?.abort();
-    if (item.url) void remove(`/${item.url}`);
+    if (item.url && !item.isBorrowed) void remove(`/${item.url}`);
     this.#say(`${item.name} removed.`);
     this.#go();
   }
@@ -109,13 +117,21 @@ export class Uploads extends EventTarget {
     const taken = this.items.filter(({ state }) => state === "done");
     this.items = this.items.filter(({ state }) => state !== "done");
     this.#changed();
-    return taken.map(({ name, type, url }) => ({ title: name, type, url }));
+    return taken.map(({ name, type, url, isBorrowed }) => ({ title: name, type, url, isBorrowed }));
   }
 
-  /** Put stored files back. @param {Attachment[]} attachments */
+  /** Put a file into the tray that is stored already. @param {{name: string, url: string, type: string, size: number}} file */
+  borrow({ name, url, type, size }) {
+    if (this.items.some((item) => item.url === url)) return;
+    this.items = [...this.items, this.#item({ name, url, type, size, state: "done", progress: 1, isBorrowed: true })];
+    this.#say(`${name} added.`);
+    this.#changed();
+  }
+
+  /** Put stored files back. @param {(Attachment & {isBorrowed?: boolean})[]} attachments */
   giveBack(attachments) {
-    const back = attachments.map(({ title, type, url = "" }) =>
-      this.#item({ name: title || lastSegment(url), type, url, state: "done", progress: 1 }),
+    const back = attachments.map(({ title, type, url = "", isBorrowed = false }) =>
+      this.#item({ name: title || lastSegment(url), type, url, isBorrowed, state: "done", progress: 1 }),
     );
     this.items = [...back, ...this.items];
     if (back.length) this.#changed();
@@ -146,6 +162,7 @@ export class Uploads extends EventTarget {
       problem: "",
       isRetryable: false,
       url: "",
+      isBorrowed: false,
       file: null,
       request: null,
       address: this.#address,
@@ -161,7 +178,7 @@ export class Uploads extends EventTarget {
       return `“${name}” has ${sizeText(size)}; at most ${sizeText(limits.size)} are possible.`;
     }
     if (size === 0) return `“${name}” is empty, or a folder.`;
-    if (type && limits.types.length && !limits.types.some((kind) => isOfKind(type, kind))) {
+    if (type && !this.takes(type)) {
       return `“${name}” is of the type ${type}; possible are ${limits.types.join(", ")}.`;
     }
     return "";

@@ -1,0 +1,82 @@
+"""Texts that people insert into a message by their names."""
+
+from django.conf import settings
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import Q, QuerySet
+
+from apps.accounts.caller import Caller
+from apps.accounts.models import Team
+
+LONGEST_NAME = 50
+LONGEST_TITLE = 100
+LONGEST_TEXT = 20_000
+MOST_OF_A_PERSON = 500
+MOST_OFFERED = 500
+
+check_name = RegexValidator(
+    r"^[a-z0-9]+(-[a-z0-9]+)*\Z",
+    "Write small letters, digits, and single hyphens between them, such as weekly-report.",
+)
+
+
+class SavedPrompt(models.Model):
+    """With neither a user nor a team it is everybody's."""
+
+    name = models.CharField(
+        max_length=LONGEST_NAME,
+        validators=[check_name],
+        help_text="What people write after “/”, such as weekly-report.",
+    )
+    title = models.CharField(max_length=LONGEST_TITLE)
+    text = models.TextField(
+        max_length=LONGEST_TEXT,
+        help_text="People are asked for what stands in double braces, such as {{topic}}.",
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        editable=False,
+        related_name="saved_prompts",
+    )
+    team = models.ForeignKey(
+        Team,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="saved_prompts",
+        help_text="Whose members are offered it; empty: everybody is.",
+    )
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("name", "pk")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("user", "name"), name="a_person_has_a_prompt_of_a_name_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(user=None) | Q(team=None), name="a_saved_prompt_has_one_owner"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"/{self.name}"
+
+
+def own_prompts(user: int | None) -> QuerySet[SavedPrompt]:
+    """Those of an account; none of nobody's."""
+    if user is None:
+        return SavedPrompt.objects.none()
+    return SavedPrompt.objects.filter(user=user)
+
+
+def offered_prompts(caller: Caller) -> QuerySet[SavedPrompt]:
+    """Those of the person, of the team in which they work, and of everybody."""
+    offered = Q(user=None, team=None)
+    if caller.team is not None:
+        offered |= Q(team=caller.team)
+    if caller.user_id is not None:
+        offered |= Q(user=caller.user_id)
+    return SavedPrompt.objects.filter(offered)

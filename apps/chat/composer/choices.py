@@ -1,0 +1,133 @@
+"""What the menus and switches of the composer offer to a person, for one application."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.caller import Caller
+from apps.catalog.access import usable
+from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.catalog.saved_prompts import MOST_OFFERED, offered_prompts
+from apps.chat.access import own, under
+from apps.chat.folders import ROOT, is_uuid
+from apps.chat.views import find_application, find_conversation, visitor
+from apps.errors import ApplicationBroken, ApplicationNotFound, QuickAppError
+from apps.runs.requests import EFFORT, possible_efforts
+from apps.runs.workspaces import open_workspace
+from apps.workspace.local.models import StoredFile
+from apps.workspace.local.paths import write_path
+
+MOST_APPLICATIONS = 200
+MOST_RECENT_FILES = 50
+LONGEST_DETAIL = 200
+
+
+@require_safe
+def choices(request: HttpRequest, slug: str) -> HttpResponse:
+    """For the conversation of the query's `conversation`, or for a new one.
+
+    Raises Http404 for an application, or a conversation, that is not there for the visitor.
+    """
+    caller = visitor(request)
+    find_application(caller, slug)
+    application = find_resolved(slug)
+    offered = {
+        "prompts": prompts_for(caller),
+        "skills": skills_of(application),
+        "applications": applications_for(caller, slug),
+        "files": recent_files(caller),
+        "efforts": async_to_sync(efforts_of)(caller, application),
+        "effort": chosen_effort(caller, slug, request.GET.get("conversation", "")),
+    }
+    return JsonResponse(offered, headers={"Cache-Control": "no-store"})
+
+
+def find_resolved(slug: str) -> ResolvedApplication | None:
+    """None while it is broken."""
+    try:
+        return async_to_sync(resolve)(slug)
+    except (ApplicationBroken, ApplicationNotFound):
+        return None
+
+
+def prompts_for(caller: Caller) -> list[dict[str, Any]]:
+    rows = offered_prompts(caller)[:MOST_OFFERED]
+    return [
+        {"name": row.name, "title": row.title, "text": row.text, "own": row.user_id is not None}
+        for row in rows
+    ]
+
+
+def skills_of(application: ResolvedApplication | None) -> list[dict[str, str]]:
+    """Those that every question of the application may use."""
+    installed = () if application is None else application.skills
+    return [
+        {"name": skill.document.name, "detail": skill.document.description[:LONGEST_DETAIL]}
+        for skill in installed
+    ]
+
+
+def applications_for(caller: Caller, current: str) -> list[dict[str, str]]:
+    rows = usable(caller).exclude(slug=current).only("slug", "title", "description")
+    return [
+        {"slug": row.slug, "title": row.title, "detail": row.description[:LONGEST_DETAIL]}
+        for row in rows[:MOST_APPLICATIONS]
+    ]
+
+
+def recent_files(caller: Caller) -> list[dict[str, Any]]:
+    """The person's newest files of all conversations."""
+    rows = StoredFile.objects.filter(bucket=caller.bucket, name__startswith=f"{ROOT}/")
+    newest = rows.order_by("-updated_at")[:MOST_RECENT_FILES]
+    return [
+        {
+            "name": row.name.rsplit("/", 1)[-1],
+            "url": write_path(row.bucket, row.name),
+            "type": row.content_type,
+            "size": row.size,
+        }
+        for row in newest
+    ]
+
+
+async def efforts_of(caller: Caller, application: ResolvedApplication | None) -> Sequence[str]:
+    """How much the model can be asked to think; () where the application decides that itself."""
+    if application is None or EFFORT in application.parameters:
+        return ()
+    try:
+        info = await open_workspace(caller).facts(application.deployment_id)
+    except QuickAppError:  # the answer will tell what is wrong with the deployment
+        return ()
+    return possible_efforts(info)
+
+
+def chosen_effort(caller: Caller, slug: str, conversation: str) -> str:
+    """That of a conversation of the caller's, "" for a new one. Raises Http404 for one of others."""
+    if not conversation:
+        return ""
+    if not is_uuid(conversation):
+        raise Http404("There is no such conversation.")
+    mine = own(caller).filter(under(slug), pk=UUID(conversation))
+    row = mine.only("reasoning_effort").first()
+    if row is None:
+        raise Http404("There is no such conversation.")
+    return row.reasoning_effort or ""
+
+
+@require_POST
+def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """How much the model shall think in a conversation: the form field `effort`, "" as set up."""
+    found = find_conversation(request, slug, conversation)
+    caller = visitor(request)
+    effort = request.POST.get("effort", "")
+    possible = async_to_sync(efforts_of)(caller, find_resolved(slug))
+    if effort and effort not in possible:
+        text = f"effort: the model knows {', '.join(possible) or 'none'}."
+        return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
+    own(caller).filter(pk=found.pk).update(reasoning_effort=effort or None)
+    return redirect("conversation", slug, conversation)

@@ -1,0 +1,43 @@
+"""What a person prefers: read for every page, and for every answer on the chat page."""
+
+from functools import partial
+from typing import Any
+
+from django.http import HttpRequest
+
+from apps.chat.models import Preferences
+
+
+def preferences_of(user: int) -> Preferences | None:
+    """None for a person who has chosen nothing yet."""
+    return Preferences.objects.filter(user=user).first()
+
+
+def preferences(request: HttpRequest) -> dict[str, Any]:
+    """A context processor: the attributes of the page, by which its styles and scripts know them."""
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
+        return {}
+    return {"preferences": partial(attributes_of, user.pk)}
+
+
+def attributes_of(user: int) -> dict[str, str]:
+    """By the names in `data-…`; {} where the browser's own choices hold."""
+    kept = preferences_of(user)
+    if kept is None:
+        return {}
+    return {
+        "kept": "yes",
+        "theme": kept.theme,
+        "density": kept.density,
+        "text-size": kept.text_size,
+        "send-key": kept.send_key,
+        "shortcuts": "on" if kept.has_shortcuts else "off",
+        "voice": "on" if kept.has_voice else "off",
+    }
+
+
+async def own_instructions(user: int) -> str:
+    """What the person tells every model, "" while it is switched off."""
+    rows = Preferences.objects.filter(user=user, uses_instructions=True)
+    return await rows.values_list("instructions", flat=True).afirst() or ""

@@ -1,0 +1,93 @@
+"""The pages on which people keep prompts of their own."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.catalog.saved_prompts import SavedPrompt, offered_prompts, own_prompts
+from apps.chat.account_page import person
+from apps.chat.composer.prompt_form import PromptForm
+from apps.chat.composer.prompt_transfer import IMPORT_BYTES, exported, import_prompts
+from apps.chat.views import visitor
+from apps.errors import Refused
+
+
+@login_required
+@require_safe
+@never_cache
+def prompts(request: HttpRequest) -> HttpResponse:
+    return listing(request)
+
+
+def listing(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
+    caller = visitor(request)
+    context = {
+        "prompts": own_prompts(caller.user_id),
+        "shared": offered_prompts(caller).filter(user=None).select_related("team__group"),
+        "problem": problem,
+    }
+    return render(request, "chat/prompts.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def new(request: HttpRequest) -> HttpResponse:
+    return edited(request, SavedPrompt(user=person(request)))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def edit(request: HttpRequest, pk: int) -> HttpResponse:
+    """Raises Http404 for a prompt that is not the person's."""
+    return edited(request, get_object_or_404(own_prompts(person(request).pk), pk=pk))
+
+
+def edited(request: HttpRequest, row: SavedPrompt) -> HttpResponse:
+    form = PromptForm(row, request.POST if request.method == "POST" else None)
+    if not form.is_bound or not form.is_valid():
+        status = 400 if form.is_bound else 200
+        context = {"form": form, "is_new": row.pk is None}
+        return render(request, "chat/prompt_edit.html", context, status=status)
+    form.save()
+    messages.success(request, f"Saved. Write /{form.instance.name} in a message to insert it.")
+    return redirect("prompts")
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Raises Http404 for a prompt that is not the person's."""
+    row = get_object_or_404(own_prompts(person(request).pk), pk=pk)
+    row.delete()
+    messages.success(request, f"/{row.name} is deleted.")
+    return redirect("prompts")
+
+
+@login_required
+@require_safe
+@never_cache
+def export(request: HttpRequest) -> HttpResponse:
+    answer = JsonResponse(exported(person(request).pk), json_dumps_params={"indent": 2})
+    answer["Content-Disposition"] = 'attachment; filename="prompts.json"'
+    return answer
+
+
+@login_required
+@require_POST
+def import_file(request: HttpRequest) -> HttpResponse:
+    """The form field `file` is a document that was exported here."""
+    sent = request.FILES.get("file")
+    if sent is None:
+        return listing(request, "Choose a file first.", 400)
+    try:
+        # A byte more than an import may have: the file is never in memory as a whole.
+        count = import_prompts(person(request).pk, sent.read(IMPORT_BYTES + 1))
+    except Refused as error:
+        return listing(request, f"Nothing was imported. {error}", 400)
+    messages.success(request, f"{count} {'prompt' if count == 1 else 'prompts'} imported.")
+    return redirect("prompts")

@@ -1,0 +1,115 @@
+"""The page on which people choose how the pages look and work, and what they tell every model."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.chat.account_page import person
+from apps.chat.composer.preferences import preferences_of
+from apps.chat.models import LONGEST_INSTRUCTIONS, Preferences
+
+
+class AppearanceForm(forms.ModelForm[Preferences]):
+    class Meta:
+        model = Preferences
+        fields = ("theme", "density", "text_size")
+
+
+class WritingForm(forms.ModelForm[Preferences]):
+    class Meta:
+        model = Preferences
+        fields = ("send_key", "has_shortcuts", "has_voice")
+        labels = {
+            "send_key": "Send a message with",
+            "has_shortcuts": "Keyboard shortcuts",
+            "has_voice": "Dictate messages",
+        }
+        help_texts = {
+            "send_key": "With Ctrl + Enter, Enter alone begins a new line. Shift + Enter always does.",
+            "has_shortcuts": "Off: no shortcut of the page gets in the way of your browser or of "
+            "assistive technology, and none is mentioned. Enter and Esc go on working.",
+            "has_voice": "A microphone stands beside the box, in browsers that can write down "
+            "speech. The maker of your browser may receive what you say.",
+        }
+
+
+class InstructionsForm(forms.ModelForm[Preferences]):
+    class Meta:
+        model = Preferences
+        fields = ("uses_instructions", "instructions")
+        labels = {
+            "uses_instructions": "Send them with my messages",
+            "instructions": "How you would like to be answered",
+        }
+        help_texts = {
+            "instructions": f"At most {LONGEST_INSTRUCTIONS:,} characters. What an application is "
+            "told by its makers comes first.",
+        }
+        widgets = {"instructions": forms.Textarea({"rows": 6, "dir": "auto"})}
+
+
+FORMS: dict[str, type[forms.ModelForm[Preferences]]] = {
+    "appearance": AppearanceForm,
+    "writing": WritingForm,
+    "instructions": InstructionsForm,
+}
+SAVED = {
+    "appearance": "How the pages look is saved.",
+    "writing": "How you write is saved.",
+    "instructions": "Your instructions are saved. They hold from your next message on.",
+}
+
+
+@require_safe
+@never_cache
+@ensure_csrf_cookie
+def settings(request: HttpRequest) -> HttpResponse:
+    return page(request)
+
+
+def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
+    """`forms` are those that were filled in wrongly, with what is wrong about them."""
+    row = row_of(request)
+    unbound = {name: form(instance=row, auto_id=f"{name}-%s") for name, form in FORMS.items()}
+    return render(request, "chat/settings.html", {**unbound, **forms}, status=status)
+
+
+def row_of(request: HttpRequest) -> Preferences:
+    """The kept one of the person, or a new one with the defaults."""
+    if not request.user.is_authenticated:
+        return Preferences()
+    user = person(request)
+    return preferences_of(user.pk) or Preferences(user=user)
+
+
+@login_required
+@require_POST
+def change(request: HttpRequest, part: str) -> HttpResponse:
+    """Save one part of the page. Raises Http404 for an unknown one."""
+    if part not in FORMS:
+        raise Http404("The settings have no such part.")
+    form = FORMS[part](request.POST, instance=row_of(request), auto_id=f"{part}-%s")
+    if not form.is_valid():
+        return page(request, 400, **{part: form})
+    form.save()
+    messages.success(request, SAVED[part])
+    return redirect(f"/settings/#{part}")
+
+
+@login_required
+@require_POST
+def change_theme(request: HttpRequest) -> HttpResponse:
+    """Keep the `theme` that was chosen with the switch of a page."""
+    theme = request.POST.get("theme", "")
+    if theme not in Preferences.Theme.values:
+        text = f"theme: write one of {', '.join(Preferences.Theme.values)}."
+        return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
+    Preferences.objects.update_or_create(user=person(request), defaults={"theme": theme})
+    return HttpResponse(status=204)

@@ -1,0 +1,65 @@
+/** The page of settings for people who are not signed in: this browser keeps what they choose. */
+
+import { browserPreferences, keepInBrowser } from "./preferences.js";
+
+/** By the fields of the forms. @type {Record<string, string>} */
+const NAMES = {
+  theme: "theme",
+  density: "density",
+  text_size: "textSize",
+  send_key: "sendKey",
+  has_shortcuts: "shortcuts",
+  has_voice: "voice",
+};
+
+/** @typedef {HTMLInputElement | HTMLSelectElement} Field */
+
+const said = document.getElementById("kept-here");
+
+for (const form of document.querySelectorAll("form.account-form")) {
+  if (!(form instanceof HTMLFormElement)) continue;
+  fill(form);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    keep(form);
+  });
+}
+
+/** @param {HTMLFormElement} form */
+function fill(form) {
+  const kept = { ...browserPreferences(), theme: document.documentElement.dataset.theme ?? "system" };
+  for (const field of fieldsOf(form)) {
+    const value = /** @type {Record<string, string>} */ (kept)[NAMES[field.name]];
+    if (value === undefined) continue;
+    if (isBox(field)) field.checked = value === "on";
+    else field.value = value;
+  }
+}
+
+/** @param {HTMLFormElement} form */
+function keep(form) {
+  const chosen = Object.fromEntries(fieldsOf(form).map((field) => [NAMES[field.name], valueOf(field)]));
+  const isKept = keepInBrowser(chosen);
+  if (chosen.theme) localStorage.setItem("theme", chosen.theme);
+  const words = said?.querySelector("span");
+  if (!said || !words) return;
+  said.hidden = false;
+  words.textContent = isKept ? "Saved in this browser." : "It holds for this page: the browser keeps nothing.";
+}
+
+/** @param {HTMLFormElement} form @returns {Field[]} */
+function fieldsOf(form) {
+  const all = /** @type {Field[]} */ ([...form.elements]);
+  return all.filter(({ name }) => name in NAMES);
+}
+
+/** @param {Field} field */
+function valueOf(field) {
+  if (isBox(field)) return field.checked ? "on" : "off";
+  return field.value;
+}
+
+/** @param {Field} field @returns {field is HTMLInputElement} */
+function isBox(field) {
+  return field instanceof HTMLInputElement && field.type === "checkbox";
+}

@@ -1,0 +1,79 @@
+/** The buttons around the box, and what can be set for the next question. */
+
+import { html, ifDefined, nothing } from "../vendor/lit.js";
+import { icon } from "./icons.js";
+import { sendsWithEnter } from "./preferences.js";
+
+/** @import { ChatComposer } from "./composer.js" */
+
+/** By what models call them; others are shown as they are. @type {Record<string, string>} */
+const EFFORTS = {
+  none: "Thinking: none",
+  minimal: "Thinking: minimal",
+  low: "Thinking: little",
+  medium: "Thinking: medium",
+  high: "Thinking: much",
+  xhigh: "Thinking: very much",
+};
+
+/** @param {ChatComposer} composer @param {(event: Event) => void} take what was chosen */
+export function attachButton(composer, take) {
+  const { disabled, uploads } = composer;
+  const choose = () => /** @type {HTMLInputElement | null} */ (composer.querySelector("#files-to-send"))?.click();
+  return html`<button type="button" class="quiet attach" title="Attach files" ?disabled=${Boolean(disabled)} @click=${choose}>
+      ${icon("paperclip")}<span class="visually-hidden">Attach files</span>
+    </button>
+    <input
+      type="file"
+      id="files-to-send"
+      multiple
+      hidden
+      aria-label="Files"
+      accept=${ifDefined(uploads?.limits.types.join(",") || undefined)}
+      @change=${take}
+    />`;
+}
+
+/** @param {ChatComposer} composer */
+export function sendButton({ busy, isAnswer, uploads, canSend }) {
+  const word = !busy ? "Send" : isAnswer ? "Answer" : "Queue";
+  const key = sendsWithEnter() ? "Enter" : "Ctrl + Enter";
+  const why = uploads?.isPending ? "The files are being uploaded" : `${word} (${key})`;
+  return html`<button type="submit" class="round" aria-disabled=${String(!canSend)} title=${why}>
+    ${icon("arrow-up")}<span class="visually-hidden">${word}</span>
+  </button>`;
+}
+
+/** @param {() => void} stop */
+export function stopButton(stop) {
+  return html`<button type="button" class="round stop" title="Stop (Esc)" @click=${stop}>
+    ${icon("square")}<span class="visually-hidden">Stop</span>
+  </button>`;
+}
+
+/** @param {boolean} isGoing @param {() => void} toggle */
+export function dictateButton(isGoing, toggle) {
+  const word = isGoing ? "Stop dictating" : "Dictate";
+  return html`<button type="button" class="quiet dictate" aria-pressed=${String(isGoing)} title=${word} @click=${toggle}>
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d="M12 19v3" /><path d="M19 10v2a7 7 0 0 1-14 0v-2" /><rect x="9" y="2" width="6" height="13" rx="3" />
+    </svg>
+    <span class="visually-hidden">Dictate</span>
+  </button>`;
+}
+
+/** @param {ChatComposer} composer @param {(effort: string) => void} choose */
+export function effortChip({ efforts, effort }, choose) {
+  if (!efforts.length) return nothing;
+  /** @param {Event} event */
+  const change = (event) => choose(/** @type {HTMLSelectElement} */ (event.target).value);
+  return html`<div class="composer-chips">
+    <label class="visually-hidden" for="effort">How much the model thinks</label>
+    <select id="effort" class="effort" data-chosen=${effort} @change=${change}>
+      <option value="" ?selected=${!effort}>Thinking: as set up</option>
+      ${efforts.map(
+        (one) => html`<option value=${one} ?selected=${one === effort}>${EFFORTS[one] ?? `Thinking: ${one}`}</option>`,
+      )}
+    </select>
+  </div>`;
+}

@@ -1,0 +1,49 @@
+/** What the composer says about itself. */
+
+import { sendsWithEnter } from "./preferences.js";
+
+/** @import { ChatComposer } from "./composer.js" */
+
+/** @param {ChatComposer} composer */
+export function placeholderOf({ isAnswer, waiting, busy }) {
+  if (isAnswer) return "Answer the question above…";
+  if (waiting) return "The answer waits for you, above";
+  return busy ? "Write the next message…" : "Ask something…";
+}
+
+/** What the key that sends will do, where that is not simply to ask. @param {ChatComposer} composer */
+export function hintOf({ disabled, busy, connected, isAnswer, hasWords }) {
+  if (disabled || !busy) return "";
+  if (!connected) return "No connection: what you write stays here.";
+  const withEnter = sendsWithEnter();
+  if (isAnswer) {
+    return withEnter ? "Enter answers the question above." : "Ctrl + Enter answers the question above.";
+  }
+  if (!hasWords) return "";
+  return withEnter
+    ? "Enter queues the message: it is sent after this answer."
+    : "Ctrl + Enter queues the message: it is sent after this answer.";
+}
+
+/** Why what is written cannot be sent, and what to do about it; "" if it can. @param {ChatComposer} composer */
+export function obstacleOf({ uploads, excess, busy, connected, ready, disabled, hasWords }) {
+  const items = uploads?.items ?? [];
+  const failed = items.find(({ state }) => state === "failed");
+  const most = uploads?.limits.most ?? 0;
+  if (disabled) return disabled;
+  if (!hasWords) return busy ? "Nothing sent: write the next message first." : "Nothing sent: write something first.";
+  if (failed?.isRetryable) return `Not sent: ${failed.name} could not be uploaded. Remove it or retry.`;
+  if (failed) return `Not sent: ${failed.name} could not be uploaded. Remove it.`;
+  if (uploads?.isPending) return "Not sent: a file is still being uploaded.";
+  if (items.length > most) return `Not sent: at most ${most} files go with one question.`;
+  if (excess > 0) return `Not sent: the message is ${excess.toLocaleString()} characters too long.`;
+  if (busy && !connected) return "Not sent: there is no connection.";
+  return ready ? "" : "Not sent: the conversation is still being loaded.";
+}
+
+/** @param {ChatComposer} composer */
+export function countWords({ excess, text, limit }) {
+  return excess > 0
+    ? `${excess.toLocaleString()} characters too many`
+    : `${text.length.toLocaleString()} of ${limit.toLocaleString()} characters`;
+}

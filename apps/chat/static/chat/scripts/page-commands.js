@@ -1,0 +1,114 @@
+/** What people can have done with a key, from the menu of the box, and from the palette. */
+
+import { textOf } from "./answers.js";
+import { copy } from "./clipboard.js";
+
+/**
+ * @import { Announcer } from "./announcer.js"
+ * @import { ChatComposer } from "./composer.js"
+ * @import { Session } from "./session.js"
+ *
+ * @typedef {object} PageCommand
+ * @property {string} name what is written after “/”
+ * @property {string} detail
+ * @property {string} icon
+ * @property {string[]} [keys] such as Ctrl, Shift, O
+ * @property {() => boolean} [isOffered]
+ * @property {() => void} act
+ */
+
+/**
+ * @param {{session: Session, composer: ChatComposer, announcer: Announcer, showShortcuts: () => void}} page
+ * @returns {PageCommand[]}
+ */
+export function pageCommands({ session, composer, announcer, showShortcuts }) {
+  /** @param {string} text @param {string} words @param {string} none */
+  const take = async (text, words, none) => {
+    if (!text) announcer.say(none);
+    else announcer.say((await copy(text)) ? words : "That could not be copied.");
+  };
+  return [
+    { name: "new", detail: "New conversation", icon: "plus", keys: ["Ctrl", "Shift", "O"], act: () => click("new-chat") },
+    {
+      name: "stop",
+      detail: "Stop the answer",
+      icon: "square",
+      keys: ["Esc"],
+      isOffered: () => session.busy,
+      act: () => session.stop(),
+    },
+    {
+      name: "copy",
+      detail: "Copy the last answer",
+      icon: "copy",
+      keys: ["Ctrl", "Shift", "C"],
+      isOffered: () => lastAnswer(session) !== "",
+      act: () => void take(lastAnswer(session), "The last answer is copied.", "There is no answer yet."),
+    },
+    {
+      name: "copy-code",
+      detail: "Copy the last piece of code",
+      icon: "copy",
+      keys: ["Ctrl", "Shift", ";"],
+      isOffered: () => lastCode() !== "",
+      act: () => void take(lastCode(), "The last piece of code is copied.", "There is no code yet."),
+    },
+    {
+      name: "export",
+      detail: "Download the conversation",
+      icon: "download",
+      isOffered: () => isShown("download"),
+      act: () => click("download"),
+    },
+    {
+      name: "memory",
+      detail: "Switch the memory of this conversation on or off",
+      icon: "file-text",
+      isOffered: () => isShown("memory-switch"),
+      act: () => click("memory-switch"),
+    },
+    { name: "settings", detail: "Settings", icon: "settings", keys: ["Ctrl", "."], act: () => location.assign("/settings/") },
+    {
+      name: "prompts",
+      detail: "Your prompts",
+      icon: "pencil",
+      isOffered: () => document.querySelector(".sign-out") !== null,
+      act: () => location.assign("/prompts/"),
+    },
+    { name: "shortcuts", detail: "Keyboard shortcuts", icon: "file-text", keys: ["Ctrl", "/"], act: showShortcuts },
+    {
+      name: "rail",
+      detail: "Show or hide the list of conversations",
+      icon: "panel-left",
+      keys: ["Ctrl", "Shift", "S"],
+      act: toggleRail,
+    },
+    { name: "focus", detail: "Go to the box", icon: "pencil", keys: ["Shift", "Esc"], isOffered: () => false, act: () => composer.focus() },
+  ];
+}
+
+/** @param {Session} session */
+function lastAnswer(session) {
+  const turn = session.conversation.turns.findLast((turn) => turn.role === "assistant");
+  return turn?.role === "assistant" ? textOf(turn).trim() : "";
+}
+
+function lastCode() {
+  return [...document.querySelectorAll("chat-log pre code")].at(-1)?.textContent ?? "";
+}
+
+/** @param {string} id */
+function isShown(id) {
+  return document.getElementById(id)?.hidden === false;
+}
+
+/** @param {string} id */
+function click(id) {
+  document.getElementById(id)?.click();
+}
+
+function toggleRail() {
+  const menu = document.querySelector(".menu");
+  if (menu?.checkVisibility()) document.getElementById("sidebar")?.togglePopover();
+  else document.body.toggleAttribute("data-without-rail");
+}

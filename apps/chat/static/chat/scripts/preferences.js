@@ -1,0 +1,37 @@
+/** What the person prefers: attributes of the page, from their account or from this browser. */
+
+const KEY = "preferences";
+
+/** @param {"sendKey" | "shortcuts" | "voice"} name @returns {string} "" where nothing was chosen */
+export function preference(name) {
+  return document.documentElement.dataset[name] ?? "";
+}
+
+/** Whether Enter alone sends; else Ctrl + Enter does. */
+export function sendsWithEnter() {
+  return preference("sendKey") !== "ctrl-enter";
+}
+
+export function hasShortcuts() {
+  return preference("shortcuts") !== "off";
+}
+
+/** Of a browser whose person is not signed in. @returns {Record<string, string>} */
+export function browserPreferences() {
+  try {
+    return JSON.parse(localStorage.getItem(KEY) ?? "{}");
+  } catch {
+    return {}; // storage is refused, or was written by something else
+  }
+}
+
+/** @param {Record<string, string>} chosen by the names in `dataset` @returns {boolean} whether they are kept */
+export function keepInBrowser(chosen) {
+  Object.assign(document.documentElement.dataset, chosen);
+  try {
+    localStorage.setItem(KEY, JSON.stringify({ ...browserPreferences(), ...chosen }));
+    return true;
+  } catch {
+    return false;
+  }
+}

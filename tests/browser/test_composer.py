@@ -1,0 +1,273 @@
+"""The box in which questions are written: menus, pasting, shortcuts, settings; the real site, a real browser."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.serving import Site
+
+SLUG = "composing"
+ADDRESS = f"/chat/{SLUG}/"
+MANIFEST: dict[str, Any] = {
+    "orchestrator": {
+        "deployment": {"deployment_id": "demo-thinker"},
+        "system_prompt": {"type": "custom", "content": "You help.", "variables": {}},
+    },
+    "contexts": [],
+    "tool_sets": [],
+    "conversation_starters": {"starters": [{"title": "Oslo", "text": "The weather in Oslo?"}]},
+}
+PASTE = """
+(field, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}
+"""
+RECOGNITION = """
+window.SpeechRecognition = class {
+  start() { window.recognition = this; }
+  stop() { this.onend(); }
+  abort() {}
+};
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def applications(site: Site) -> None:
+    site.shell(
+        """
+        from django.contrib.auth.models import User
+        Deployment.objects.create(
+            deployment_id="demo-thinker", display_name="Thinker", provider="demo",
+            features={"reasoning_efforts": ["low", "high"]},
+        )
+        for slug, title in ((name, "Composing"), ("second-desk", "Second desk")):
+            Application.objects.create(
+                slug=slug, title=title, description="Answers.", is_public=True, manifest=manifest
+            )
+        admin = User.objects.get(username="admin")
+        SavedPrompt.objects.create(
+            user=admin, name="weekly-report", title="Weekly report",
+            text="Report on {{topic}} for {{who}}, {{topic}} first.",
+        )
+        SavedPrompt.objects.create(name="for-all", title="For everybody", text="Said by all.")
+        """,
+        name=SLUG,
+        manifest=MANIFEST,
+    )
+
+
+def question(page: Page) -> Locator:
+    return page.get_by_label("Your question")
+
+
+def options(page: Page) -> Locator:
+    return page.locator(".caret-option")
+
+
+def picture(page: Page, name: str) -> None:
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/composer-{name}.png")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+def test_prompts_skills_commands_applications_and_files_are_chosen_at_the_caret(
+    admin_page: Page, scheme: Any, width: int
+):
+    page = admin_page
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(ADDRESS)
+    box = question(page)
+    expect(page.get_by_label("How much the model thinks")).to_be_visible()
+
+    box.press_sequentially("Please 1/2 /")
+    expect(page.get_by_role("listbox", name="What can be inserted")).to_be_visible()
+    expect(options(page).filter(has_text="weekly-report")).to_be_visible()
+    picture(page, f"menu-{scheme}-{width}")
+    assert barriers(page) == []
+    box.press_sequentially("for-")
+    expect(options(page)).to_have_text(["for-all For everybody"])
+    expect(page.locator(".composer [role=status]")).to_contain_text("1 found")
+    box.press("Enter")
+    expect(box).to_have_value("Please 1/2 Said by all.")
+    expect(box).to_be_focused()
+
+    box.fill("")
+    box.press_sequentially("/oslo")
+    box.press("Escape")
+    expect(options(page)).to_have_count(0)
+    expect(box).to_have_value("/oslo")
+    box.fill("")
+    box.press_sequentially("/oslo")
+    options(page).first.click()
+    expect(box).to_have_value("The weather in Oslo?")
+
+    box.fill("")
+    box.press_sequentially("/weekly")
+    box.press("Enter")
+    first = page.get_by_label("topic", exact=True)
+    expect(first).to_be_focused()
+    picture(page, f"prompt-{scheme}-{width}")
+    assert barriers(page) == []
+    first.fill("sales")
+    page.get_by_label("who", exact=True).fill("Ada")
+    page.get_by_label("who", exact=True).press("Enter")
+    expect(box).to_have_value("Report on sales for Ada, sales first.")
+    expect(box).to_be_focused()
+
+    page.get_by_label("Files", exact=True).set_input_files(
+        {"name": "plan.txt", "mimeType": "text/plain", "buffer": b"A plan."}
+    )
+    expect(page.locator(".chip[data-state=done]")).to_contain_text("plan.txt")
+    box.press("Enter")
+    expect(page.locator("chat-answer .answer-foot")).to_be_visible()
+    page.get_by_label("How much the model thinks").select_option("high")
+    expect(page.locator("#said")).to_have_text(
+        "How much the model thinks is changed, from your next message on."
+    )
+    page.reload()
+    expect(page.get_by_label("How much the model thinks")).to_have_value("high")
+    box.press_sequentially("#plan")
+    options(page).first.click()
+    expect(page.locator(".chip-name")).to_have_text("plan.txt")
+    page.get_by_role("button", name="Remove plan").click()
+    box.fill("")
+    box.press_sequentially("Take over @second")
+    box.press("Enter")
+    expect(page).to_have_url(f"{page.url.split('/chat/')[0]}/chat/second-desk/")
+    expect(question(page)).to_have_value("Take over")
+
+
+def test_a_long_text_becomes_a_file_and_enter_says_why_it_does_nothing(page: Page):
+    page.goto(ADDRESS)
+    box = question(page)
+
+    box.press("Enter")
+    expect(page.locator(".composer-problem")).to_have_text("Nothing sent: write something first.")
+    box.evaluate(PASTE, "line\n" * 100)
+    expect(page.locator(".chip[data-state=done]")).to_contain_text("pasted-text-")
+    expect(page.locator(".composer-problem")).to_be_empty()
+    picture(page, "pasted")
+    page.get_by_role("button", name="Paste as text instead").click()
+    expect(page.locator(".chip")).to_have_count(0)
+    expect(box).to_have_value("line\n" * 100)
+    expect(box).to_be_focused()
+    page.get_by_label("Files", exact=True).set_input_files(
+        {"name": "empty.txt", "mimeType": "text/plain", "buffer": b""}
+    )
+    box.press("Enter")
+    expect(page.locator(".composer-problem")).to_have_text(
+        "Not sent: empty.txt could not be uploaded. Remove it."
+    )
+
+
+def test_shortcuts_and_the_palette_reach_everything(page: Page):
+    page.goto(f"{ADDRESS}?q=What+is+this%3F")
+    box = question(page)
+    expect(box).to_have_value("What is this?")
+    expect(page.locator(".question")).to_have_count(0)
+    assert "q=" not in page.url
+
+    page.keyboard.press("Control+/")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    picture(page, "shortcuts")
+    assert barriers(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Attach files").focus()
+    page.keyboard.press("Shift+Escape")
+    expect(box).to_be_focused()
+    page.keyboard.press("Control+k")
+    find = page.get_by_role("combobox", name="Go to")
+    expect(find).to_be_focused()
+    find.fill("second")
+    expect(page.locator("#palette [role=option]").first).to_contain_text("Second desk")
+    picture(page, "palette")
+    assert barriers(page) == []
+    find.fill("keyboard")
+    expect(page.locator("#palette [role=option]").first).to_contain_text("Keyboard shortcuts")
+    find.press("Enter")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+.")
+    expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
+
+    page.get_by_label("Keyboard shortcuts").uncheck()
+    page.get_by_label("Send a message with").select_option("Ctrl + Enter")
+    page.get_by_role("button", name="Save how I write").click()
+    expect(page.get_by_text("Saved in this browser.")).to_be_visible()
+    page.goto(ADDRESS)
+    page.keyboard.press("Control+/")
+    page.keyboard.press("Control+k")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    box.fill("One")
+    box.press("Enter")
+    expect(box).to_have_value("One\n")
+    box.press("Control+Enter")
+    expect(page.locator("chat-log .question-text")).to_have_text("One")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+def test_settings_and_prompts_are_kept_with_the_account(admin_page: Page, scheme: Any, width: int):
+    page = admin_page
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto("/settings/")
+    assert barriers(page) == []
+    picture(page, f"settings-{scheme}-{width}")
+    page.get_by_label("Theme").select_option("High contrast")
+    page.get_by_role("button", name="Save how they look").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "contrast")
+    assert barriers(page) == []
+    picture(page, f"contrast-{scheme}-{width}")
+    page.get_by_label("Theme").select_option("As the system")
+    page.get_by_role("button", name="Save how they look").click()
+
+    page.goto("/prompts/")
+    assert barriers(page) == []
+    picture(page, f"prompts-{scheme}-{width}")
+    page.get_by_role("link", name="New prompt").click()
+    page.get_by_label("Name").fill("Not a name")
+    page.get_by_label("Title").fill("Title")
+    page.get_by_label("Text").fill("Text")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Write small letters, digits")).to_be_visible()
+    picture(page, f"prompt-edit-{scheme}-{width}")
+    assert barriers(page) == []
+
+
+def test_speech_is_written_down_while_one_speaks(admin_page: Page, site: Site):
+    site.shell(
+        """
+        from django.contrib.auth.models import User
+        person = User.objects.get(username="admin")
+        Preferences.objects.update_or_create(user=person, defaults={"has_voice": True})
+        """
+    )
+    page = admin_page
+    page.add_init_script(RECOGNITION)
+    page.goto(ADDRESS)
+    box = question(page)
+    expect(page.get_by_label("How much the model thinks")).to_be_visible()  # it moves the buttons
+    box.fill("Well,")
+    button = page.get_by_role("button", name="Dictate")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    page.evaluate("recognition.onresult({ results: [[{ transcript: 'good' }]] })")
+    expect(box).to_have_value("Well, good")
+    page.evaluate(
+        "recognition.onresult({ results: [[{ transcript: 'good' }], [{ transcript: ' day' }]] })"
+    )
+    expect(box).to_have_value("Well, good day")
+    picture(page, "dictating")
+    assert barriers(page) == []
+    page.evaluate("recognition.onerror({ error: 'not-allowed' })")
+    expect(page.locator(".composer-problem")).to_contain_text("The microphone is not allowed.")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "false")

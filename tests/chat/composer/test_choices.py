@@ -1,0 +1,131 @@
+"""What the composer offers, what the palette finds, and questions in addresses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from apps.catalog.models import Application, SavedPrompt
+from apps.chat.models import Conversation
+from apps.workspace.local.models import Deployment, StoredFile
+from tests.chat.scripts import MANIFEST
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def grace() -> User:
+    return User.objects.create_user("grace")
+
+
+@pytest.fixture
+def client(grace: User) -> Client:
+    signed_in = Client()
+    signed_in.force_login(grace)
+    return signed_in
+
+
+@pytest.fixture(autouse=True)
+def applications() -> None:
+    Deployment.objects.create(
+        deployment_id="paced", provider="demo", features={"reasoning_efforts": ["low", "high"]}
+    )
+    for slug, title in (("travel", "Travel desk"), ("food", "Food")):
+        Application.objects.create(is_public=True, slug=slug, title=title, manifest=MANIFEST)
+
+
+def own_conversation(grace: User, **fields: Any) -> Conversation:
+    application = Application.objects.get(slug="travel")
+    owner = f"user-{grace.pk}"
+    return Conversation.objects.create(application=application, owner=owner, **fields)
+
+
+def test_prompts_applications_files_and_efforts_are_offered(client: Client, grace: User):
+    SavedPrompt.objects.create(user=grace, name="mine", title="Mine", text="Said.")
+    SavedPrompt.objects.create(
+        user=User.objects.create_user("mallory"), name="theirs", title="Theirs", text="Hidden."
+    )
+    bucket = f"user-{grace.pk}"
+    known: dict[str, Any] = {"content_type": "text/plain", "size": 5, "etag": "1"}
+    StoredFile.objects.create(
+        bucket=bucket, name="conversations/1/plan.txt", storage_name="a", **known
+    )
+    StoredFile.objects.create(
+        bucket="user-0", name="conversations/1/secret.txt", storage_name="b", **known
+    )
+
+    offered = client.get("/chat/travel/composer/").json()
+
+    assert offered.pop("skills")
+    assert offered == {
+        "prompts": [{"name": "mine", "title": "Mine", "text": "Said.", "own": True}],
+        "applications": [{"slug": "food", "title": "Food", "detail": ""}],
+        "files": [
+            {
+                "name": "plan.txt",
+                "url": f"files/{bucket}/conversations/1/plan.txt",
+                "type": "text/plain",
+                "size": 5,
+            }
+        ],
+        "efforts": ["low", "high"],
+        "effort": "",
+    }
+
+
+def test_an_effort_is_kept_with_its_conversation(client: Client, grace: User):
+    mine = own_conversation(grace, title="Mine")
+    others = own_conversation(User.objects.create_user("mallory"))
+    address = f"/chat/travel/{mine.pk}/effort/"
+
+    kept = client.post(address, {"effort": "high"})
+    chosen = client.get(f"/chat/travel/composer/?conversation={mine.pk}").json()["effort"]
+    refused = client.post(address, {"effort": "endless"})
+
+    assert (kept.status_code, refused.status_code) == (302, 400)
+    assert refused.content.decode() == "effort: the model knows low, high."
+    assert chosen == "high"
+    assert client.post(f"/chat/travel/{others.pk}/effort/", {"effort": "low"}).status_code == 404
+    assert client.get(f"/chat/travel/composer/?conversation={others.pk}").status_code == 404
+
+
+def test_an_application_that_sets_the_effort_offers_none(client: Client):
+    deployment = {"deployment_id": "paced", "parameters": {"reasoning_effort": "low"}}
+    manifest = {**MANIFEST, "orchestrator": {"deployment": deployment}}
+    Application.objects.create(is_public=True, slug="set", title="Set", manifest=manifest)
+
+    assert client.get("/chat/set/composer/").json()["efforts"] == []
+
+
+def test_the_palette_finds_own_conversations_applications_and_pages(client: Client, grace: User):
+    mine = own_conversation(grace, title="A travel to Riga")
+    own_conversation(User.objects.create_user("mallory"), title="A secret travel")
+
+    groups = client.get("/find/?q=travel").json()["groups"]
+    pages = client.get("/find/?q=prompts").json()["groups"]
+
+    conversation = f"/chat/travel/{mine.pk}/"
+    assert groups == [
+        {
+            "title": "Conversations",
+            "found": [{"title": "A travel to Riga", "detail": "Travel desk", "url": conversation}],
+        },
+        {
+            "title": "Applications",
+            "found": [{"title": "Travel desk", "detail": "", "url": "/chat/travel/"}],
+        },
+    ]
+    assert [found["url"] for found in pages[-1]["found"]] == ["/prompts/"]
+    assert Client().get("/find/?q=prompts").json() == {"groups": []}
+
+
+def test_a_question_in_the_address_goes_to_the_application_that_it_names(client: Client):
+    to_travel = client.get("/", {"q": "Where & when?", "app": "travel"})
+    unknown = client.get("/", {"q": "Where & when?", "app": "odd"})
+
+    assert to_travel.headers["Location"] == "/chat/travel/?q=Where+%26+when%3F"
+    assert "Choose who shall be asked:" in unknown.content.decode()
+    assert 'href="/chat/food/?q=Where%20%26%20when%3F"' in unknown.content.decode()

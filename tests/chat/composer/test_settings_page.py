@@ -1,0 +1,90 @@
+"""What people prefer, and where the pages and the models hear of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from apps.chat.composer.preferences import own_instructions
+from apps.chat.models import Preferences
+
+pytestmark = pytest.mark.django_db
+
+LOOK = {"theme": "contrast", "density": "compact", "text_size": "large"}
+KEPT = (
+    'data-kept="yes" data-theme="contrast" data-density="compact" data-text-size="large" '
+    'data-send-key="enter" data-shortcuts="on" data-voice="off"'
+)
+
+
+@pytest.fixture
+def grace() -> User:
+    return User.objects.create_user("grace")
+
+
+@pytest.fixture
+def client(grace: User) -> Client:
+    signed_in = Client()
+    signed_in.force_login(grace)
+    return signed_in
+
+
+def test_choices_are_on_every_page_before_it_is_painted(client: Client):
+    before = client.get("/").content.decode()
+    saved = client.post("/settings/appearance/", LOOK)
+
+    assert saved.headers["Location"] == "/settings/#appearance"
+    assert '<html lang="en">' in before
+    assert KEPT in client.get("/").content.decode()
+    assert KEPT not in Client().get("/").content.decode()
+
+
+def test_the_switch_of_a_page_keeps_the_theme(client: Client, grace: User):
+    kept = client.post("/settings/theme/", {"theme": "dark"})
+    refused = client.post("/settings/theme/", {"theme": "pink"})
+
+    assert (kept.status_code, refused.status_code) == (204, 400)
+    assert refused.content.decode() == "theme: write one of system, light, dark, contrast."
+    assert Preferences.objects.get(user=grace).theme == "dark"
+
+
+async def test_own_instructions_are_read_while_they_are_switched_on(client: Client, grace: User):
+    async def read_after(form: dict[str, Any]) -> str:
+        await client_post(client, form)
+        return await own_instructions(grace.pk)
+
+    said = {"instructions": "Be brief."}
+    assert await own_instructions(grace.pk) == ""
+    assert await read_after({**said, "uses_instructions": "on"}) == "Be brief."
+    assert await read_after(said) == ""
+
+
+async def client_post(client: Client, form: dict[str, Any]) -> None:
+    from asgiref.sync import sync_to_async
+
+    await sync_to_async(client.post)("/settings/instructions/", form)
+
+
+def test_instructions_that_are_too_long_are_refused_at_their_field(client: Client):
+    refused = client.post("/settings/instructions/", {"instructions": "x" * 4001})
+
+    assert refused.status_code == 400
+    assert "at most 4000 characters" in refused.content.decode()
+    assert not Preferences.objects.exists()
+
+
+def test_a_part_that_there_is_not_is_not_found(client: Client):
+    assert client.post("/settings/odd/", {}).status_code == 404
+
+
+def test_visitors_have_settings_that_their_browser_keeps(client: Client):
+    page = Client().get("/settings/").content.decode()
+
+    assert "This browser keeps them." in page
+    assert "browser-settings.js" in page
+    assert "Own instructions" not in page
+    assert Client().post("/settings/appearance/", LOOK).status_code == 302
+    assert not Preferences.objects.exists()
