@@ -271,6 +271,9 @@ CONTENT_SECURITY_POLICY = {
         "img-src": [SELF, "data:", "blob:"],
         "font-src": [SELF],
         "connect-src": [SELF],
+        "media-src": [SELF, "data:"],
+        # Also what a frame may turn to by itself, so that it carries nothing to other hosts.
+        "frame-src": [SELF],
         "form-action": [SELF],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],

@@ -5,12 +5,16 @@
  * back over blocks that looked finished.
  */
 
-import { colourCode, copyCode, frameCode } from "./code.js";
+import { colourCode, frameCode, useCode } from "./code.js";
 import { showCitations } from "./citations.js";
+import { kindOf } from "./diagram-kinds.js";
 import { showFootnotes } from "./footnotes.js";
 import { showFormulas } from "./maths.js";
+import { followFootnote } from "./markdown-footnotes.js";
 import { showNotes } from "./note-links.js";
+import "./pictures.js";
 import { blocksOf, elementsOf, htmlOf, Outline } from "./safe.js";
+import { dressTables, useTable } from "./table-buttons.js";
 
 /**
  * @import { Annotation } from "./citations.js"
@@ -41,7 +45,9 @@ export class MarkdownText extends HTMLElement {
 
   constructor() {
     super();
-    this.addEventListener("click", copyCode);
+    this.addEventListener("click", useCode);
+    this.addEventListener("click", useTable);
+    this.addEventListener("click", followFootnote);
   }
 
   connectedCallback() {
@@ -108,7 +114,7 @@ export class MarkdownText extends HTMLElement {
     this.#removeTail();
     this.#keep(blocks.slice(0, finished));
     const rest = this.#elements(htmlOf(blocks.slice(finished)), this.#outline.copy());
-    frameCode(rest);
+    frameCode(rest, false);
     this.#tail = [...rest.childNodes];
     this.append(rest);
     this.#notBefore = started + (performance.now() - started) * PAUSE_FACTOR;
@@ -176,9 +182,19 @@ function countFinished(blocks, length) {
 
 /** @param {DocumentFragment} fragment whose code and formulas are complete */
 function finish(fragment) {
-  frameCode(fragment);
+  frameCode(fragment, true);
+  dressTables(fragment);
   void colourCode(fragment);
+  void drawDiagrams(fragment);
   void showFormulas(fragment);
   void showNotes(fragment);
   return fragment;
+}
+
+/** @param {DocumentFragment} fragment that is about to be put into the page */
+async function drawDiagrams(fragment) {
+  const blocks = [...fragment.querySelectorAll(".code")].filter((block) => block instanceof HTMLElement).filter(kindOf);
+  if (!blocks.length) return;
+  const { showDiagrams } = await import("./diagrams.js");
+  showDiagrams(blocks);
 }

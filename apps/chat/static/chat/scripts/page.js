@@ -379,7 +379,7 @@ function deleted(id) {
 /** @param {KeyboardEvent} event */
 function stopByKey(event) {
   if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
-  if (document.querySelector("dialog[open], :popover-open")) return;
+  if (document.querySelector("dialog:modal, :popover-open")) return;
   session.stop();
 }
 
