@@ -71,7 +71,7 @@ export class ArtifactPanel extends LitElement {
     const artifact = this.versions[this.at];
     if (!artifact) return nothing;
     return html`<dialog class="artifact ${this.isFull ? "full" : ""}" aria-labelledby="artifact-title" @close=${this.#leave} @keydown=${this.#closeByKey}>
-      <header>
+      <div class="artifact-head">
         <h2 id="artifact-title" tabindex="-1" dir="auto">${artifact.title}</h2>
         <button type="button" class="quiet artifact-close" title="Close" @click=${this.#close}>${icon("x")}<span class="visually-hidden">Close the preview</span></button>
         <div class="artifact-tools">
@@ -90,7 +90,7 @@ export class ArtifactPanel extends LitElement {
               </button>`
             : nothing}
         </div>
-      </header>
+      </div>
       ${this.isCode ? this.#code(artifact) : this.#preview(artifact)}
     </dialog>`;
   }

@@ -122,7 +122,8 @@ function showProblem(block, kind, problem) {
   const words = known ?? document.createElement("p");
   words.className = "diagram-problem";
   words.setAttribute("dir", "auto");
-  words.textContent = `This ${kind === "vega" ? "chart" : "diagram"} could not be drawn, so you see its source. ${problem}`;
+  const shown = kind === "vega" ? "This chart could not be drawn, so you see its source." : "This diagram could not be drawn, so you see its source.";
+  words.textContent = `${shown} ${causeOf(problem)}`;
   if (!known) block.querySelector(".code-bar")?.after(words);
 }
 
@@ -134,4 +135,10 @@ function nameOf(kind, text) {
   }
   const title = /"(?:title|description)"\s*:\s*"((?:[^"\\]|\\.){1,150})"/.exec(text)?.[1];
   return title ? `Chart: ${title}` : "Chart";
+}
+
+/** @param {string} problem as a library tells it @returns {string} as a person reads it */
+function causeOf(problem) {
+  const line = /^(?:Parse|Lexical) error on line (\d+)/.exec(problem)?.[1];
+  return line ? `Line ${line} cannot be read.` : problem.split("\n", 1)[0];
 }

@@ -37,7 +37,7 @@ export class PictureViewer extends LitElement {
     if (!picture) return nothing;
     const many = this.places.length > 1;
     return html`<dialog class="picture-viewer" aria-label="Picture" @close=${this.#leave} @keydown=${this.#steer} @click=${this.#closeOutside}>
-      <header>
+      <div class="picture-head">
         <p class="picture-words" dir="auto" aria-live="polite">
           ${many ? html`<span class="picture-number">Picture ${this.at + 1} of ${this.places.length}</span>` : nothing}
           ${picture.alt}
@@ -47,7 +47,7 @@ export class PictureViewer extends LitElement {
         </button>
         <a class="quiet" href=${picture.src} download title="Download">${icon("download")}<span class="visually-hidden">Download</span></a>
         <button type="button" class="quiet" title="Close" autofocus @click=${this.#close}>${icon("x")}<span class="visually-hidden">Close</span></button>
-      </header>
+      </div>
       <div class="picture-space ${this.isWhole ? "whole" : ""}" tabindex="0" role="group" aria-label="Picture">
         <img src=${picture.src} alt=${picture.alt} />
       </div>
@@ -81,8 +81,13 @@ export class PictureViewer extends LitElement {
     this.isWhole = false;
     // A button that is disabled by this would drop the focus.
     void this.updateComplete.then(() => {
-      if (!this.contains(document.activeElement)) this.querySelector(/** @type {any} */ ("nav button:not(:disabled)"))?.focus();
+      if (!this.contains(document.activeElement)) this.#go()?.focus();
     });
+  }
+
+  /** @returns {HTMLElement | null} a button that leads on from here */
+  #go() {
+    return this.querySelector("nav button:not(:disabled)");
   }
 
   /** @param {Event} event */
