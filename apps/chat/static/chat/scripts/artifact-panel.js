@@ -5,7 +5,6 @@ import { artifactOf, pageOf, versionsOf } from "./artifacts.js";
 import { copy } from "./clipboard.js";
 import { fileNameOf, save } from "./code-files.js";
 import { icon } from "./icons.js";
-import "./markdown.js";
 import { loadStyles } from "./style-sheets.js";
 
 /** @import { Artifact } from "./artifacts.js" */
@@ -136,7 +135,7 @@ export class ArtifactPanel extends LitElement {
     )}`;
   }
 
-  /** @param {Artifact} artifact */
+  /** Whoever opens the panel shows Markdown, so its element is there. @param {Artifact} artifact */
   #code({ language, text }) {
     const fence = "`".repeat(Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
     const markdown = `${fence}${language === "svg" ? "xml" : language}\n${text}\n${fence}`;

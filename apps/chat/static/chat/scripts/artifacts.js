@@ -1,6 +1,6 @@
 /** Pages and drawings that answers contain, in their versions: what a block of code is, and what came before it. */
 
-import { textOf } from "./code.js";
+import { codeOf } from "./code-files.js";
 
 /**
  * @typedef {object} Artifact
@@ -13,7 +13,7 @@ const FRAME = "html, body { margin: 0 } body { display: grid; min-height: 100vh;
 
 /** @param {HTMLElement} block of code @returns {Artifact} */
 export function artifactOf(block) {
-  const text = textOf(block);
+  const text = codeOf(block);
   const language = block.dataset.language ?? "html";
   const written = block.dataset.title || /<title[^>]*>\s*([^<]{1,120}?)\s*<\/title>/i.exec(text)?.[1] || "";
   return { title: written || (language === "svg" ? "Drawing" : "Page"), language, text };

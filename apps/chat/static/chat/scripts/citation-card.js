@@ -15,7 +15,7 @@ for (const name of ["pointerover", "focusin"]) document.addEventListener(name, (
   else if (!place?.closest(".citation-card")) hide();
 });
 document.addEventListener("focusout", hide);
-document.addEventListener("scroll", hide, { capture: true, passive: true });
+document.addEventListener("scroll", () => shown && card && place(card, shown.getBoundingClientRect()), { capture: true, passive: true });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !shown) return;
   event.preventDefault(); // the answer goes on

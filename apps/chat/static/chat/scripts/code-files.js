@@ -13,6 +13,11 @@ const NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_ .-]{0,78}\.\w{1,10}$/u;
 /** A first line such as `# app/main.py` or `<!-- index.html -->`. */
 const COMMENT = /^\s*(?:#|\/\/|--|;|\/\*|<!--)\s*(\S+\.\w{1,10})\s*(?:\*\/|-->)?\s*$/;
 
+/** @param {Element} block @returns {string} its code */
+export function codeOf(block) {
+  return (block.querySelector("pre")?.textContent ?? "").replace(/\n$/, "");
+}
+
 /**
  * @param {{title?: string, language?: string}} block
  * @param {string} text

@@ -1,7 +1,7 @@
 /** Code blocks: a bar with the language and what can be done with the code, line numbers, and colours. */
 
 import { copy } from "./clipboard.js";
-import { fileNameOf, save } from "./code-files.js";
+import { codeOf, fileNameOf, save } from "./code-files.js";
 import { iconElement } from "./icons.js";
 
 /** Colouring more than this many characters would stop the page for a moment. */
@@ -59,15 +59,10 @@ export function useCode(event) {
   const block = button?.closest(".code");
   if (!(button instanceof HTMLButtonElement) || !(block instanceof HTMLElement)) return;
   const act = button.dataset.code;
-  if (act === "copy") void copyCode(button, textOf(block));
+  if (act === "copy") void copyCode(button, codeOf(block));
   else if (act === "wrap") wrap(button, block);
-  else if (act === "download") save(textOf(block), fileNameOf(block.dataset, textOf(block)));
+  else if (act === "download") save(codeOf(block), fileNameOf(block.dataset, codeOf(block)));
   else if (act === "open") void import("./artifact-panel.js").then(({ openBlock }) => openBlock(block, button));
-}
-
-/** @param {Element} block @returns {string} its code */
-export function textOf(block) {
-  return (block.querySelector("pre")?.textContent ?? "").replace(/\n$/, "");
 }
 
 /** @param {string} act @param {string} symbol @param {string} words @returns {HTMLButtonElement} that shows its symbol alone */

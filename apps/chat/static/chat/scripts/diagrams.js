@@ -1,7 +1,7 @@
 /** Blocks of Mermaid and Vega in an answer, as pictures; their source on demand. */
 
-import { codeButton, textOf } from "./code.js";
-import { save } from "./code-files.js";
+import { codeButton } from "./code.js";
+import { codeOf, save } from "./code-files.js";
 import { kindOf } from "./diagram-kinds.js";
 import { drawing } from "./drawings.js";
 
@@ -46,7 +46,7 @@ function isDark() {
 async function draw(block) {
   const kind = kindOf(block);
   if (!kind) return;
-  const { svg, problem } = await drawing(kind, textOf(block), isDark());
+  const { svg, problem } = await drawing(kind, codeOf(block), isDark());
   if (!block.isConnected) return;
   block.dataset.drawn = "";
   if (svg) showPicture(block, kind, svg);
@@ -55,7 +55,7 @@ async function draw(block) {
 
 /** @param {HTMLElement} block @param {"mermaid" | "vega"} kind @param {string} svg */
 function showPicture(block, kind, svg) {
-  const words = nameOf(kind, textOf(block));
+  const words = nameOf(kind, codeOf(block));
   const address = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   const known = block.querySelector(".diagram-picture img");
   if (known instanceof HTMLImageElement) {
