@@ -3,6 +3,8 @@
 import { lastSegment, webAddress } from "./addresses.js";
 import "./citation-card.js";
 
+/** @import { Source } from "./sources.js" */
+
 /** Of a sentence that is cited. */
 const LONGEST = 300;
 
@@ -33,7 +35,7 @@ function mark(number, annotation) {
 /**
  * @param {number} number
  * @param {Annotation} annotation
- * @returns {import("./sources.js").Source}
+ * @returns {Source}
  */
 export function annotationSource(number, annotation) {
   const source = sourceOf(annotation);
