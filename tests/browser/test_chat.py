@@ -245,7 +245,8 @@ def test_anchors_become_numbers_that_lead_to_their_sources(
     expect(links.first).to_have_attribute("href", "http://example.org/b")
     expect(links.first).to_have_accessible_name("Source 2: Second")
     expect(links.last).to_have_attribute("href", "https://example.org/a?b=1")
-    expect(links.last).to_have_attribute("title", "<b>Report</b>")
+    links.last.hover()
+    expect(chat.get_by_role("tooltip").locator(".citation-title")).to_have_text("<b>Report</b>")
     expect(answer.locator("markdown-text p").last).to_have_text('<cit onclick="alert(1)">evil')
 
 
@@ -727,7 +728,7 @@ def test_everything_can_be_done_with_the_keyboard(chat: Page, socket: ScriptedSo
         reached.append(chat.evaluate("document.activeElement.innerText.trim().split('\\n')[0]"))
         chat.keyboard.press("Shift+Tab")
     foot = ["Figures:", "What the model saw", "Copy"]
-    assert reached == ["Attach files", *foot, "print(1)", "Copy", "A step"]
+    assert reached == ["Attach files", *foot, "print(1)", "Copy", "Download", "A step"]
     chat.locator(".steps summary").focus()
     chat.keyboard.press("Enter")
     expect(chat.get_by_text("What came out.")).to_be_visible()

@@ -12,7 +12,8 @@ for (const name of ["pointerover", "focusin"]) document.addEventListener(name, (
   const place = target instanceof Element ? target : null;
   const mark = place?.closest(".citation");
   if (mark instanceof HTMLElement) show(mark);
-  else if (!place?.closest(".citation-card")) hide();
+  // A pointer that only lies somewhere does not take the card from the keyboard.
+  else if (!place?.closest(".citation-card") && shown !== document.activeElement) hide();
 });
 document.addEventListener("focusout", hide);
 document.addEventListener("scroll", () => shown && card && place(card, shown.getBoundingClientRect()), { capture: true, passive: true });
