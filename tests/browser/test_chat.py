@@ -533,7 +533,7 @@ def test_a_text_from_right_to_left_has_its_marks_on_its_own_side(
 ) -> None:
     ask(chat, socket, "שלום")
     socket.write(
-        "English first.\n\n> שלום\n\n1. פריט\n\n|שם|ערך|\n|-|-|\n|א|12|\n\n```\nlet a;\n```\n"
+        "English first.\n\n> שלום\n\n1. פריט\n\n- [x] פריט\n\n|שם|ערך|\n|-|-|\n|א|12|\n\n```\nlet a;\n```\n"
     )
     socket.end()
 
@@ -542,11 +542,11 @@ def test_a_text_from_right_to_left_has_its_marks_on_its_own_side(
         """() => {
           const of = (name, side) => getComputedStyle(document.querySelector("markdown-text " + name))[side];
           return [of("blockquote", "borderRightWidth"), of("blockquote", "borderLeftWidth"),
-            of("ol", "direction"), of("td", "direction"), of("td", "textAlign"),
+            of("ol", "direction"), of("ul", "direction"), of("td", "direction"), of("td", "textAlign"),
             of(".code", "direction"), of("p", "direction")];
         }"""
     )
-    assert sides == ["3px", "0px", "rtl", "rtl", "start", "ltr", "ltr"]
+    assert sides == ["3px", "0px", "rtl", "rtl", "rtl", "start", "ltr", "ltr"]
 
 
 def test_a_step_shows_named_values_and_tables_and_its_raw_text_on_demand(
@@ -724,7 +724,7 @@ def test_everything_can_be_done_with_the_keyboard(chat: Page, socket: ScriptedSo
 
     reached = []
     chat.keyboard.press("Shift+Tab")
-    for _ in range(7):
+    for _ in range(8):
         reached.append(chat.evaluate("document.activeElement.innerText.trim().split('\\n')[0]"))
         chat.keyboard.press("Shift+Tab")
     foot = ["Figures:", "What the model saw", "Copy"]

@@ -27,8 +27,6 @@ const ATTRIBUTES = [
   "data-formula", "data-language", "data-note", "data-task", "data-title", "dir", "href", "lang", "open", "rowspan",
   "src", "start", "title",
 ];
-/** What may have a direction of its own inside of another block. */
-const BLOCKS = "li, blockquote > *, td, th, dd, dt, summary";
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const CITATION = /<cit\s+data-id=["']([\w.:-]{1,200})["']\s*>/gi;
 const STORED_PICTURE = /\.(?:png|jpe?g|gif|webp|avif|svg)$/i;
@@ -81,9 +79,8 @@ export function elementsOf(html, outline) {
   fragment.querySelectorAll("span[data-task]").forEach(showTask);
   linkFootnotes(fragment);
   fragment.querySelectorAll("h1, h2, h3, h4, h5, h6").forEach((heading) => outline.place(heading));
-  for (const block of [...fragment.children, ...fragment.querySelectorAll(BLOCKS)]) {
-    if (!block.hasAttribute("dir")) block.setAttribute("dir", "auto");
-  }
+  // The outermost blocks alone: text in an element with a direction of its own does not count for what is around it.
+  for (const block of fragment.children) if (!block.hasAttribute("dir")) block.setAttribute("dir", "auto");
   return fragment;
 }
 
@@ -185,6 +182,7 @@ function showTask(mark) {
   sign.textContent = isDone ? "☑ " : "☐ ";
   const words = document.createElement("span");
   words.className = "visually-hidden";
+  words.dir = "ltr"; // so that the direction of the list is that of what the model wrote
   words.textContent = isDone ? "Done: " : "To do: ";
   mark.closest("li")?.classList.add("task");
   mark.replaceWith(sign, words);
