@@ -356,7 +356,7 @@ def test_steps_are_shown_as_far_as_the_person_wants_and_a_failure_says_why(
 
     level.select_option("none")
     expect(page.locator(".steps")).to_have_count(0)
-    page.reload()
+    page.goto(address)
     expect(level).to_have_value("none")
 
 

@@ -41,7 +41,7 @@ function show(mark) {
     card.append(line);
   }
   mark.setAttribute("aria-describedby", card.id);
-  document.body.append(card);
+  (mark.closest("main, dialog") ?? document.body).append(card);
   place(card, mark.getBoundingClientRect());
 }
 
