@@ -4,6 +4,7 @@ const DECIMAL = new Intl.NumberFormat().formatToParts(1.5).find(({ type }) => ty
 const DAY_FIRST = new Intl.DateTimeFormat().formatToParts(0).findIndex(({ type }) => type === "day") === 0;
 const AROUND = /^(?:[$€£¥₽₹]|[A-Z]{3}(?=[\d\s+-]))?\s*|\s*(?:[$€£¥₽₹%‰]|[A-Za-zµ°Ω²³/]{1,5})?$/g;
 const NUMBER = /^[+-]?\d[\d.,'’\s]*$/;
+const GROUPS = /^[+-]?\d{1,3}(?:[.,]\d{2,3})+(?:[.,]\d+)?$/;
 const WORDS = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
 /**
@@ -27,6 +28,8 @@ export function numberOf(cell) {
   const plain = written.replace(/['’\s]/g, "");
   const points = plain.split(".").length - 1;
   const commas = plain.split(",").length - 1;
+  // Such as the day 3.1.2026.
+  if ((points > 1 || commas > 1) && !GROUPS.test(plain)) return null;
   const decimal = points && commas ? (plain.lastIndexOf(".") > plain.lastIndexOf(",") ? "." : ",") : decimalOf(plain, points, commas);
   const value = Number(decimal === "," ? plain.replaceAll(".", "").replace(",", ".") : plain.replaceAll(",", ""));
   return Number.isNaN(value) ? null : value;

@@ -26,7 +26,11 @@ async function draw(spec, dark) {
   let problem;
   const logger = {
     level: () => logger,
-    warn: () => logger,
+    /** @param {unknown[]} words */
+    warn: (...words) => {
+      if (words[0] === "Loading failed") problem ??= new Error(REFUSED);
+      return logger;
+    },
     info: () => logger,
     debug: () => logger,
     /** @param {any} error */
