@@ -273,6 +273,9 @@ CONTENT_SECURITY_POLICY = {
         "font-src": [SELF],
         "connect-src": [SELF],
         "manifest-src": [SELF],
+        "media-src": [SELF, "data:"],
+        # Also what a frame may turn to by itself, so that it carries nothing to other hosts.
+        "frame-src": [SELF],
         "form-action": [SELF],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],

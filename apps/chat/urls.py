@@ -10,6 +10,7 @@ from apps.chat import (
     key_page,
     memory_page,
     rail_views,
+    sandboxes,
     sent_requests,
     team_conversations,
     team_page,
@@ -122,5 +123,7 @@ urlpatterns: list[URLPattern] = [
     path("notes/<int:pk>/forget/", note_changes.forget, name="note-forget"),
     path("chat/<slug:slug>/files/", file_views.upload, name="upload"),
     path("chat/<slug:slug>/<uuid:conversation>/files/", file_views.listing, name="files"),
+    path("frames/artifact/", sandboxes.artifact, name="artifact-frame"),
+    path("frames/diagram/", sandboxes.diagram, name="diagram-frame"),
     path("files/<str:bucket>/<path:name>", file_views.file, name="file"),
 ]

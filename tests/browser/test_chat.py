@@ -245,7 +245,8 @@ def test_anchors_become_numbers_that_lead_to_their_sources(
     expect(links.first).to_have_attribute("href", "http://example.org/b")
     expect(links.first).to_have_accessible_name("Source 2: Second")
     expect(links.last).to_have_attribute("href", "https://example.org/a?b=1")
-    expect(links.last).to_have_attribute("title", "<b>Report</b>")
+    links.last.hover()
+    expect(chat.get_by_role("tooltip").locator(".citation-title")).to_have_text("<b>Report</b>")
     expect(answer.locator("markdown-text p").last).to_have_text('<cit onclick="alert(1)">evil')
 
 
@@ -573,7 +574,7 @@ def test_a_text_from_right_to_left_has_its_marks_on_its_own_side(
 ) -> None:
     ask(chat, socket, "שלום")
     socket.write(
-        "English first.\n\n> שלום\n\n1. פריט\n\n|שם|ערך|\n|-|-|\n|א|12|\n\n```\nlet a;\n```\n"
+        "English first.\n\n> שלום\n\n1. פריט\n\n- [x] פריט\n\n|שם|ערך|\n|-|-|\n|א|12|\n\n```\nlet a;\n```\n"
     )
     socket.end()
 
@@ -582,11 +583,11 @@ def test_a_text_from_right_to_left_has_its_marks_on_its_own_side(
         """() => {
           const of = (name, side) => getComputedStyle(document.querySelector("markdown-text " + name))[side];
           return [of("blockquote", "borderRightWidth"), of("blockquote", "borderLeftWidth"),
-            of("ol", "direction"), of("td", "direction"), of("td", "textAlign"),
+            of("ol", "direction"), of("ul", "direction"), of("td", "direction"), of("td", "textAlign"),
             of(".code", "direction"), of("p", "direction")];
         }"""
     )
-    assert sides == ["3px", "0px", "rtl", "rtl", "start", "ltr", "ltr"]
+    assert sides == ["3px", "0px", "rtl", "rtl", "rtl", "start", "ltr", "ltr"]
 
 
 def test_a_step_shows_named_values_and_tables_and_its_raw_text_on_demand(
@@ -764,12 +765,12 @@ def test_everything_can_be_done_with_the_keyboard(chat: Page, socket: ScriptedSo
 
     reached = []
     chat.keyboard.press("Shift+Tab")
-    for _ in range(7):
+    for _ in range(8):
         reached.append(chat.evaluate("document.activeElement.innerText.trim().split('\\n')[0]"))
         chat.keyboard.press("Shift+Tab")
     # The buttons below a turn are one stop, and have no text.
     foot = ["Why this answer:", ""]
-    assert reached == ["Attach files", *foot, "print(1)", "Copy", "A step", ""]
+    assert reached == ["Attach files", *foot, "print(1)", "Copy", "Download", "A step", ""]
     chat.locator(".steps summary").focus()
     chat.keyboard.press("Enter")
     expect(chat.get_by_text("What came out.")).to_be_visible()

@@ -1,7 +1,7 @@
 // Bundles the third-party browser code into the apps that use it, with licences and hashes.
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -10,11 +10,12 @@ const root = join(here, "..", "..");
 const modules = join(here, "node_modules");
 
 const icons = [
-  "archive", "archive-restore", "arrow-down", "arrow-up", "check", "chevron-left", "chevron-right", "circle-alert",
-  "clock", "copy", "download", "ellipsis", "external-link", "file-text", "files", "folder",
-  "folder-plus", "image", "layout-grid", "loader-circle", "log-in", "log-out", "monitor", "moon",
-  "notebook-pen", "panel-left", "paperclip", "pencil", "pin", "plus", "refresh-cw", "search",
-  "settings", "square", "sun", "trash-2", "triangle-alert", "volume-2", "wifi-off", "x",
+  "archive", "archive-restore", "arrow-down", "arrow-up", "arrow-up-down", "check", "chevron-left",
+  "chevron-right", "circle-alert", "clock", "code", "copy", "download", "ellipsis", "external-link", "eye",
+  "file-text", "files", "folder", "folder-plus", "image", "layout-grid", "loader-circle", "log-in", "log-out",
+  "maximize-2", "minimize-2", "monitor", "moon", "notebook-pen", "panel-left", "paperclip", "pencil", "pin",
+  "plus", "refresh-cw", "search", "settings", "square", "sun", "text-wrap", "trash-2", "triangle-alert",
+  "volume-2", "wifi-off", "x", "zoom-in", "zoom-out",
 ];
 
 const targets = [
@@ -30,6 +31,20 @@ const highlighter = {
     }));
   },
 };
+
+// Formulas in diagrams stay as they are written: KaTeX would be a tenth of the file.
+const noFormulas = {
+  name: "no-formulas",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^katex$/ }, ({ importer }) =>
+      importer.includes("node_modules/mermaid/") ? { path: "katex", namespace: "left-out" } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "export default {};" }));
+  },
+};
+
+// A frame without an origin loads plain scripts, but modules only with a permission of the server.
+const classic = new Set(["mermaid.js"]);
 
 for (const target of targets) await vendor(target);
 
@@ -62,11 +77,11 @@ async function bundle(entry) {
     bundle: true,
     charset: "utf8",
     entryPoints: [entry],
-    format: "esm",
+    format: classic.has(basename(entry)) ? "iife" : "esm",
     legalComments: "none",
     metafile: true,
     minify: true,
-    plugins: [highlighter],
+    plugins: [highlighter, noFormulas],
     target: "es2022",
     write: false,
   });
@@ -74,8 +89,9 @@ async function bundle(entry) {
   const code = outputFiles[0].text.replace(/^\/\/# sourceMappingURL=.*$/gm, "");
   const packages = Object.entries(Object.values(metafile.outputs)[0].inputs)
     .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
-    .map(([path]) => path.match(/.*node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1])
-    .filter(Boolean);
+    .map(([path]) => path.match(/^(node_modules\/(?:@[^/]+\/)?[^/]+\/)+/)?.[0])
+    .filter(Boolean)
+    .map((folder) => folder.slice("node_modules/".length, -1));
   return { code, packages };
 }
 
@@ -86,6 +102,7 @@ async function write(path, code, names) {
   return { sha256: createHash("sha256").update(code).digest("hex"), packages };
 }
 
+/** @param name as `mermaid/node_modules/marked` where a package brings its own */
 async function manifest(name) {
   return JSON.parse(await readFile(join(modules, name, "package.json"), "utf8"));
 }
@@ -94,8 +111,13 @@ async function licence(name) {
   const { version, license } = await manifest(name);
   const found = (await readdir(join(modules, name))).filter((file) => /^(licen[cs]e|copying)/i.test(file)).sort();
   const texts = await Promise.all(found.map((file) => readFile(join(modules, name, file), "utf8")));
-  const text = texts.join("\n\n").trim() || `Licensed under ${license}; the package brings no licence text.`;
+  const text = texts.join("\n\n").trim() || (await licenceInReadme(name)) || `Licensed under ${license}; the package brings no licence text.`;
   return `${"=".repeat(78)}\n${name} ${version} (${license})\n${"=".repeat(78)}\n\n${text}\n`;
+}
+
+async function licenceInReadme(name) {
+  const readme = await readFile(join(modules, name, "README.md"), "utf8").catch(() => "");
+  return readme.match(/^#+ Licen[cs]e\s*$([\s\S]*?)(?=^#|(?![\s\S]))/m)?.[1].trim();
 }
 
 async function sprite(names) {

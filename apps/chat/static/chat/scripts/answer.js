@@ -11,6 +11,7 @@ import { stepList } from "./steps.js";
 import "./answer-foot.js";
 import "./interaction.js";
 import "./markdown.js";
+import "./step-activity.js";
 
 /**
  * @import { Answer, Part } from "./answers.js"
@@ -70,7 +71,7 @@ export class ChatAnswer extends LitElement {
         (part) => part, // what is written into a card must not come into another one
         (part) => this.#part(answer, part, going),
       )}
-      ${cardsAndSources(answer.attachments)}
+      ${cardsAndSources(answer.attachments, answer.annotations)}
       ${answer.continued
         ? html`<p class="notice">${icon("refresh-cw")}Continued after an interruption.</p>`
         : nothing}
@@ -92,7 +93,9 @@ export class ChatAnswer extends LitElement {
 
   /** @param {Answer} answer @param {Part} part @param {boolean} going */
   #part(answer, part, going) {
-    if (part.kind === "steps") return stepList(part.steps, () => this.requestUpdate(), answer.expired);
+    if (part.kind === "steps")
+      return html`<step-activity .steps=${part.steps}
+        .list=${stepList(part.steps, () => this.requestUpdate(), answer.expired)}></step-activity>`;
     if (part.kind === "notice") return html`<p class="notice" dir="auto">${icon("circle-alert")}${part.text}</p>`;
     if (part.kind === "interaction")
       return html`<chat-interaction .interaction=${part.interaction} .version=${answer.version}

@@ -9,21 +9,33 @@ import "./markdown.js";
 /** @import { Attachment } from "./frames.js" */
 
 const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif|svg\+xml)$/i;
+const MEDIA = /^(audio|video)\/[\w.+-]+$/i;
 const WORDS = /^(?:text\/(?!html)[\w.+-]+|application\/(?:[\w.+-]+\+)?json)$/i;
 
 /** @param {Attachment[]} attachments */
 export function attachmentCards(attachments) {
   if (!attachments.length) return nothing;
-  return html`<ul class="attachments" aria-label="Attachments">
+  const pictures = attachments.filter(isShown).length;
+  return html`<ul class="attachments ${pictures > 1 ? "gallery" : ""}" aria-label="Attachments">
     ${attachments.map((attachment) => html`<li>${card(attachment)}</li>`)}
   </ul>`;
+}
+
+/** @param {Attachment} attachment @returns {string} the address of a picture that is shown here, or "" */
+function isShown(attachment) {
+  return PICTURE.test(attachment.type ?? "") ? pictureAddress(attachment) : "";
 }
 
 /** @param {Attachment} attachment */
 function card(attachment) {
   const { type = "", data } = attachment;
-  const picture = PICTURE.test(type) ? pictureAddress(attachment) : "";
+  const picture = isShown(attachment);
   if (picture) return pictureCard(attachment, picture);
+  const media = MEDIA.exec(type)?.[1].toLowerCase();
+  if (media) {
+    const address = mediaAddress(attachment);
+    if (address) return mediaCard(attachment, media, address);
+  }
   if (data && WORDS.test(type)) return wordsCard(attachment, data);
   if (data) return downloadCard(attachment, data);
   const stored = fileAddress(attachment.url ?? "");
@@ -38,7 +50,7 @@ function storedCard(attachment, address) {
     return html`<file-preview .address=${address} .name=${name} .type=${type}></file-preview>`;
   }
   const detail = type.split(";")[0];
-  if (/^(?:application\/pdf|audio\/.+|video\/.+)$/.test(type)) {
+  if (/^application\/pdf$/.test(type)) {
     return html`<a class="attachment file" href=${address} target="_blank" rel="noopener">
       ${icon("file-text")}${labels(attachment, detail)}${icon("external-link")}
     </a>`;
@@ -59,11 +71,36 @@ function pictureAddress({ type, url, data }) {
 function pictureCard(attachment, address) {
   const stored = fileAddress(attachment.url ?? "");
   const name = nameOf(attachment);
+  const image = html`<img src=${address} alt=${name} loading="lazy" @error=${markMissing} />`;
   return html`<figure class="attachment picture">
-    <img src=${address} alt="" loading="lazy" @error=${markMissing} />
+    ${stored
+      ? html`<a href=${stored.pathname} target="_blank" rel="noopener" data-zoom>${image}</a>`
+      : html`<button type="button" class="zoom" data-zoom>${image}</button>`}
     <figcaption>
       ${stored ? html`<a href=${stored.pathname} target="_blank" rel="noopener">${name}</a>` : name}
       ${sourceLink(attachment)}
+    </figcaption>
+  </figure>`;
+}
+
+/** @param {Attachment} attachment @returns {string} "" for what is elsewhere */
+function mediaAddress({ type, url, data }) {
+  if (data) return data.startsWith("data:") ? data : `data:${type};base64,${data}`;
+  return fileAddress(url ?? "")?.pathname ?? "";
+}
+
+/** @param {Attachment} attachment @param {string} kind "audio" or "video" @param {string} address */
+function mediaCard(attachment, kind, address) {
+  const name = nameOf(attachment);
+  return html`<figure class="attachment media">
+    ${kind === "audio"
+      ? html`<audio controls preload="metadata" src=${address} aria-label=${name}></audio>`
+      : html`<video controls preload="metadata" src=${address} aria-label=${name}></video>`}
+    <figcaption>
+      <span class="attachment-name" dir="auto">${name}</span>
+      <a class="quiet" href=${address.startsWith("data:") ? address : `${address}?download`} download=${name} title="Download">
+        ${icon("download")}<span class="visually-hidden">Download ${name}</span>
+      </a>
     </figcaption>
   </figure>`;
 }
@@ -84,9 +121,28 @@ function wordsCard(attachment, data) {
 function downloadCard(attachment, data) {
   // As bytes without a type: shown in a tab, a page of the model's would run as one of ours.
   const address = `data:application/octet-stream;base64,${data.replace(/^data:[^,]*,/, "")}`;
-  return html`<a class="attachment file" href=${address} download=${nameOf(attachment)}>
+  const name = nameOf(attachment);
+  const link = html`<a class="attachment file" href=${address} download=${name}>
     ${icon("file-text")}${labels(attachment, "Download")}
   </a>`;
+  if (!/^text\/html\b/i.test(attachment.type ?? "")) return link;
+  return html`${link}<button type="button" class="button" @click=${openPage}>${icon("eye")}Preview ${name}</button>`;
+
+  /** @param {Event} event */
+  async function openPage({ currentTarget }) {
+    const { open } = await import("./artifact-panel.js");
+    await open([{ title: name, language: "html", text: textOf(data) }], 0, /** @type {HTMLElement} */ (currentTarget));
+  }
+}
+
+/** @param {string} data in base64, or as it is @returns {string} */
+function textOf(data) {
+  try {
+    const bytes = Uint8Array.from(atob(data.replace(/^data:[^,]*,/, "")), (sign) => sign.charCodeAt(0));
+    return new TextDecoder().decode(bytes);
+  } catch {
+    return data;
+  }
 }
 
 /** @param {Attachment} attachment */

@@ -1,6 +1,12 @@
 /** Anchors in an answer, as small numbers that lead to the sources behind them. */
 
 import { lastSegment, webAddress } from "./addresses.js";
+import "./citation-card.js";
+
+/** @import { Source } from "./sources.js" */
+
+/** Of a sentence that is cited. */
+const LONGEST = 300;
 
 /**
  * What an application tells of one source. It is untrusted, like everything of a model.
@@ -22,18 +28,30 @@ export function showCitations(root, annotations) {
 
 /** @param {number} number @param {Annotation} annotation */
 function mark(number, annotation) {
+  const { place, address, sentence } = annotationSource(number, annotation);
+  return citationMark(String(number), place, address, sentence);
+}
+
+/**
+ * @param {number} number
+ * @param {Annotation} annotation
+ * @returns {Source}
+ */
+export function annotationSource(number, annotation) {
   const source = sourceOf(annotation);
   const where = webAddress(text(source.url) || text(source.reference_url));
   const place = where?.origin === location.origin ? lastSegment(where.pathname) : where?.host;
-  return citationMark(String(number), text(source.title) || place || "", where?.href ?? "");
+  const sentence = text(source.quote ?? source.cited_text ?? source.snippet).slice(0, LONGEST);
+  return { number: String(number), place: text(source.title) || place || "", sentence, address: where?.href ?? "" };
 }
 
 /**
  * @param {string} number
  * @param {string} title
  * @param {string} address where a browser may go, or ""
+ * @param {string} [quote] the sentence that is cited
  */
-export function citationMark(number, title, address) {
+export function citationMark(number, title, address, quote = "") {
   const element = document.createElement(address ? "a" : "span");
   if (element instanceof HTMLAnchorElement) {
     element.href = address;
@@ -42,9 +60,15 @@ export function citationMark(number, title, address) {
     element.setAttribute("aria-label", `Source ${number}: ${title}`);
   }
   element.className = "citation";
-  element.title = title;
+  Object.assign(element.dataset, { title, quote, host: address && hostOf(address) });
   element.textContent = number;
   return element;
+}
+
+/** @param {string} address @returns {string} "" on this installation */
+function hostOf(address) {
+  const { origin, host } = new URL(address);
+  return origin === location.origin ? "" : host;
 }
 
 /** @param {Annotation} annotation */

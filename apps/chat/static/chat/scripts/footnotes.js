@@ -50,9 +50,7 @@ function pieces(text, sources) {
 
 /** @param {Source} source */
 function footnote({ number, place, sentence, address }) {
-  const mark = citationMark(number, place, address);
-  mark.title = `${place}: “${sentence}”`;
-  return mark;
+  return citationMark(number, place, address, `“${sentence}”`);
 }
 
 /** @param {HTMLElement} mark */

@@ -12,7 +12,7 @@ export const footnoteMarks = {
     const found = MARK.exec(source);
     return found ? { type: "footnoteMark", raw: found[0], label: found[1] } : undefined;
   },
-  renderer: (/** @type {{label: string}} */ { label }) => `<sup>${label}</sup>`,
+  renderer: (/** @type {{label: string}} */ { label }) => `<sup data-footnote="${label}">${label}</sup>`,
 };
 
 /** @type {any} the note itself */
@@ -29,6 +29,42 @@ export const footnoteTexts = {
   },
   /** @this {any} @param {{label: string, tokens: unknown[]}} token */
   renderer({ label, tokens }) {
-    return `<p><small><sup>${label}</sup> ${this.parser.parseInline(tokens)}</small></p>\n`;
+    return `<p data-footnote-text="${label}"><small><sup>${label}</sup> ${this.parser.parseInline(tokens)}</small></p>\n`;
   },
 };
+
+/** Marks become buttons that lead to their notes, and each note leads back. @param {ParentNode} root */
+export function linkFootnotes(root) {
+  for (const mark of root.querySelectorAll("sup[data-footnote]")) {
+    mark.replaceChildren(footnoteButton(mark.textContent ?? "", `Footnote ${mark.textContent}`));
+  }
+  for (const note of root.querySelectorAll("p[data-footnote-text]")) {
+    note.setAttribute("tabindex", "-1");
+    note.append(" ", footnoteButton("↩", `Back to the text of footnote ${note.getAttribute("data-footnote-text")}`));
+  }
+}
+
+/** @param {string} words @param {string} label */
+function footnoteButton(words, label) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "footnote-button";
+  button.setAttribute("aria-label", label);
+  button.textContent = words;
+  return button;
+}
+
+/** @param {Event} event a click somewhere in rendered Markdown */
+export function followFootnote(event) {
+  const button = event.target instanceof Element ? event.target.closest(".footnote-button") : null;
+  const text = button?.closest("markdown-text");
+  if (!button || !text) return;
+  const label = button.closest("sup[data-footnote]")?.getAttribute("data-footnote");
+  const back = button.closest("p[data-footnote-text]")?.getAttribute("data-footnote-text");
+  const place = label
+    ? text.querySelector(`p[data-footnote-text="${label}"]`)
+    : text.querySelector(`sup[data-footnote="${back}"] button`);
+  if (!(place instanceof HTMLElement)) return;
+  place.scrollIntoView({ block: "nearest" });
+  place.focus({ preventScroll: true });
+}

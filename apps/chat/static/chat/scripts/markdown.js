@@ -5,13 +5,17 @@
  * back over blocks that looked finished.
  */
 
-import { colourCode, copyCode, frameCode } from "./code.js";
+import { colourCode, frameCode, useCode } from "./code.js";
 import { showCitations } from "./citations.js";
+import { kindOf } from "./diagram-kinds.js";
 import { showFootnotes } from "./footnotes.js";
 import { growingBlock } from "./growing.js";
 import { showFormulas } from "./maths.js";
+import { followFootnote } from "./markdown-footnotes.js";
 import { showNotes } from "./note-links.js";
+import "./pictures.js";
 import { blocksOf, elementsOf, htmlOf, Outline } from "./safe.js";
+import { dressTables, useTable } from "./table-buttons.js";
 
 /**
  * @import { Annotation } from "./citations.js"
@@ -45,7 +49,9 @@ export class MarkdownText extends HTMLElement {
 
   constructor() {
     super();
-    this.addEventListener("click", copyCode);
+    this.addEventListener("click", useCode);
+    this.addEventListener("click", useTable);
+    this.addEventListener("click", followFootnote);
   }
 
   connectedCallback() {
@@ -128,7 +134,7 @@ export class MarkdownText extends HTMLElement {
     /** @param {string} html */
     const render = (html) => this.#elements(html, this.#outline.copy());
     const rest = render(htmlOf(open));
-    frameCode(rest);
+    frameCode(rest, false);
     this.#tail = [...rest.childNodes];
     this.append(rest);
     this.#growing = growingBlock(open, this.#tail, (text) => render(htmlOf(blocksOf(text))));
@@ -199,9 +205,19 @@ function countFinished(blocks, length) {
 
 /** @param {DocumentFragment} fragment whose code and formulas are complete */
 function finish(fragment) {
-  frameCode(fragment);
+  frameCode(fragment, true);
+  dressTables(fragment);
   void colourCode(fragment);
+  void drawDiagrams(fragment);
   void showFormulas(fragment);
   void showNotes(fragment);
   return fragment;
+}
+
+/** @param {DocumentFragment} fragment that is about to be put into the page */
+async function drawDiagrams(fragment) {
+  const blocks = [...fragment.querySelectorAll(".code")].filter((block) => block instanceof HTMLElement).filter(kindOf);
+  if (!blocks.length) return;
+  const { showDiagrams } = await import("./diagrams.js");
+  showDiagrams(blocks);
 }

@@ -296,7 +296,7 @@ function editLast(event) {
 /** @param {KeyboardEvent} event */
 function stopByKey(event) {
   if (event.key !== "Escape" || event.shiftKey || event.defaultPrevented || event.isComposing) return;
-  if (document.querySelector("dialog[open], :popover-open")) return;
+  if (document.querySelector("dialog:modal, :popover-open")) return;
   session.stop();
 }
 

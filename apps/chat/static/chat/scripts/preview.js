@@ -50,6 +50,9 @@ export class FilePreview extends LitElement {
       ${this.#content()}
       <p class="preview-foot">
         <a href="${this.address}?download" download=${this.name}>${icon("download")}Download</a>
+        ${/^text\/html\b/i.test(this.type)
+          ? html`<button type="button" class="link" @click=${this.#openPage}>${icon("eye")}Preview</button>`
+          : nothing}
         ${this.size > MOST_BYTES
           ? html`<span>The beginning of ${sizeText(this.size)}</span>`
           : nothing}
@@ -81,6 +84,16 @@ export class FilePreview extends LitElement {
         </table>
       </div>
       ${isMore ? html`<p class="preview-foot">The first ${rows.length} rows</p>` : nothing}`;
+  }
+
+  /** @param {Event} event */
+  async #openPage({ currentTarget }) {
+    const { openFile } = await import("./artifact-panel.js");
+    try {
+      await openFile(this.address, this.name, "html", /** @type {HTMLElement} */ (currentTarget));
+    } catch {
+      this.problem = "The file could not be loaded. Check the connection and try again.";
+    }
   }
 
   /** @param {Event} event */

@@ -9,9 +9,10 @@ import DOMPurify from "../vendor/dompurify.js";
 import { Marked } from "../vendor/marked.js";
 import { fileAddress, isConversation } from "./addresses.js";
 import { iconElement } from "./icons.js";
-import { footnoteMarks, footnoteTexts } from "./markdown-footnotes.js";
+import { footnoteMarks, footnoteTexts, linkFootnotes } from "./markdown-footnotes.js";
 import { formulaBlocks, formulas } from "./maths.js";
 import { noteLinks } from "./note-links.js";
+import { frameTable } from "./table-buttons.js";
 
 /** @typedef {{type: string, raw: string, items?: {raw: string}[]}} Token a block of Markdown, as marked reads it */
 
@@ -22,12 +23,15 @@ const TAGS = [
   "tr", "u", "ul", "var",
 ];
 const ATTRIBUTES = [
-  "align", "alt", "colspan", "data-cit", "data-formula", "data-language", "data-note", "dir", "href", "lang", "open", "rowspan",
+  "align", "alt", "colspan", "data-cit", "data-footnote", "data-footnote-text",
+  "data-formula", "data-language", "data-note", "data-task", "data-title", "dir", "href", "lang", "open", "rowspan",
   "src", "start", "title",
 ];
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const CITATION = /<cit\s+data-id=["']([\w.:-]{1,200})["']\s*>/gi;
 const STORED_PICTURE = /\.(?:png|jpe?g|gif|webp|avif|svg)$/i;
+/** The name of a file behind the language of a code block. */
+const TITLE = /\b(?:title|file|filename)=(?:"([^"<>&]{1,120})"|([^\s"<>&]{1,120}))|\s([\w./-]{1,110}\.\w{1,10})(?=\s|$)/;
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,/i;
 
 const marked = new Marked({ gfm: true, async: false });
@@ -37,9 +41,11 @@ marked.use({
     code({ text, lang, escaped }) {
       const language = (lang ?? "").match(/^[\w+#.-]+/)?.[0].toLowerCase() ?? "";
       const body = (escaped ? text : escapeText(text)).replace(/\n$/, "");
-      return `<pre><code${language ? ` data-language="${language}"` : ""}>${body}\n</code></pre>\n`;
+      const title = TITLE.exec(lang ?? "")?.slice(1).find(Boolean) ?? "";
+      const attributes = `${language ? ` data-language="${language}"` : ""}${title ? ` data-title="${escapeText(title)}"` : ""}`;
+      return `<pre><code${attributes}>${body}\n</code></pre>\n`;
     },
-    checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+    checkbox: ({ checked }) => `<span data-task="${checked ? "done" : "open"}"></span>`,
     html: ({ text }) => plainTags(text),
   },
 });
@@ -69,8 +75,11 @@ export function elementsOf(html, outline) {
   });
   fragment.querySelectorAll("img").forEach(holdImage);
   fragment.querySelectorAll("a").forEach(holdLink);
-  fragment.querySelectorAll("table").forEach(letScroll);
+  fragment.querySelectorAll("table").forEach(frameTable);
+  fragment.querySelectorAll("span[data-task]").forEach(showTask);
+  linkFootnotes(fragment);
   fragment.querySelectorAll("h1, h2, h3, h4, h5, h6").forEach((heading) => outline.place(heading));
+  // The outermost blocks alone: text in an element with a direction of its own does not count for what is around it.
   for (const block of fragment.children) if (!block.hasAttribute("dir")) block.setAttribute("dir", "auto");
   return fragment;
 }
@@ -104,6 +113,7 @@ function holdImage(image) {
   if (PICTURE.test(address)) {
     if (!image.hasAttribute("alt")) image.alt = "";
     image.loading = "lazy";
+    if (!image.closest("a")) zoomOnClick(image);
     return;
   }
   const stored = fileAddress(address);
@@ -122,10 +132,22 @@ function holdImage(image) {
   image.replaceWith(link);
 }
 
+/** @param {HTMLImageElement} image that has no address of its own */
+function zoomOnClick(image) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "zoom";
+  button.dataset.zoom = "";
+  if (!image.alt) button.setAttribute("aria-label", "Picture");
+  image.replaceWith(button);
+  button.append(image);
+}
+
 /** A picture is shown no higher than the page; its link shows all of it. @param {HTMLImageElement} image @param {string} address */
 function openOnClick(image, address) {
   const link = document.createElement("a");
   link.setAttribute("href", address); // made absolute with the other links
+  link.dataset.zoom = "";
   link.setAttribute("aria-label", image.alt || "Picture");
   image.replaceWith(link);
   link.append(image);
@@ -142,20 +164,28 @@ function holdLink(link) {
   }
   link.target = "_blank";
   link.rel = "noopener noreferrer";
+  if (/^https?:/i.test(address) && link.host !== location.host) markForeign(link);
 }
 
-/** @param {HTMLTableElement} table */
-function letScroll(table) {
-  if (table.parentElement?.classList.contains("table")) return;
-  const frame = document.createElement("div");
-  frame.className = "table";
-  frame.tabIndex = 0;
-  frame.setAttribute("role", "group");
-  const columns = [...table.querySelectorAll("thead th")].map((cell) => cell.textContent?.trim()).filter(Boolean);
-  const words = columns.length ? `Table: ${columns.join(", ")}` : "Table";
-  frame.setAttribute("aria-label", words.length > 200 ? `${words.slice(0, 199)}…` : words);
-  table.replaceWith(frame);
-  frame.append(table);
+/** A link that leaves this installation says where it leads. @param {HTMLAnchorElement} link */
+function markForeign(link) {
+  link.title = link.host;
+  link.classList.add("foreign");
+  if (!link.querySelector("img, svg")) link.append(iconElement("external-link"));
+}
+
+/** @param {Element} mark of a list of tasks, which nobody can tick here */
+function showTask(mark) {
+  const isDone = mark.getAttribute("data-task") === "done";
+  const sign = document.createElement("span");
+  sign.setAttribute("aria-hidden", "true");
+  sign.textContent = isDone ? "☑ " : "☐ ";
+  const words = document.createElement("span");
+  words.className = "visually-hidden";
+  words.dir = "ltr"; // so that the direction of the list is that of what the model wrote
+  words.textContent = isDone ? "Done: " : "To do: ";
+  mark.closest("li")?.classList.add("task");
+  mark.replaceWith(sign, words);
 }
 
 /**

@@ -3,7 +3,9 @@
 import { html, nothing } from "../vendor/lit.js";
 import { webAddress } from "./addresses.js";
 import { attachmentCards } from "./attachments.js";
+import { annotationSource } from "./citations.js";
 
+/** @import { Annotation } from "./citations.js" */
 /** @import { Attachment } from "./frames.js" */
 
 /**
@@ -25,10 +27,14 @@ export function sourcesOf(attachments) {
   return found.sort((one, other) => Number(one.number) - Number(other.number));
 }
 
-/** What stands below a text: citations as a list, everything else as cards. @param {Attachment[]} attachments */
-export function cardsAndSources(attachments) {
+/**
+ * What stands below a text: citations as a list, everything else as cards.
+ * @param {Attachment[]} attachments @param {Annotation[]} [annotations] of anchors in the text
+ */
+export function cardsAndSources(attachments, annotations = []) {
+  const told = annotations.map((annotation, index) => annotationSource(index + 1, annotation)).filter(({ place }) => place);
   return html`${attachmentCards(attachments.filter((attachment) => !sourceOf(attachment)))}
-    ${sourceList(sourcesOf(attachments))}`;
+    ${sourceList([...sourcesOf(attachments), ...told])}`;
 }
 
 /** @param {Attachment} attachment @returns {Source | null} null for one that cites nothing */
@@ -56,7 +62,7 @@ function entry({ number, place, sentence, address }) {
       ${address
         ? html`<a href=${address} target="_blank" rel="noopener noreferrer">${place}</a>${host(address)}`
         : place}
-      <q>${sentence}</q>
+      ${sentence ? html`<q>${sentence}</q>` : nothing}
     </div>`;
 }
 

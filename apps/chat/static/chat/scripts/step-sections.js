@@ -4,6 +4,7 @@ const HEADING = /^> #{4,5} (.{1,60}?):?\s*$/;
 const ENTRY = /^\*\*\*(.{1,80}?):\*\*\* ?(.*)$/;
 const FENCE = /^(`{3,})/;
 const WHOLE = /^(`{3,})(?:json)?\n([\s\S]*)\n\1$/;
+const LONGEST_CAUSE = 200;
 
 /**
  * @typedef {{heading: string, text: string}} Section the first one may have no heading
@@ -35,6 +36,13 @@ export function valueOf(text) {
   } catch {
     return null;
   }
+}
+
+/** @param {string} text of a step that failed @returns {string} the first line of its error, or "" */
+export function causeOf(text) {
+  const section = sectionsOf(text).findLast(({ heading }) => heading === "Error");
+  const line = section?.text.split("\n").find((one) => one.trim() && !FENCE.test(one)) ?? "";
+  return line.length > LONGEST_CAUSE ? `${line.slice(0, LONGEST_CAUSE - 1)}…` : line;
 }
 
 /**

@@ -68,7 +68,8 @@ export class StepText extends LitElement {
 
   /** @param {Section} section */
   #section({ heading, text }) {
-    return html`${heading ? html`<h3>${heading}</h3>` : nothing} ${this.#body(text)}`;
+    const kind = heading === "Error" ? "step-error" : "";
+    return html`${heading ? html`<h3 class=${kind}>${heading}</h3>` : nothing} ${this.#body(text)}`;
   }
 
   /** @param {string} text */
@@ -114,7 +115,7 @@ export class StepText extends LitElement {
 
   /** @param {string} text */
   #string(text) {
-    if (PICTURE.test(text)) return html`<img src=${text} alt="" />`;
+    if (PICTURE.test(text)) return html`<button type="button" class="zoom" data-zoom aria-label="Picture"><img src=${text} alt="" /></button>`;
     const isLong = text.length > MOST_CHARACTERS;
     this.isCut ||= isLong;
     return html`<span class="step-string" dir="auto">${isLong && !this.all ? `${text.slice(0, MOST_CHARACTERS)}…` : text}</span>`;

@@ -5,6 +5,7 @@ import { secondsText } from "./durations.js";
 import { helperButtons } from "./helper-buttons.js";
 import { icon } from "./icons.js";
 import { cardsAndSources, sourcesOf } from "./sources.js";
+import { causeOf } from "./step-sections.js";
 import "./step-text.js";
 
 /** @import { Step } from "./answers.js" */
@@ -40,7 +41,7 @@ function stepItem(step, redraw, expired) {
   return html`<li class="step ${isExpired ? "expired" : ""}" data-state=${step.state}
     title=${isExpired ? EXPIRED : nothing}>
     ${hasMore(step) ? foldedStep(step, words, redraw) : html`<div class="step-line">${words}</div>`}
-    ${helperButtons(step)}
+    ${step.state === "failed" && !step.unfolded ? cause(step) : nothing} ${helperButtons(step)}
     ${step.children.length ? stepList(step.children, redraw, expired) : nothing}
   </li>`;
 }
@@ -71,6 +72,12 @@ function line({ title, state, seconds }, isExpired) {
     <span class="step-state ${state === "done" ? "visually-hidden" : ""}">${words}</span>
     ${isExpired ? html`<span class="visually-hidden">, not read by the model any more</span>` : nothing}
     ${seconds === null ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
+}
+
+/** Why it failed, without unfolding it. @param {Step} step */
+function cause({ text }) {
+  const words = causeOf(text);
+  return words ? html`<p class="step-cause" dir="auto">${words}</p>` : nothing;
 }
 
 /** What went in and came out. @param {Step} step @returns {unknown} what Lit draws */

@@ -1,0 +1,69 @@
+/** A worker that draws charts of Vega and Vega-Lite as SVG: nothing is loaded, and expressions are interpreted. */
+
+import { compile, expressionInterpreter, parse, View } from "../vendor/vega.js";
+
+const WIDTH = 560;
+const REFUSED = "A chart can only show data that stands in it.";
+
+/** @returns {Promise<never>} */
+const refuse = () => Promise.reject(new Error(REFUSED));
+const loader = { load: refuse, sanitize: refuse, http: refuse, file: refuse, options: {} };
+
+addEventListener("message", async ({ data: { id, text, dark } }) => {
+  try {
+    postMessage({ id, svg: await draw(JSON.parse(text), dark) });
+  } catch (error) {
+    postMessage({ id, problem: String(/** @type {any} */ (error)?.message ?? error).slice(0, 400) });
+  }
+});
+
+/** @param {any} spec @param {boolean} dark @returns {Promise<string>} */
+async function draw(spec, dark) {
+  const isWhole = /\/schema\/vega\/v/.test(spec.$schema ?? "") || Array.isArray(spec.marks);
+  const config = configOf(dark);
+  const chart = isWhole ? spec : compile(sized(spec), { config }).spec;
+  /** @type {Error | undefined} */
+  let problem;
+  const logger = {
+    level: () => logger,
+    /** @param {unknown[]} words */
+    warn: (...words) => {
+      if (words[0] === "Loading failed") problem ??= new Error(REFUSED);
+      return logger;
+    },
+    info: () => logger,
+    debug: () => logger,
+    /** @param {any} error */
+    error: (error) => {
+      problem ??= error instanceof Error ? error : new Error(String(error));
+      return logger;
+    },
+  };
+  const runtime = parse(chart, isWhole ? config : undefined, { ast: true });
+  const view = new View(runtime, { expr: expressionInterpreter, loader, logger, renderer: "none" });
+  const svg = await view.toSVG();
+  view.finalize();
+  if (problem) throw problem;
+  return svg;
+}
+
+/** A worker has no container whose width could be taken. @param {any} spec */
+function sized(spec) {
+  const isSimple = spec.mark !== undefined || Array.isArray(spec.layer);
+  if (spec.width === "container" || (isSimple && spec.width === undefined && !spec.encoding?.column)) return { ...spec, width: WIDTH };
+  return spec;
+}
+
+/** @param {boolean} dark */
+function configOf(dark) {
+  const ink = dark ? "#e7e5df" : "#1f2428";
+  const line = dark ? "#3a4148" : "#dddddd";
+  return {
+    background: "transparent",
+    font: "system-ui, sans-serif",
+    title: { color: ink, subtitleColor: ink },
+    style: { "guide-label": { fill: ink }, "guide-title": { fill: ink }, cell: { stroke: line } },
+    text: { color: ink },
+    axis: { domainColor: line, gridColor: line, tickColor: line },
+  };
+}

@@ -1,0 +1,68 @@
+/** Steps in a row, as much of them as the person wants to see. */
+
+import { html, LitElement, nothing } from "../vendor/lit.js";
+import { secondsText } from "./durations.js";
+import { icon } from "./icons.js";
+import { stepLevel, stepLevelChanges } from "./step-level.js";
+
+/** @import { Step } from "./answers.js" */
+
+export class StepActivity extends LitElement {
+  static properties = {
+    steps: { attribute: false },
+    list: { attribute: false },
+  };
+
+  constructor() {
+    super();
+    /** @type {Step[]} */
+    this.steps = [];
+    /** @type {unknown} what Lit draws of each step */
+    this.list = nothing;
+    this.redraw = () => this.requestUpdate();
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    stepLevelChanges.addEventListener("change", this.redraw);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    stepLevelChanges.removeEventListener("change", this.redraw);
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  render() {
+    const level = stepLevel();
+    const all = this.steps.flatMap(withInner);
+    if (level === "full" || (level === "compact" && all.length === 1)) return this.list;
+    const running = all.findLast(({ state }) => state === "running");
+    const failed = all.filter(({ state }) => state === "failed").length;
+    if (level === "none") return running || failed ? html`<div class="step activity" data-state=${running ? "running" : "failed"}><div class="step-line">${line(all, running, failed)}</div></div>` : nothing;
+    return html`<details class="step activity" data-state=${running ? "running" : failed ? "failed" : "done"}>
+      <summary class="step-line">${line(all, running, failed)}${icon("chevron-right")}</summary>
+      ${this.list}
+    </details>`;
+  }
+}
+customElements.define("step-activity", StepActivity);
+
+/** @param {Step[]} all @param {Step | undefined} running @param {number} failed */
+function line(all, running, failed) {
+  const seconds = all.reduce((sum, step) => sum + (step.seconds ?? 0), 0);
+  const count = all.length === 1 ? "1 step" : `${all.length} steps`;
+  return html`<span class="step-mark">${icon(running ? "loader-circle" : failed ? "x" : "check")}</span>
+    <span class="step-title" dir="auto">${running ? running.title : count}</span>
+    ${running ? html`<span class="step-state">${count}</span>` : nothing}
+    ${failed ? html`<span class="step-state step-failures">${failed === 1 ? "1 failed" : `${failed} failed`}</span>` : nothing}
+    ${running ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
+}
+
+/** @param {Step} step @returns {Step[]} */
+function withInner(step) {
+  return [step, ...step.children.flatMap(withInner)];
+}

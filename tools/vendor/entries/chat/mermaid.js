@@ -1,0 +1,3 @@
+import mermaid from "mermaid";
+
+globalThis.mermaid = mermaid;
