@@ -86,7 +86,7 @@ def is_in_comment(match: re.Match[str]) -> bool:
 class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     patterns = (*CompressedManifestStaticFilesStorage.patterns, ("*.js", (FILES_OF_SCRIPTS,)))
     support_js_module_import_aggregation = True
-    max_post_process_passes = 20  # the longest row of modules that import each other
+    max_post_process_passes = 50  # more than the longest row of modules that import each other
 
     def _post_process(
         self, paths: dict[str, Any], adjustable_paths: list[str], hashed_files: dict[str, str]
