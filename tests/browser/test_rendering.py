@@ -7,7 +7,6 @@ import json
 import re
 import struct
 import zlib
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -130,7 +129,7 @@ def answer(page: Page, address: str, *texts: str, **message: Any) -> ScriptedSoc
 
 
 @pytest.fixture
-def lenient_page(context: BrowserContext) -> Iterator[Page]:
+def lenient_page(context: BrowserContext) -> Page:
     """A page on which the content policy may refuse something."""
     return context.new_page()
 
