@@ -6,8 +6,10 @@ tests, and with `DEBUG`), pages use their plain names and get them from their so
 
 import hashlib
 import logging
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import brotli
 from django.conf import settings
@@ -72,10 +74,40 @@ FILES_OF_SCRIPTS = (
 """How a script names a file beside it that is no script."""
 
 
+Processed = tuple[str, str | None, bool | Exception, bool]
+"""Name, hashed name, whether it was written or why not, whether its content changed."""
+
+
+def is_in_comment(match: re.Match[str]) -> bool:
+    before = match.string[: match.start("url")]
+    return before.rfind("/**") > before.rfind("*/")
+
+
 class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     patterns = (*CompressedManifestStaticFilesStorage.patterns, ("*.js", (FILES_OF_SCRIPTS,)))
     support_js_module_import_aggregation = True
-    max_post_process_passes = 20  # the longest row of modules that import each other
+    max_post_process_passes = 50  # more than the longest row of modules that import each other
+
+    def _post_process(
+        self, paths: dict[str, Any], adjustable_paths: list[str], hashed_files: dict[str, str]
+    ) -> Iterator[Processed]:
+        """Search a file once if it names no others: to search bundles in each pass takes long."""
+        is_first_pass = not hashed_files
+        if is_first_pass:
+            self.files_naming_none: set[str] = set()
+        pending = {name: file for name, file in paths.items() if name not in self.files_naming_none}
+        for processed in super()._post_process(pending, adjustable_paths, hashed_files):
+            name, _, _, has_changed = processed
+            if is_first_pass and not has_changed:
+                self.files_naming_none.add(name)
+            yield processed
+
+    def url_converter(
+        self, name: str, hashed_files: dict[str, str], template: str | None = None
+    ) -> Callable[[re.Match[str]], str]:
+        """Leave types in comments alone: scripts may import the types of each other."""
+        convert = super().url_converter(name, hashed_files, template)
+        return lambda match: match[0] if is_in_comment(match) else str(convert(match))
 
     def url(self, name: str | None, force: bool = False) -> str:
         if not self.hashed_files:

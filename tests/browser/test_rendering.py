@@ -7,11 +7,10 @@ import json
 import re
 import struct
 import zlib
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests import chromium
 from tests.browser.conftest import SWITCHES, barriers, watch
@@ -130,7 +129,7 @@ def answer(page: Page, address: str, *texts: str, **message: Any) -> ScriptedSoc
 
 
 @pytest.fixture
-def lenient_page(context: BrowserContext) -> Iterator[Page]:
+def lenient_page(context: BrowserContext) -> Page:
     """A page on which the content policy may refuse something."""
     return context.new_page()
 
@@ -268,27 +267,29 @@ def test_a_page_in_an_answer_runs_in_a_frame_that_reaches_nothing(
     assert [url for url in asked if "example.org" in url] == []
 
 
-def test_a_page_that_never_ends_is_ended_by_closing_it(site: Site, address: str) -> None:
+def test_a_page_that_never_ends_is_ended_by_closing_it(
+    browser: Browser, site: Site, address: str
+) -> None:
     """Desktop browsers give such a frame a process of its own, which small machines have to ask for."""
-    with sync_playwright() as playwright:
-        executable = chromium.find(playwright.chromium.executable_path)
-        browser = playwright.chromium.launch(
-            executable_path=executable, args=[*SWITCHES, "--site-per-process"]
-        )
-        page = browser.new_page(base_url=site.url, viewport={"width": 1280, "height": 900})
-        problems = watch(page)
-        answer(page, address, "```html\n<title>Loop</title><script>for (;;);</script>\n```\n")
+    kind = browser.browser_type
+    large = kind.launch(
+        executable_path=chromium.find(kind.executable_path),
+        args=[*SWITCHES, "--site-per-process"],
+    )
+    page = large.new_page(base_url=site.url, viewport={"width": 1280, "height": 900})
+    problems = watch(page)
+    answer(page, address, "```html\n<title>Loop</title><script>for (;;);</script>\n```\n")
 
-        page.get_by_role("button", name="Preview").click()
-        expect(page.locator("artifact-panel iframe")).to_be_visible()
-        page.get_by_role("button", name="Close the preview").click()
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("artifact-panel iframe")).to_be_visible()
+    page.get_by_role("button", name="Close the preview").click()
 
-        expect(page.locator("iframe")).to_have_count(0)
-        question = page.get_by_label("Your question")
-        question.fill("Still here?")
-        expect(question).to_have_value("Still here?")
-        assert problems == []
-        browser.close()
+    expect(page.locator("iframe")).to_have_count(0)
+    question = page.get_by_label("Your question")
+    question.fill("Still here?")
+    expect(question).to_have_value("Still here?")
+    assert problems == []
+    large.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
