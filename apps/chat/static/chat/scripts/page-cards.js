@@ -45,7 +45,7 @@ function isIdle() {
 }
 
 /** The elements of the conversation draw one inside of another. */
-async function afterDrawing() {
+export async function afterDrawing() {
   await log.updateComplete;
   await new Promise((drawn) => requestAnimationFrame(drawn));
 }

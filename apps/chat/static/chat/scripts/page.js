@@ -9,7 +9,7 @@ import { sumOf, sumText } from "./figures.js";
 import { offerGauge } from "./gauge.js";
 import { offerMissingTurns } from "./missing-turns.js";
 import { comeBackTo, offerDownload, showApplication, takeData, writtenData } from "./page-application.js";
-import { focusCard, showWaiting } from "./page-cards.js";
+import { afterDrawing, focusCard, showWaiting } from "./page-cards.js";
 import { offerFields } from "./page-fields.js";
 import { clearNotices, offerUndo, showConnection, tellProblem, tellUpload } from "./page-notices.js";
 import {
