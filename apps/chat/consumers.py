@@ -183,7 +183,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             return
         await self.sweeper.sweep(sent.conversation)
         look = database_sync_to_async(conversation_opened)
-        opened, after = await look(self.hub, self.caller, sent, self.slug)
+        opened, after = await look(self.hub, self.caller, sent.conversation, sent, self.slug)
         await self.unfollow()
         await self.send(text_data=to_json(opened))
         self.conversation = sent.conversation

@@ -1,6 +1,7 @@
 """What a page is told when it opens a conversation."""
 
 from typing import Any
+from uuid import UUID
 
 from apps.accounts.caller import Caller
 from apps.chat.access import find
@@ -12,14 +13,14 @@ from apps.live.hub import Hub
 
 
 def conversation_opened(
-    hub: Hub, caller: Caller, sent: Open, application: str
+    hub: Hub, caller: Caller, conversation: UUID, sent: Open, application: str
 ) -> tuple[dict[str, Any], int]:
     """The frame for a page that opens a conversation, and the number after which it reads on.
 
     `last` is the number of the newest event, `run` the one that is going, `branches` are other paths.
     Raises `Refused`.
     """
-    found = find(caller, sent.conversation, application)
+    found = find(caller, conversation, application)
     run = leases.open_run(found.pk)
     stored = journal.last_number(found.pk)
     log = hub.logs.get(found.pk)

@@ -11,8 +11,10 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
 from apps.chat.access import bucket_of
+from apps.chat.arrangement import UNDO, erase_deleted
 from apps.chat.models import Conversation, Message
 from apps.live.models import JournalEntry, Run
 from apps.workspace.local import files
@@ -370,6 +372,8 @@ def test_a_deleted_conversation_takes_its_files_with_it(
 
     with django_capture_on_commit_callbacks(execute=True):
         client.post(f"/chat/{application.slug}/{first.pk}/delete/")
+        Conversation.objects.filter(pk=first.pk).update(deleted_at=timezone.now() - UNDO)
+        erase_deleted()
 
     [left] = StoredFile.objects.all()
     assert left.name == f"conversations/{second.pk}/weather.csv"
