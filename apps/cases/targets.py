@@ -10,13 +10,8 @@ import msgspec
 
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
-from apps.catalog.resolve import (
-    LONGEST_NUMBER,
-    ResolvedApplication,
-    prepared_version,
-    resolve_draft,
-    version_of,
-)
+from apps.catalog.resolve import LONGEST_NUMBER, prepared_version, version_of
+from apps.catalog.resolved_application import ResolvedApplication, resolve_draft
 from apps.catalog.versions.drafts import draft_of
 from apps.errors import QuickAppError
 

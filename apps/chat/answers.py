@@ -14,7 +14,7 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Emit
 from apps.agent.ledger import Interaction, Step
 from apps.agent.progress import Progress
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat import interruptions, queue
 from apps.chat.access import person_stream, reference_of
 from apps.chat.answer_recorder import AnswerRecorder

@@ -13,7 +13,7 @@ from apps.accounts.caller import Caller
 from apps.accounts.teams import visibility_of
 from apps.agent.ledger import Consent
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import NOT_FOUND, find, find_open, own, record_denial, reference_of
 from apps.chat.folders import attached
 from apps.chat.frames import Ask

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from apps.accounts.caller import Caller
 from apps.accounts.teams import visibility_of
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import reference_of
 from apps.chat.models import Conversation, Message, QueuedMessage, title_of
 from apps.chat.questions import keep_manifest, question_added

@@ -10,7 +10,8 @@ from django.db import DatabaseError, OperationalError
 from django.utils import timezone
 
 from apps.accounts.audit import AuditEvent
-from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.catalog.resolve import resolve
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import person_stream
 from apps.chat.wakes import Woken
 from apps.errors import QuickAppError

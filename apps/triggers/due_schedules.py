@@ -18,7 +18,7 @@ from apps.accounts.caller import Caller
 from apps.accounts.models import ServiceAccount
 from apps.catalog.access import reached
 from apps.catalog.models import Application, Role
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import caller_of_run
 from apps.chat.models import QueuedMessage
 from apps.chat.questions import PAGE

@@ -13,7 +13,7 @@ from apps.accounts.buckets import caller_in
 from apps.accounts.models import Team
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
-from apps.catalog.resolve import prepare_application
+from apps.catalog.resolved_application import prepare_application
 from apps.chat.access import reference_of
 from apps.schedules.models import Schedule
 from apps.triggers.due_schedules import Callers, Fired, fire
