@@ -49,7 +49,12 @@ class RunSummary(models.Model):
             models.Index(fields=("started_at",), name="run_summaries_by_age"),
             # What operators look for; the newest come first.
             models.Index(fields=("application", "started_at"), name="run_summaries_by_application"),
-            models.Index(fields=("bucket", "started_at"), name="run_summaries_by_caller"),
+            models.Index(
+                fields=("bucket", "started_at"),
+                # PostgreSQL finds the buckets of a person's teams, which begin alike, only by this.
+                opclasses=("varchar_pattern_ops", "timestamptz_ops"),
+                name="runs_by_caller",
+            ),
             models.Index(
                 fields=("started_at",),
                 condition=models.Q(status__in=("failed", "refused", "stopped")),
