@@ -201,6 +201,8 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_REQUIRED_FOR_STAFF = env.boolean("MFA_REQUIRED_FOR_STAFF", False)
 PERSONAL_API_KEYS = env.boolean("PERSONAL_API_KEYS", True)
 """Whether people make keys for programs, which may use what they may use themselves."""
+REQUIRE_SECOND_PUBLISHER = env.boolean("REQUIRE_SECOND_PUBLISHER", False)
+"""Whether two people publish each application; else only those where it is ticked."""
 PASSWORD_SIGN_IN = env.boolean("PASSWORD_SIGN_IN", True)
 """Whether a password is enough to sign in; superusers always may, in case a provider is away."""
 SOCIALACCOUNT_ADAPTER = "apps.workspace.identity_providers.GuardedSocialAdapter"

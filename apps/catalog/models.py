@@ -24,6 +24,7 @@ from apps.catalog.versions.models import (
     ApplicationVersion,
     ContentSnapshot,
     ContentText,
+    PublishingRequest,
 )
 from apps.manifest.problems import Problem
 from apps.manifest.validation import Review
@@ -44,6 +45,7 @@ __all__ = [
     "ContentText",
     "Grant",
     "OperatorKey",
+    "PublishingRequest",
     "Role",
     "SystemMessage",
     "empty_manifest",
@@ -83,6 +85,12 @@ class Application(Versioned):
         null=True,
         blank=True,
         related_name="applications",
+    )
+    needs_second_publisher = models.BooleanField(
+        "published by two people",
+        default=False,
+        help_text="Whoever changed the draft asks, and somebody else publishes it. Only a superuser "
+        "switches this off.",
     )
     live_number = models.PositiveIntegerField(
         default=0,

@@ -31,6 +31,8 @@ from apps.catalog.history.kinds import kind_of
 from apps.catalog.models import Application, Change
 from apps.catalog.row_directories import read_directories
 from apps.catalog.row_files import ContentFile, ContentInvalid
+from apps.catalog.versions.drafts import WRITTEN
+from apps.catalog.versions.publishing_requests import AT_ONCE, is_required
 from apps.catalog.versions.recorder import Publication
 from apps.manifest.problems import ROOT
 from apps.workspace.model_capabilities import FLAGS
@@ -129,12 +131,23 @@ def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> I
         action = "updated"
     found = (*column_differences(row, item), *skills) if action != "unchanged" else ()
     if action == "updated":
+        row.is_from_files = bool(directory)  # its files are reviewed where they are kept
+        if not directory and is_application_of_two(row) and (skills or is_rewritten(row, item)):
+            raise ValidationError({"__all__": AT_ONCE})
         save_file(item, row)
     elif action == "unchanged" and row.imported_hash != (present := stamp(row, item)):
         rows.filter(pk=row.pk).update(imported_hash=present)  # no new version: nothing has changed
     if action != "kept":
         save_parts(item, row)
     return ImportedFile(item, row, action, found)
+
+
+def is_application_of_two(row: models.Model) -> bool:
+    return isinstance(row, Application) and is_required(row)
+
+
+def is_rewritten(row: Any, item: ContentFile) -> bool:
+    return any(item.fields[name] != getattr(row, name) for name in WRITTEN if name in item.fields)
 
 
 def checked(item: ContentFile, row: Any) -> Any:

@@ -105,6 +105,7 @@ KINDS = (
             "is_enabled",
             "is_public",
             "is_shared",
+            "needs_second_publisher",
             "owner",
         ),
         documents=("manifest",),

@@ -101,6 +101,11 @@ class ApplicationDraft(Versioned):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
+    editors = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        related_name="+",
+        help_text="Whoever changed it. They cannot publish it where two people are needed.",
+    )
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -108,3 +113,32 @@ class ApplicationDraft(Versioned):
 
     def __str__(self) -> str:
         return f"Draft of {self.title}"
+
+
+class PublishingRequest(models.Model):
+    """Somebody asks another person to publish a draft as it is: `digest` is that of its texts.
+
+    Sent back, it stays with its words until somebody asks again.
+    """
+
+    draft = models.OneToOneField(ApplicationDraft, on_delete=models.CASCADE, related_name="request")
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    person_name = models.CharField(max_length=150)
+    note = models.CharField(max_length=300)
+    digest = models.CharField(max_length=64)
+    asked_at = models.DateTimeField(default=now)
+    returned_name = models.CharField(max_length=150, blank=True)
+    returned_words = models.TextField(blank=True)
+    returned_at = models.DateTimeField(null=True)
+
+    class Meta:
+        app_label = "catalog"
+
+    def __str__(self) -> str:
+        return f"{self.person_name}: {self.note}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.returned_at is None

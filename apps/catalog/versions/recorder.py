@@ -15,6 +15,7 @@ from apps.catalog.content.layers import Content
 from apps.catalog.history.actors import present_actor, present_note
 from apps.catalog.models import Application
 from apps.catalog.versions.models import ApplicationVersion, ContentSnapshot
+from apps.catalog.versions.publishing_requests import AT_ONCE, SecondPublisherRequired, is_required
 from apps.catalog.versions.snapshots import keep_snapshot
 
 AUTOMATIC = "Saved without a note"
@@ -48,6 +49,9 @@ def record_version(row: Application) -> None:
     newest = ApplicationVersion.objects.filter(application=row.pk).first()
     if row.publication is None and newest is not None and is_same(live_version(row), row):
         return
+    is_reviewed = row.publication is not None or row.is_from_files or newest is None
+    if not is_reviewed and is_required(row):  # forms and the API say so before they save
+        raise SecondPublisherRequired(AT_ONCE)
     actor, reason = present_actor(), present_note().reason
     publication = row.publication or Publication(reason or AUTOMATIC)
     version = ApplicationVersion.objects.create(

@@ -18,13 +18,14 @@ from apps.catalog.masking import masked, put_back
 from apps.catalog.models import Application, ApplicationDraft, empty_manifest
 from apps.catalog.review import Finding, review_text
 from apps.catalog.versions.drafts import WRITTEN
+from apps.catalog.versions.publishing_requests import AT_ONCE, SecondPublisherRequired, is_required
 from apps.console.admin.document_form import DocumentForm
 from apps.console.admin.theme import TEXT_INPUT
+from apps.console.operated import PUBLISH
 from apps.manifest.aliases import with_own_names
 
 SAVE_DRAFT = "_save_draft"
 """The button that saves a draft."""
-PUBLISH = "catalog.publish_application"
 
 
 class SeenField(forms.IntegerField):
@@ -139,6 +140,9 @@ class ApplicationForm(DocumentForm[Application]):
             raise ValidationError(
                 "Your account may not publish. Save it as a draft, and ask somebody who may."
             )
+        becomes = self.cleaned_data.get("needs_second_publisher", False)
+        if is_published and (becomes or is_required(self.instance)):
+            raise SecondPublisherRequired(AT_ONCE)
         return cleaned
 
     def full_clean(self) -> None:

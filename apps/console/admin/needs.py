@@ -11,9 +11,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey, SignUp
-from apps.catalog.models import Application
+from apps.catalog.models import Application, PublishingRequest
+from apps.catalog.versions.publishing_requests import waiting_for
 from apps.catalog.versions.states import ApplicationState
-from apps.console.operated import of_seen, seen, sees_all
+from apps.console.operated import PUBLISH, edited, of_seen, seen, sees_all
 from apps.insights.budgets.models import Budget
 from apps.insights.budgets.rules import Rule
 from apps.insights.budgets.standings import open_windows
@@ -66,6 +67,7 @@ def count_rows(request: HttpRequest) -> Counts:
             ("sign-ups", "accounts.change_signup", SignUp.objects.all, Q(needs_approval=True)),
             ("asked", "runs.view_run", asked(request), Q(kind="approval")),
             ("gateway", "runs.view_run", gateway(request), Q()),
+            ("requests", PUBLISH, requests(request), Q()),
         )
         if may(permission)
     ]
@@ -90,6 +92,14 @@ def drafts(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
     """Applications with changes that nobody has published; those in use are live."""
     changed = Q(live_number=0) | Q(draft__isnull=False)
     return lambda: seen_rows(request)().filter(changed, archived_at=None)
+
+
+def requests(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
+    """Drafts that the person can publish, because others changed them and ask for it."""
+    mine = edited(request).filter(archived_at=None).order_by().values("pk")
+    return lambda: PublishingRequest.objects.filter(
+        waiting_for(request.user), draft__application__in=mine
+    )
 
 
 def asked(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
@@ -117,6 +127,10 @@ def needs(request: HttpRequest, counts: Counts) -> Iterator[Fact]:
     if sign_ups:
         url = reverse("admin:accounts_signup_changelist")
         yield Fact("Sign-ups wait for approval", f"{sign_ups:,}", "bad", url)
+    wanted = counts.get("requests", RowCount()).all
+    if wanted:
+        url = f"{reverse('admin:catalog_application_changelist')}?publishing=waiting"
+        yield Fact("Drafts wait for a second person", f"{wanted:,}", "bad", url)
     if request.user.has_perm("insights.view_budget") and sees_all(request.user):
         yield from spent_budgets()
     drafted = counts.get("drafts", RowCount())

@@ -42,6 +42,9 @@ def test_a_draft_is_saved_shown_again_and_answers_nobody(admin_client, row):
         "has_draft": False,
         "can_discard": False,
         "can_publish": False,
+        "takes_two": False,
+        "notice": "",
+        "take_over": "",
     }
     answer = save(admin_client, row, data, prompted("You sell."))
     assert (answer.status_code, answer.json()["message"]) == (200, "Saved.")
@@ -154,3 +157,29 @@ def test_what_is_no_request_of_the_studio_is_told_so(admin_client, row):
     bodies: tuple[Any, ...] = ([], {"document": []}, {"document": {}, "base": 3})
     for body in bodies:
         assert send(admin_client, row, "save", body).status_code == 400
+
+
+def test_two_people_publish_in_the_studio(row):
+    Application.objects.update(needs_second_publisher=True)
+    anna, ben = signed_in("anna"), signed_in("ben")
+    save(anna, row, page_data(anna, row), prompted("You sell."))
+    data = page_data(anna, row)
+
+    early = send(ben, row, "publish", {"note": "Selling"})
+    late = send(anna, row, "request", {"note": "Selling", "version": 7})
+    silent = send(anna, row, "request", {"note": " ", "version": data["version"]})
+    asked = send(anna, row, "request", {"note": "Selling", "version": data["version"]})
+    seen = page_data(ben, row)["state"]
+    own = send(anna, row, "publish", {"note": "Selling"})
+    returned = send(ben, row, "return", {"words": "Sell what?"})
+    told = page_data(anna, row)["state"]
+    send(anna, row, "request", {"note": "Selling", "version": data["version"]})
+    published = send(ben, row, "publish", {"note": "Selling"})
+
+    assert [one.status_code for one in (early, late, silent, own)] == [403, 409, 422, 403]
+    assert (data["state"]["takes_two"], data["state"]["can_publish"]) == (True, False)
+    assert asked.json()["state"]["is_requested"]
+    assert (seen["can_publish"], seen["notice"]) == (True, "anna requests publishing: Selling")
+    assert returned.status_code == 200
+    assert told["notice"] == "ben sent the draft back: Sell what?"
+    assert published.json()["message"] == "Published as version 2."
