@@ -96,9 +96,10 @@ def drafts(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
 
 def requests(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
     """Drafts that the person can publish, because others changed them and ask for it."""
-    mine = edited(request).filter(archived_at=None).order_by().values("pk")
     return lambda: PublishingRequest.objects.filter(
-        waiting_for(request.user), draft__application__in=mine
+        waiting_for(request.user),
+        draft__application__in=edited(request).order_by().values("pk"),
+        draft__application__archived_at=None,
     )
 
 
