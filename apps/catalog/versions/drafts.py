@@ -8,12 +8,13 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from apps.catalog.application_files.own_skills import skills_of
 from apps.catalog.extraction import extract, refusals
 from apps.catalog.models import Application, ApplicationDraft
 from apps.manifest.problems import Problem
 
-WRITTEN = ("title", "description", "manifest")
-"""What a draft has of an application."""
+WRITTEN = ("title", "description", "icon", "manifest")
+"""What a draft has of an application, beside its skills."""
 
 
 class DraftOvertaken(Exception):
@@ -38,6 +39,7 @@ def with_draft(draft: ApplicationDraft) -> Application:
     row = copy(draft.application)
     for name in WRITTEN:
         setattr(row, name, getattr(draft, name))
+    row.own_skills = draft.skills
     return row
 
 
@@ -49,7 +51,7 @@ def draft_problems(draft: ApplicationDraft) -> Sequence[Problem]:
 def save_draft(
     row: Application, values: Mapping[str, Any], seen: int | None, user: User | None
 ) -> ApplicationDraft:
-    """Save what is given of title, description and manifest.
+    """Save what is given of title, description, icon, manifest and skills.
 
     Plain credentials become secrets. `seen` is the version of the draft that was edited, 0 for none
     and None for whichever there is. Raises `DraftOvertaken`, and `ValidationError` for a title or
@@ -63,6 +65,9 @@ def save_draft(
         for name in WRITTEN:
             if name in values:
                 setattr(draft, name, values[name])
+        if "skills" in values:
+            # Unchanged ones are not kept: an import may change them while there is a draft.
+            draft.skills = values["skills"] if values["skills"] != skills_of(row.pk) else None
         if not isinstance(draft.manifest, dict):
             raise ValidationError({"manifest": "Write a JSON object."})
         if not draft.title.strip():

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from apps.catalog.application_files.parts import save_skills
 from apps.catalog.extraction import extract
 from apps.catalog.history.actors import Note, noting
 from apps.catalog.models import Application, ApplicationDraft, ApplicationVersion
@@ -91,7 +92,7 @@ def restore(
     with transaction.atomic():
         row = locked(row)
         earlier = ApplicationVersion.objects.get(application=row.pk, number=number)
-        written = {"title": earlier.title, "description": earlier.description}
+        written = {name: getattr(earlier, name) for name in ("title", "description", "icon")}
         draft = ApplicationDraft(application=row, manifest=earlier.document, **written)
         return go_live(row, draft, Publication(said, earlier.snapshot), user)
 
@@ -102,6 +103,7 @@ def go_live(
     manifest = row.manifest
     for name in WRITTEN:
         setattr(row, name, getattr(draft, name))
+    row.own_skills = draft.skills
     row.full_clean()
     if problems := [problem for check in checks for problem in check(row)]:
         raise ValidationError({"__all__": problems})
@@ -110,6 +112,8 @@ def go_live(
     row.publication = publication
     with noting(Note(publication.note)):
         row.save()
+    if draft.skills is not None:
+        save_skills(row, draft.skills)
     version = live_version(row)
     assert version is not None  # noqa: S101 the save made it
     return version

@@ -12,6 +12,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
 from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -76,7 +77,7 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
     form = ApplicationForm
     change_list_template = "admin/catalog/application/change_list.html"
     list_display = (
-        "title",
+        "titled",
         "slug",
         "model_name",
         "state",
@@ -102,7 +103,7 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
     autocomplete_fields = ("owner",)
     actions = ("enable", "disable", "archive_selected")
     fieldsets = (
-        (None, {"fields": ("title", "slug", "description", "seen_draft")}),
+        (None, {"fields": ("title", "slug", "description", "icon", "picture", "seen_draft")}),
         ("Manifest", {"fields": ("manifest",)}),
         ("Availability", {"fields": ("is_enabled", "is_public", "is_shared", "owner")}),
         HISTORY_FIELDS,
@@ -110,7 +111,12 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
     inlines = (GrantInline,)
 
     class Media:
-        css = {"all": ("console/workbench.css", "console/runs.css", "chat/styles/requests.css")}
+        css = {
+            "all": (
+                *("console/workbench.css", "console/runs.css", "console/tiles.css"),
+                *("chat/styles/requests.css", "chat/styles/tiles.css"),
+            )
+        }
         js = (forms.Script("console/prompt-preview.js", type="module"),)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Application]:
@@ -148,6 +154,11 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
             for row in listed.result_list:
                 row.week = found[row.slug]
         return listed
+
+    @admin.display(description="title", ordering="title")
+    def titled(self, application: Application) -> SafeString:
+        tile = render_to_string("chat/tile.html", {"application": application, "size": "small"})
+        return format_html('<span class="titled">{}{}</span>', tile, application.title)
 
     @admin.display(description="state")
     def state(self, application: Application) -> SafeString:
@@ -236,7 +247,7 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
         if example := example_named(initial.pop("example", "")):
-            shown = {name: example.fields[name] for name in ("title", "description", "manifest")}
+            shown = {name: example.fields[name] for name in WRITTEN if name in example.fields}
             return {"owner": request.user.pk, **shown, "slug": free_slug(example.key)}
         if not initial.pop("copy", ""):
             return {"owner": request.user.pk, **initial}
@@ -247,6 +258,7 @@ class ApplicationAdmin(ApplicationVersions, OperatedApplications, DocumentAdmin[
             "title": f"{original.title} (copy)"[:200],
             "slug": free_slug(original.slug),
             "description": original.description,
+            "icon": original.icon,
             "manifest": original.manifest,
             "is_enabled": original.is_enabled,
             "is_public": original.is_public,
@@ -325,7 +337,13 @@ def keep_draft(row: Application, form: Any, user: Any) -> None:
         new_application(row, user)
         return
     stored = Application.objects.get(pk=row.pk)
-    for name in {*form.changed_data} - {*WRITTEN, "seen_draft", "seen_version", "base_version"}:
+    for name in {*form.changed_data} - {
+        *WRITTEN,
+        "picture",
+        "seen_draft",
+        "seen_version",
+        "base_version",
+    }:
         setattr(stored, name, getattr(row, name))
     stored.save()
     save_draft(stored, {name: getattr(row, name) for name in WRITTEN}, None, user)

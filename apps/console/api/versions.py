@@ -59,6 +59,7 @@ class DraftSerializer(serializers.ModelSerializer[ApplicationDraft]):
         fields = (
             "title",
             "description",
+            "icon",
             "manifest",
             "based_on",
             "version",
@@ -115,7 +116,7 @@ class WholeVersionSerializer(VersionSerializer):
     manifest = serializers.SerializerMethodField()
 
     class Meta(VersionSerializer.Meta):
-        fields = (*VersionSerializer.Meta.fields, "description", "manifest")
+        fields = (*VersionSerializer.Meta.fields, "description", "icon", "manifest")
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_manifest(self, version: ApplicationVersion) -> Any:

@@ -1,5 +1,6 @@
 """What the studio's page brings for its scripts: the draft, addresses, and facts of the application."""
 
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,16 +10,19 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from apps.cases.models import Case
+from apps.catalog.icons.tiles import tile_of
+from apps.catalog.icons.values import COLOURS
 from apps.catalog.models import Application, Role
 from apps.catalog.versions.states import state_of
 from apps.console.studio.replayed_run import replayed_turns
 from apps.console.studio.working_copy import working_copy
 from apps.live.run_summary import RunSummary
+from apps.manifest.skill_files import TEXT_ENDINGS
 
 Facts = list[tuple[str, str]]
 MOST_VERSIONS = 20
 PUBLISH = "catalog.publish_application"
-PAGES = ("choices", "check", "save", "discard", "answer", "test", "publish", "difference")
+PAGES = ("choices", "check", "save", "discard", "answer", "test", "publish", "difference", "icon")
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 
 
@@ -26,6 +30,9 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
     return {
         **stored_data(request, row),
         "slug": row.slug,
+        "tile": asdict(tile_of(row.title, row.slug, "")),
+        "colours": COLOURS,
+        "skill_endings": sorted(TEXT_ENDINGS),
         "may_change": can_change,
         "may_publish": can_change and request.user.has_perm(PUBLISH),
         "origin": f"{request.scheme}://{request.get_host()}",
@@ -64,6 +71,7 @@ def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
     )
     return {
         **own,
+        "chat": row.get_absolute_url(),
         "form": reverse("admin:catalog_application_change", args=[row.pk]),
         "files": reverse("admin:catalog_application_files", args=[row.pk]),
         "schema": reverse("admin:catalog_application_schema"),

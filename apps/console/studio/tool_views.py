@@ -96,7 +96,7 @@ def trial(request: HttpRequest, row: Application) -> HttpResponse:
 
 def draft_of(row: Application, typed: TypedDraft) -> Application:
     """A row that is never saved, with the document as it is typed. Raises `DraftRefused`."""
-    return Application(
+    draft = Application(
         pk=row.pk,
         slug=row.slug,
         title=typed.title,
@@ -104,3 +104,5 @@ def draft_of(row: Application, typed: TypedDraft) -> Application:
         manifest=whole_document(typed, sources_of(row)),
         version=row.version,
     )
+    draft.own_skills = typed.skills
+    return draft

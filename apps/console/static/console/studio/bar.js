@@ -1,6 +1,6 @@
 // The bar above everything: the state of the draft, and what can be done with it.
 
-import { button, element, newId } from "./elements.js";
+import { button, element, link, newId } from "./elements.js";
 import { PublishPanel } from "./publish-panel.js";
 
 export class Bar {
@@ -16,8 +16,9 @@ export class Bar {
     this.publish = button("Publish…", () => this.goPublish(), { class: "workbench-button workbench-primary" });
     const actions = may ? [this.discard, this.save, this.publish] : [];
     this.title = root.querySelector("h1");
+    this.chat = link("Open in chat", store.data.urls.chat, { class: "workbench-button", target: "_blank" });
     root.append(
-      element("div", { class: "studio-bar-line" }, this.title, this.state, this.checked, element("span", { class: "studio-gap" }), this.toChat(), ...actions),
+      element("div", { class: "studio-bar-line" }, this.title, this.state, this.checked, element("span", { class: "studio-gap" }), this.toChat(), this.chat, ...actions),
       this.status,
       this.details,
     );
@@ -51,6 +52,7 @@ export class Bar {
     this.checked.dataset.severity = errors ? "error" : warnings ? "warning" : "";
     this.checked.textContent = parts.join(", ") || "No mistakes";
     this.checked.disabled = !findings.length;
+    this.chat.hidden = !state.number;
     this.publish.hidden = !data.may_publish;
     this.publish.disabled = errors > 0 || !(isChanged || state.can_publish);
     if (!this.details.hidden && this.details.dataset.what === "findings") this.fillFindings();

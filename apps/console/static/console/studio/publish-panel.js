@@ -6,7 +6,7 @@ export class PublishPanel {
   // `send(body)` publishes and gives the answer of a refusal.
   constructor(differences, number, send, close) {
     const id = newId("note");
-    this.note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?" });
+    this.note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?", value: number ? "" : "The first version" });
     const onlyNew = element("input", { type: "checkbox", id: newId("only-new") });
     let isOver = false;
     const publish = element("button", { class: "workbench-button workbench-primary" }, "Publish");
