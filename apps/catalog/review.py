@@ -170,7 +170,9 @@ def applications_named(names: set[str]) -> Iterator[str]:
 
 def unknown_name(name: str, known: dict[str, bool]) -> str:
     near = get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+    hint = (
+        f"; did you mean {' or '.join(map(repr, near))}?" if near else "; add it, or name another."
+    )
     return f"there is no deployment {name!r} in this installation{hint}"
 
 

@@ -32,16 +32,7 @@ def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:
     """`files` are those of the folder, by their paths in it. Raises `ContentInvalid`."""
     folder = f"{APPLICATION.name}/{slug}"
     problems: list[str] = [f"{folder}/{line}" for line in stray_files(files)]
-    texts: dict[str, str] = {}
-    for path, content in files.items():
-        if path in ICON_FILES:
-            continue
-        try:
-            texts[path] = text_of(content)
-        except ValueError as error:
-            problems.append(f"{folder}/{path}: {error}")
-    if problems:
-        raise ContentInvalid(tuple(problems))
+    texts = texts_of(folder, files, problems)
     file = f"{folder}/{DOCUMENT_FILE}"
     document = parsed(file, texts[DOCUMENT_FILE])
     key, fields = columns_of_document(file, document, slug)
@@ -53,18 +44,14 @@ def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:
             fields["manifest"] = with_prompt(fields["manifest"], texts[PROMPT_FILE])
         except ValueError as error:
             raise ContentInvalid((f"{folder}/{PROMPT_FILE}: {error}",)) from None
-    icon = next((content for path, content in files.items() if path in ICON_FILES), None)
+    icon = next((path for path in files if path in ICON_FILES), None)
     if icon is not None:
         fields["icon"] = icon_of(folder, files, fields["icon"])
     skills = skills_in(texts)
     if problems := [f"{folder}/{line}" for line in skill_problems(skills)]:
         raise ContentInvalid(tuple(problems))
-    cases = {
-        path.removeprefix(f"{CASES}/"): text
-        for path, text in texts.items()
-        if path.startswith(f"{CASES}/")
-    }
-    parts = ApplicationParts(texts[DOCUMENT_FILE], skills, cases, icon)
+    picture = None if icon is None else files[icon]
+    parts = ApplicationParts(texts[DOCUMENT_FILE], skills, cases_in(texts), picture)
     return ContentFile(APPLICATION, file, slug, fields, document.lines, parts)
 
 
@@ -144,6 +131,26 @@ def columns_of_document(file: str, document: YAMLDocument, slug: str) -> tuple[s
 
 def line_in(document: YAMLDocument, problem: str) -> int:
     return document.line(problem.partition(": ")[0].strip("'"))
+
+
+def texts_of(folder: str, files: Mapping[str, bytes], problems: list[str]) -> dict[str, str]:
+    """The files but for the icon. Raises `ContentInvalid`, with the `problems` that are known."""
+    texts: dict[str, str] = {}
+    for path, content in files.items():
+        if path in ICON_FILES:
+            continue
+        try:
+            texts[path] = text_of(content)
+        except ValueError as error:
+            problems.append(f"{folder}/{path}: {error}")
+    if problems:
+        raise ContentInvalid(tuple(problems))
+    return texts
+
+
+def cases_in(texts: Mapping[str, str]) -> dict[str, str]:
+    beside = ((path.partition("/"), text) for path, text in texts.items())
+    return {name: text for (folder, _, name), text in beside if folder == CASES}
 
 
 def skills_in(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:

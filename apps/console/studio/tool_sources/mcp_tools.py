@@ -59,7 +59,7 @@ def server_tools(written: Any, bucket: str) -> ServerTools:
             raise SourceInvalid(str(error)) from error
         else:
             return ServerTools(server, name_of(server), tuple(map(described, listed)))
-    raise SourceInvalid(failures[0])
+    raise SourceInvalid(f"{failures[0]} Check the address, and that the server is running.")
 
 
 def checked(server: dict[str, Any]) -> McpServer:
