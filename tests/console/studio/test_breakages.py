@@ -80,7 +80,7 @@ def skill(text: str) -> dict[str, Any]:
                 "warning",
                 f"{TOOL}.rest_api_method_info.method_url",
                 "the query of an address is written into logs by many servers; keep the credential "
-                "'api_key' as a secret, in `authorization`.",
+                "'api_key' as a secret in `authorization`.",
             ),
         ),
         (

@@ -1,6 +1,6 @@
 // A skill of the application alone: its name, when to read it, its instructions, and files beside it.
 
-import { button, element, field, findings, quiet } from "./elements.js";
+import { button, element, field, findings } from "./elements.js";
 import { freeName } from "./tools/paths.js";
 import { readSkill, writeSkill } from "./skill-text.js";
 
@@ -36,6 +36,7 @@ export function skillEditor(store, name, redraw) {
     "fieldset",
     { class: "studio-card", "data-skill": name },
     element("legend", {}, `Skill ${name}`),
+    findings(store, place, true),
     ...(read ? fields(store, place, read, (skill) => write(FILE, writeSkill(skill)), rename) : [asWhole(store, place, texts()[FILE] ?? "", (text) => write(FILE, text))]),
     ...Object.keys(texts()).filter((path) => path !== FILE).map((path) => fileEditor({ store, place, path, texts, set, redraw })),
     element("p", { class: "studio-actions" }, ...adders({ store, name, texts, set, redraw }), button("Remove this skill", remove, { "aria-label": `Remove the skill ${name}` })),
