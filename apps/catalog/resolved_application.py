@@ -12,7 +12,7 @@ import msgspec
 from django.conf import settings
 
 from apps.capabilities.registry import Prepared, prepare
-from apps.catalog.application_files.own_skills import skills_of, with_own_skills
+from apps.catalog.application_files.own_skills import own_skills_of, with_own_skills
 from apps.catalog.content.agents import installed_agents
 from apps.catalog.content.chat_places import installed_places
 from apps.catalog.content.installed import installed
@@ -160,7 +160,7 @@ def resolve_draft(application: Application, document: Any) -> ResolvedApplicatio
     draft = copy(application)
     draft.manifest = document
     content = installed()
-    own = with_own_skills(content, skills_of(application.pk))
+    own = with_own_skills(content, own_skills_of(application))
     return prepare_application(draft, own, installed=content)
 
 

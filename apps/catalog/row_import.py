@@ -28,6 +28,7 @@ from apps.catalog.extraction import extract, revealed
 from apps.catalog.history.actors import Actor, acting
 from apps.catalog.history.differences import Difference, differences
 from apps.catalog.history.kinds import kind_of
+from apps.catalog.icons.images import keep_image
 from apps.catalog.models import Application, Change
 from apps.catalog.row_directories import read_directories
 from apps.catalog.row_files import ContentFile, ContentInvalid
@@ -183,6 +184,8 @@ def save_parts(item: ContentFile, row: Any) -> None:
     """Save what the files of an application have beside its columns."""
     if item.parts is None:
         return
+    if item.parts.icon is not None:
+        keep_image(item.parts.icon)
     if skill_changes(row, item.parts):
         save_skills(row, item.parts.skills)
     source = source_of(row)

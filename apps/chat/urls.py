@@ -4,6 +4,7 @@ from django.urls import URLPattern, path
 
 from apps.chat import (
     account_page,
+    application_icons,
     connections,
     consents,
     file_views,
@@ -27,6 +28,7 @@ urlpatterns: list[URLPattern] = [
     path("account/keys/", account_page.create_key, name="account-keys"),
     path("account/keys/revoke/", account_page.revoke_key, name="account-keys-revoke"),
     path("people/<int:user>/picture/", account_page.picture, name="picture"),
+    path("icons/<str:name>", application_icons.application_icon, name="application-icon"),
     path("approvals/", consents.approvals, name="approvals"),
     path("connections/", connections.connections, name="connections"),
     path("connect/callback/", connections.callback, name="connect-callback"),

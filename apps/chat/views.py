@@ -78,7 +78,7 @@ def visitor(request: HttpRequest) -> Caller:
 @ensure_csrf_cookie
 def index(request: HttpRequest) -> HttpResponse:
     caller = visitor(request)
-    applications = usable(caller).only("slug", "title", "description")
+    applications = usable(caller).only("slug", "title", "description", "icon")
     # Conversations of deleted applications are on no other page.
     earlier = own(caller).filter(application=None)[:LISTED_CONVERSATIONS]
     context = {"applications": applications, "earlier": by_application(earlier)}

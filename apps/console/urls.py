@@ -48,6 +48,7 @@ studio_urls: list[URLPattern] = [
     path("choices/", staff(studio.choices), name="choices"),
     path("check/", staff(studio.check), name="check"),
     path("save/", staff(studio.save_draft), name="save"),
+    path("icon/", staff(studio.upload_icon), name="icon"),
     path("discard/", staff(studio.discard_draft), name="discard"),
     path("difference/", staff(studio.difference), name="difference"),
     path("publish/", staff(studio.publish_draft), name="publish"),

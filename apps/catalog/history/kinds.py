@@ -101,6 +101,7 @@ KINDS = (
             "title",
             "slug",
             "description",
+            "icon",
             "manifest",
             "is_enabled",
             "is_public",

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from apps.catalog.application_files.own_skills import skills_of
 from apps.catalog.extraction import extract, refusals
 from apps.catalog.models import (
     Application,
@@ -19,8 +20,8 @@ from apps.catalog.models import (
 )
 from apps.manifest.problems import Problem
 
-WRITTEN = ("title", "description", "manifest")
-"""What a draft has of an application."""
+WRITTEN = ("title", "description", "icon", "manifest")
+"""What a draft has of an application, beside its skills."""
 
 
 class DraftOvertaken(Exception):
@@ -42,7 +43,8 @@ def draft_of(row: Application) -> ApplicationDraft:
 
 def with_draft(draft: ApplicationDraft) -> Application:
     """The application as it would be with the draft, not to be saved."""
-    return as_written(draft.application, {name: getattr(draft, name) for name in WRITTEN})
+    values = {name: getattr(draft, name) for name in WRITTEN}
+    return as_written(draft.application, {**values, "own_skills": draft.skills})
 
 
 def as_written(row: Application, values: Mapping[str, Any]) -> Application:
@@ -66,7 +68,7 @@ def save_draft(
     *,
     is_current: bool = False,
 ) -> ApplicationDraft:
-    """Save what is given of title, description and manifest.
+    """Save what is given of title, description, icon, manifest and skills.
 
     Plain credentials become secrets. A request to publish the draft ends if this changes it. `seen`
     is the version of the draft that was edited, 0 for none and None for whichever there is.
@@ -100,6 +102,9 @@ def set_written(
     for name in WRITTEN:
         if name in values:
             setattr(draft, name, values[name])
+    if "skills" in values:
+        # Unchanged ones are not kept: an import may change them while there is a draft.
+        draft.skills = values["skills"] if values["skills"] != skills_of(row.pk) else None
     if not isinstance(draft.manifest, dict):
         raise ValidationError({"manifest": "Write a JSON object."})
     if not draft.title.strip():
@@ -115,13 +120,13 @@ def draft_from_version(
     """Begin a draft with what a version was. Raises `ValidationError` if there is a draft."""
     if ApplicationDraft.objects.filter(application=row.pk).exists():
         raise ValidationError("There is a draft already. Discard it first, or publish it.")
-    written = {"title": version.title, "description": version.description}
-    values = {**written, "manifest": version.document}
+    values = {name: getattr(version, name) for name in ("title", "description", "icon")}
+    values["manifest"] = version.document
     return save_draft(row, values, 0, user, is_current=True)
 
 
 def digest_of_draft(draft: ApplicationDraft) -> str:
-    texts = [getattr(draft, name) for name in WRITTEN]
+    texts = [getattr(draft, name) for name in (*WRITTEN, "skills")]
     return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
 

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils.timezone import now
 
 from apps.catalog.history.models import Change
+from apps.catalog.icons.values import LONGEST_ICON, validate_icon
 from apps.catalog.versions.sealed_documents import SealedDocumentField
 from apps.workspace.local.secrets import SecretField
 from apps.workspace.versions import Versioned
@@ -54,6 +55,7 @@ class ApplicationVersion(models.Model):
     number = models.PositiveIntegerField(help_text="Counted from 1 for each application.")
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True)
+    icon = models.CharField(max_length=LONGEST_ICON, blank=True, default="")
     document: Any = SealedDocumentField(help_text="The manifest as it was written.")
     snapshot = models.ForeignKey(ContentSnapshot, on_delete=models.PROTECT, null=True)
     author = models.ForeignKey(
@@ -96,7 +98,15 @@ class ApplicationDraft(Versioned):
     )
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True)
+    icon = models.CharField(
+        max_length=LONGEST_ICON, blank=True, default="", validators=[validate_icon]
+    )
     manifest = models.JSONField()
+    skills = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Texts of its own skills by path; null for those that it has.",
+    )
     based_on = models.PositiveIntegerField(default=0)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"

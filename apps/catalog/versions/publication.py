@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from apps.catalog.application_files.parts import save_skills
 from apps.catalog.extraction import extract
 from apps.catalog.history.actors import Note, noting
 from apps.catalog.models import Application, ApplicationDraft, ApplicationVersion
@@ -114,7 +115,7 @@ def restore(
         if is_required(row):
             raise SecondPublisherRequired(RESTORED_AT_ONCE)
         earlier = ApplicationVersion.objects.get(application=row.pk, number=number)
-        written = {"title": earlier.title, "description": earlier.description}
+        written = {name: getattr(earlier, name) for name in ("title", "description", "icon")}
         draft = ApplicationDraft(application=row, manifest=earlier.document, **written)
         return go_live(row, draft, Publication(said, earlier.snapshot), user)
 
@@ -125,6 +126,7 @@ def go_live(
     manifest = row.manifest
     for name in WRITTEN:
         setattr(row, name, getattr(draft, name))
+    row.own_skills = draft.skills
     row.full_clean()
     if problems := [problem for check in checks for problem in check(row)]:
         raise ValidationError({"__all__": problems})
@@ -133,6 +135,8 @@ def go_live(
     row.publication = publication
     with noting(Note(publication.note)):
         row.save()
+    if draft.skills is not None:
+        save_skills(row, draft.skills)
     version = live_version(row)
     assert version is not None  # noqa: S101 the save made it
     return version

@@ -85,7 +85,7 @@ def begun_from(row: Application, draft: ApplicationDraft) -> Any:
     base = ApplicationVersion.objects.filter(application=row.pk, number=draft.based_on).first()
     if base is None or isinstance(base.document, UnreadableSecret):
         return MISSING
-    written = {"title": base.title, "description": base.description}
+    written = {name: getattr(base, name) for name in ("title", "description", "icon")}
     return {**written, "manifest": masked(base.document)}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models.signals import post_save
 
-from apps.catalog.application_files.own_skills import skills_of, with_own_skills
+from apps.catalog.application_files.own_skills import own_skills_of, with_own_skills
 from apps.catalog.content.installed import installed_anew
 from apps.catalog.content.layers import Content
 from apps.catalog.history.actors import present_actor, present_note
@@ -59,6 +59,7 @@ def record_version(row: Application) -> None:
         number=1 if newest is None else newest.number + 1,
         title=row.title,
         description=row.description,
+        icon=row.icon,
         document=row.manifest,
         snapshot=publication.snapshot or keep_snapshot(content_for(row)),
         author=actor.user,
@@ -73,8 +74,7 @@ def record_version(row: Application) -> None:
 
 def content_for(row: Application) -> Content:
     """The predefined content of now, with the skills of the application."""
-    skills = skills_of(row.pk) if row.own_skills is None else row.own_skills
-    return with_own_skills(installed_anew(), skills)
+    return with_own_skills(installed_anew(), own_skills_of(row))
 
 
 def live_version(row: Application) -> ApplicationVersion | None:
@@ -84,5 +84,5 @@ def live_version(row: Application) -> ApplicationVersion | None:
 def is_same(version: ApplicationVersion | None, row: Application) -> bool:
     if version is None:
         return False
-    written = version.title, version.description, version.document
-    return written == (row.title, row.description, row.manifest)
+    written = version.title, version.description, version.icon, version.document
+    return written == (row.title, row.description, row.icon, row.manifest)

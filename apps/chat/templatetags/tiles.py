@@ -1,22 +1,25 @@
-"""The tile of an application: letters of its title, on a colour that its slug chooses."""
+"""The tile of an application: its icon, or letters of its title on a colour."""
 
-import zlib
+from typing import Any
 
 from django import template
 
-COLOURS = 12
-"""As many as elements.css has."""
+from apps.catalog.icons.tiles import Tile, colour_of, letters_of, tile_of
 
 register = template.Library()
 
 
 @register.filter
 def tile_letters(title: str) -> str:
-    """The first letters of its first two words."""
-    firsts = (next(filter(str.isalnum, word), "") for word in title.split())
-    return "".join([first for first in firsts if first][:2]) or title[:1]
+    return letters_of(title)
 
 
 @register.filter
 def tile_colour(slug: str) -> int:
-    return zlib.crc32(slug.encode()) % COLOURS
+    return colour_of(slug)
+
+
+@register.filter
+def tile(application: Any) -> Tile:
+    """Of anything that has a title, a slug and an icon."""
+    return tile_of(application.title, application.slug, application.icon)

@@ -13,6 +13,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.fields import InvalidJSONInput
 
+from apps.catalog.icons.images import LARGEST_IMAGE, keep_image
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.catalog.masking import masked, put_back
 from apps.catalog.models import Application, ApplicationDraft, empty_manifest
@@ -97,6 +98,11 @@ class ApplicationForm(DocumentForm[Application]):
     """
 
     manifest = ManifestField(initial=empty_manifest)
+    picture = forms.FileField(
+        required=False,
+        label="Icon from a picture",
+        help_text="SVG, PNG or WebP, at most 64 kB. It takes the place of what stands above.",
+    )
     seen_draft = SeenField(required=False, widget=forms.HiddenInput)
     document_field = "manifest"
     copied: Application | None = None
@@ -125,6 +131,13 @@ class ApplicationForm(DocumentForm[Application]):
             field.documents = [original.manifest, stored_draft(original).manifest]
             field.widget.row = original.pk
 
+    def clean_picture(self) -> Any:
+        sent = self.cleaned_data.get("picture")
+        if sent:
+            # Before the row is checked, which takes the icon from here.
+            self.cleaned_data["icon"] = keep_image(sent.read(LARGEST_IMAGE + 1))
+        return sent
+
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         seen, stored = self.cleaned_data.get("seen_draft"), stored_draft(self.instance).version
@@ -135,7 +148,7 @@ class ApplicationForm(DocumentForm[Application]):
                 "editing it. Nothing was saved now, and what you typed stands here; saving again "
                 "puts it in the place of theirs."
             )
-        is_published = not self.is_draft and {*WRITTEN} & {*self.changed_data}
+        is_published = not self.is_draft and {*WRITTEN, "picture"} & {*self.changed_data}
         if is_published and self.saver is not None and not self.saver.has_perm(PUBLISH):
             raise ValidationError(
                 "Your account may not publish. Save it as a draft, and ask somebody who may."

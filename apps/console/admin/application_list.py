@@ -8,6 +8,7 @@ from django.db.models import CharField, Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -64,7 +65,7 @@ class RequestFilter(admin.SimpleListFilter):
 class ApplicationList(Admin[Application]):
     change_list_template = "admin/catalog/application/change_list.html"
     list_display = (
-        "title",
+        "titled",
         "slug",
         "model_name",
         "state",
@@ -113,6 +114,11 @@ class ApplicationList(Admin[Application]):
             for row in listed.result_list:
                 row.week = found[row.slug]
         return listed
+
+    @admin.display(description="title", ordering="title")
+    def titled(self, application: Application) -> SafeString:
+        tile = render_to_string("chat/tile.html", {"application": application, "size": "small"})
+        return format_html('<span class="titled">{}{}</span>', tile, application.title)
 
     @admin.display(description="state")
     def state(self, application: Application) -> SafeString:

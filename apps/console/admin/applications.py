@@ -57,7 +57,7 @@ class ApplicationAdmin(
     autocomplete_fields = ("owner",)
     actions = ("enable", "disable", "archive_selected")
     fieldsets = (
-        (None, {"fields": ("title", "slug", "description", "seen_draft")}),
+        (None, {"fields": ("title", "slug", "description", "icon", "picture", "seen_draft")}),
         ("Manifest", {"fields": ("manifest",)}),
         ("Availability", {"fields": ("is_enabled", "is_public", "is_shared", "owner")}),
         ("Publishing", {"fields": (TWO_PEOPLE,)}),
@@ -66,7 +66,12 @@ class ApplicationAdmin(
     inlines = (GrantInline,)
 
     class Media:
-        css = {"all": ("console/workbench.css", "console/runs.css", "chat/styles/requests.css")}
+        css = {
+            "all": (
+                *("console/workbench.css", "console/runs.css", "console/tiles.css"),
+                *("chat/styles/requests.css", "chat/styles/tiles.css"),
+            )
+        }
         js = (forms.Script("console/prompt-preview.js", type="module"),)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Application | None = None) -> Any:
@@ -107,7 +112,7 @@ class ApplicationAdmin(
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
         if example := example_named(initial.pop("example", "")):
-            shown = {name: example.fields[name] for name in ("title", "description", "manifest")}
+            shown = {name: example.fields[name] for name in WRITTEN if name in example.fields}
             return {"owner": request.user.pk, **shown, "slug": free_slug(example.key)}
         if not initial.pop("copy", ""):
             return {"owner": request.user.pk, **initial}
@@ -118,6 +123,7 @@ class ApplicationAdmin(
             "title": f"{original.title} (copy)"[:200],
             "slug": free_slug(original.slug),
             "description": original.description,
+            "icon": original.icon,
             "manifest": original.manifest,
             "is_enabled": original.is_enabled,
             "is_public": original.is_public,
@@ -198,7 +204,13 @@ def keep_draft(row: Application, form: Any, user: Any) -> None:
         new_application(row, user)
         return
     stored = Application.objects.get(pk=row.pk)
-    for name in {*form.changed_data} - {*WRITTEN, "seen_draft", "seen_version", "base_version"}:
+    for name in {*form.changed_data} - {
+        *WRITTEN,
+        "picture",
+        "seen_draft",
+        "seen_version",
+        "base_version",
+    }:
         setattr(stored, name, getattr(row, name))
     stored.save()
     save_draft(stored, {name: getattr(row, name) for name in WRITTEN}, None, user)

@@ -12,9 +12,10 @@ from apps.catalog.content.layers import Content
 from apps.catalog.history.differences import Difference, differences
 from apps.catalog.history.display import MOST_SHOWN, RenderedDifference, rendered_differences
 from apps.catalog.masking import masked
-from apps.catalog.models import Application, ApplicationVersion
+from apps.catalog.models import Application, ApplicationDraft, ApplicationVersion
 from apps.catalog.versions.content_changes import content_changes, live_content
-from apps.catalog.versions.drafts import draft_of
+from apps.catalog.versions.drafts import draft_of, with_draft
+from apps.catalog.versions.recorder import content_for
 from apps.catalog.versions.snapshots import content_of
 
 DRAFT = "draft"
@@ -57,11 +58,11 @@ def side(row: Application, name: str) -> Compared:
     _, installed = live_content(row)
     if name == DRAFT:
         draft = draft_of(row)
-        return Compared(DRAFT, written(draft.title, draft.description, draft.manifest), installed)
+        return Compared(DRAFT, written(draft, draft.manifest), content_for(with_draft(draft)))
     if not (name.isascii() and name.isdecimal() and len(name) < 10):
         raise Http404
     version = version_of(row, int(name))
-    document = written(version.title, version.description, version.document)
+    document = written(version, version.document)
     return Compared(name, document, content_of(version.snapshot_id, installed))
 
 
@@ -76,8 +77,9 @@ def nothing(row: Application) -> Compared:
     return Compared("nothing", {}, live_content(row)[1])
 
 
-def written(title: str, description: str, manifest: Any) -> dict[str, Any]:
-    return {"title": title, "description": description, "manifest": masked(manifest)}
+def written(side: ApplicationDraft | ApplicationVersion, manifest: Any) -> dict[str, Any]:
+    shown = {name: getattr(side, name) for name in ("title", "description", "icon")}
+    return {**shown, "manifest": masked(manifest)}
 
 
 def between(one: Compared, other: Compared) -> Iterator[Difference]:

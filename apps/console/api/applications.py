@@ -22,6 +22,7 @@ from apps.accounts.addresses import address_of
 from apps.catalog.application_files import managed
 from apps.catalog.application_files.models import managed_refusal
 from apps.catalog.extraction import extract, refusals
+from apps.catalog.icons.tiles import Tile, tile_of
 from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application, Role
 from apps.catalog.versions.drafts import WRITTEN, new_application
@@ -56,6 +57,8 @@ LISTED = (
     "slug",
     "title",
     "description",
+    "icon",
+    "tile",
     "is_enabled",
     "is_public",
     "is_shared",
@@ -83,6 +86,15 @@ class WarningSerializer(serializers.Serializer[Problem]):
     message = serializers.CharField()
 
 
+class TileSerializer(serializers.Serializer[Tile]):
+    """`url` or `emoji` if it is not empty, else the `letters` on the colour of that number."""
+
+    letters = serializers.CharField()
+    colour = serializers.IntegerField()
+    emoji = serializers.CharField()
+    url = serializers.CharField()
+
+
 class ListedApplicationSerializer(RowSerializer[Application]):
     """An application in a list, without its manifest, which may be large."""
 
@@ -94,6 +106,7 @@ class ListedApplicationSerializer(RowSerializer[Application]):
     )
 
     state = serializers.SerializerMethodField()
+    tile = serializers.SerializerMethodField(help_text="How its icon is shown.")
 
     class Meta:
         model = Application
@@ -103,6 +116,10 @@ class ListedApplicationSerializer(RowSerializer[Application]):
     @extend_schema_field(serializers.ChoiceField(choices=ApplicationState.choices))
     def get_state(self, application: Application) -> str:
         return state_of(application).value
+
+    @extend_schema_field(TileSerializer)
+    def get_tile(self, row: Application) -> dict[str, Any]:
+        return asdict(tile_of(row.title, row.slug, row.icon))
 
 
 class ApplicationSerializer(ListedApplicationSerializer):

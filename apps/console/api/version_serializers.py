@@ -46,6 +46,7 @@ class DraftSerializer(serializers.ModelSerializer[ApplicationDraft]):
         fields = (
             "title",
             "description",
+            "icon",
             "manifest",
             "based_on",
             "version",
@@ -128,7 +129,7 @@ class WholeVersionSerializer(VersionSerializer):
     manifest = serializers.SerializerMethodField()
 
     class Meta(VersionSerializer.Meta):
-        fields = (*VersionSerializer.Meta.fields, "description", "manifest")
+        fields = (*VersionSerializer.Meta.fields, "description", "icon", "manifest")
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_manifest(self, version: ApplicationVersion) -> Any:

@@ -117,6 +117,7 @@ def resolved(row: Application, typed: TypedDraft, *, is_live: bool) -> ResolvedA
         return prepare_version(row, row.live_number)
     document = whole_document(typed, sources_of(row))
     row.title, row.description = typed.title, typed.description
+    row.own_skills = typed.skills
     return resolve_draft(row, document)
 
 

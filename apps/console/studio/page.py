@@ -1,5 +1,6 @@
 """What the studio's page brings for its scripts: the draft, addresses, and facts of the application."""
 
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,6 +10,8 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from apps.cases.models import Case
+from apps.catalog.icons.tiles import tile_of
+from apps.catalog.icons.values import COLOURS
 from apps.catalog.models import Application, Role
 from apps.catalog.versions.drafts import draft_of
 from apps.catalog.versions.publishing_requests import is_required, publishing_refusal, request_of
@@ -18,6 +21,7 @@ from apps.console.operated import PUBLISH
 from apps.console.studio.replayed_run import replayed_turns
 from apps.console.studio.working_copy import working_copy
 from apps.live.run_summary import RunSummary
+from apps.manifest.skill_files import TEXT_ENDINGS
 
 Facts = list[tuple[str, str]]
 MOST_VERSIONS = 20
@@ -30,6 +34,7 @@ PAGES = (
     "test",
     "publish",
     "difference",
+    "icon",
     "request",
     "return",
 )
@@ -40,6 +45,9 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
     return {
         **stored_data(request, row),
         "slug": row.slug,
+        "tile": asdict(tile_of(row.title, row.slug, "")),
+        "colours": COLOURS,
+        "skill_endings": sorted(TEXT_ENDINGS),
         "may_change": can_change,
         "may_publish": can_change and request.user.has_perm(PUBLISH),
         "origin": f"{request.scheme}://{request.get_host()}",
@@ -101,6 +109,7 @@ def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
     )
     return {
         **own,
+        "chat": row.get_absolute_url(),
         "form": reverse("admin:catalog_application_change", args=[row.pk]),
         "files": reverse("admin:catalog_application_files", args=[row.pk]),
         "schema": reverse("admin:catalog_application_schema"),

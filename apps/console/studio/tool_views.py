@@ -87,7 +87,8 @@ def trial(request: HttpRequest, row: Application) -> HttpResponse:
     typed = typed_in(body)
     try:
         document = whole_document(typed, sources_of(row))
-        draft = as_written(row, {"title": typed.title, "manifest": document})
+        values = {"title": typed.title, "manifest": document, "own_skills": typed.skills}
+        draft = as_written(row, values)
         context = trial_of_draft(request, draft, body)
     except DraftRefused as error:
         context = {"problems": [f"{one.path}: {one.message}" for one in error.findings]}

@@ -10,6 +10,8 @@ from django.middleware.csrf import get_token
 from django.views.decorators.http import require_safe
 
 from apps.accounts.addresses import address_of
+from apps.catalog.application_files.own_skills import skill_problems
+from apps.catalog.icons.images import keep_image
 from apps.catalog.models import Application
 from apps.catalog.review import review_text
 from apps.catalog.versions import publishing_requests
@@ -28,6 +30,7 @@ from apps.console.studio.working_copy import (
     DraftRefused,
     difference_rows,
     findings_of,
+    icon_problems,
     problems_of,
     save,
     sources_of,
@@ -60,7 +63,17 @@ def check(request: HttpRequest, row: Application) -> JsonResponse:
     """What is wrong with the typed draft, in the words of every other check."""
     typed = typed_in(body_of(request))
     found = review_text(text_of(typed.document), sources=sources_of(row))
+    found += findings_of(typed, [*icon_problems(typed), *skill_problems(typed.skills or {})])
     return JsonResponse({"findings": [asdict(one) for one in found]})
+
+
+@for_editors
+def upload_icon(request: HttpRequest, row: Application) -> JsonResponse:
+    """Keep the picture that is the body, under the name that a draft may have as its icon."""
+    try:
+        return JsonResponse({"icon": keep_image(request.body)})
+    except ValidationError as error:
+        return JsonResponse({"message": error.messages[0]}, status=422)
 
 
 @for_editors

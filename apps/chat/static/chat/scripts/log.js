@@ -41,8 +41,8 @@ export class ChatLog extends LitElement {
     this.busy = false;
     this.heading = "";
     this.description = "";
-    /** What stands on the application's tile, and the number of its colour. */
-    this.letters = this.tile = "";
+    /** What stands on the application's tile, the number of its colour, and its icon if it has one. */
+    this.letters = this.tile = this.emoji = this.icon = "";
     /** Whether nothing can be asked any more. */
     this.ended = false;
     /** @type {Summary | null} what the model reads in place of the beginning */
@@ -74,7 +74,9 @@ export class ChatLog extends LitElement {
 
   #welcome() {
     return html`<div class="welcome">
-      <span class="monogram large" data-tile=${this.tile} aria-hidden="true">${this.letters}</span>
+      <span class="monogram large" data-tile=${this.tile} ?data-icon=${this.icon || this.emoji} aria-hidden="true"
+        >${this.icon ? html`<img src=${this.icon} alt="" />` : this.emoji || this.letters}</span
+      >
       <h2 dir="auto">${this.heading}</h2>
       ${this.description ? html`<p class="description" dir="auto">${this.description}</p>` : nothing}
       ${this.#starters()}

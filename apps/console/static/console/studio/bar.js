@@ -1,6 +1,6 @@
 // The bar above everything: the state of the draft, and what can be done with it.
 
-import { button, element, newId } from "./elements.js";
+import { button, element, link, newId } from "./elements.js";
 import { PublishPanel } from "./publish-panel.js";
 
 export class Bar {
@@ -18,8 +18,9 @@ export class Bar {
     this.notice = element("p", { class: "studio-notice", hidden: true });
     const actions = may ? [this.discard, this.save, this.request, this.publish] : [];
     this.title = root.querySelector("h1");
+    this.chat = link("Open in chat", store.data.urls.chat, { class: "workbench-button", target: "_blank" });
     root.append(
-      element("div", { class: "studio-bar-line" }, this.title, this.state, this.checked, element("span", { class: "studio-gap" }), this.toChat(), ...actions),
+      element("div", { class: "studio-bar-line" }, this.title, this.state, this.checked, element("span", { class: "studio-gap" }), this.toChat(), this.chat, ...actions),
       this.notice,
       this.status,
       this.details,
@@ -54,6 +55,7 @@ export class Bar {
     this.checked.dataset.severity = errors ? "error" : warnings ? "warning" : "";
     this.checked.textContent = parts.join(", ") || "No mistakes";
     this.checked.disabled = !findings.length;
+    this.chat.hidden = !state.number;
     const isSecond = state.takes_two && state.can_publish;
     this.publish.hidden = !data.may_publish || (state.takes_two && !isSecond);
     // A change withdraws the request, so whoever typed something cannot publish it.

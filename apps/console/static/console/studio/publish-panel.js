@@ -7,7 +7,7 @@ export class PublishPanel {
   // publish. With `sendBack(words)`, what somebody asks for can be sent back instead.
   constructor(differences, number, { send, close, isRequest = false, sendBack = null }) {
     const id = newId("note");
-    this.note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?" });
+    this.note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?", value: number ? "" : "The first version" });
     const onlyNew = element("input", { type: "checkbox", id: newId("only-new") });
     let isOver = false;
     const publish = element("button", { class: "workbench-button workbench-primary" }, isRequest ? "Request publishing" : "Publish");
