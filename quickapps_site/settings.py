@@ -891,6 +891,8 @@ SCHEDULES_PER_PERSON = env.integer("SCHEDULES_PER_PERSON", 20, least=0)
 """That somebody keeps, in all their teams together; alarms are not counted."""
 SCHEDULE_BUDGET_TOKENS = env.integer("SCHEDULE_BUDGET_TOKENS", 100_000, least=1)
 """That one run of an alarm, or of a schedule that a model made, may use unless it says otherwise."""
+SUBSCRIPTION_SECRET_OVERLAP_HOURS = env.integer("SUBSCRIPTION_SECRET_OVERLAP_HOURS", 24, least=0)
+"""For which the former secret of a subscription signs beside a new one."""
 RUNS_PER_KEY = env.integer("RUNS_PER_KEY", 1_000, least=1, also=0)
 """The same for an API key, and for a caller of DIAL Core's; over the gateway of all processes, too,
 where there is Redis, else of each process."""

@@ -73,7 +73,16 @@ class ScheduleForm(ZonedForm):
     class Meta:
         model = Schedule
         fields = (
-            *("application", "name", "message", "kind", "start_at", "every", "unit"),
+            *(
+                "application",
+                "pinned_version",
+                "name",
+                "message",
+                "kind",
+                "start_at",
+                "every",
+                "unit",
+            ),
             *("expression", "time_zone", "active_from", "active_until"),
             *("is_same_conversation", "unanswered", "unanswered_minutes", "missed", "missed_most"),
             *("max_runs", "is_deleted_after", "budget_tokens", "budget_money", "budget_currency"),
@@ -100,7 +109,7 @@ class ScheduleForm(ZonedForm):
 
     @property
     def main(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("application", "name", "message", "kind")]
+        return [self[name] for name in ("application", "pinned_version", "name", "message", "kind")]
 
     @property
     def times(self) -> list[tuple[str, forms.BoundField]]:
