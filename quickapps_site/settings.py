@@ -99,6 +99,7 @@ INSTALLED_APPS = [
     "apps.insights",
     "apps.live",
     "apps.cases",
+    "apps.feedback",
     "apps.chat",
     "apps.console",
     "apps.triggers",
@@ -365,6 +366,14 @@ UNFOLD = {
                         "permission": lambda request: request.user.has_perm("cases.view_case"),
                     },
                     {
+                        "title": "Feedback",
+                        "icon": "thumbs_up_down",
+                        "link": reverse_lazy("admin:feedback_feedback_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "feedback.view_feedback"
+                        ),
+                    },
+                    {
                         "title": "Deployments",
                         "icon": "network_node",
                         "link": reverse_lazy("admin:workspace_deployment_changelist"),
@@ -614,6 +623,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "ApplicationStateEnum": "apps.catalog.versions.states.ApplicationState",
         "CaseRunStateEnum": "apps.cases.models.CaseRun.State",
+        "FeedbackStateEnum": "apps.feedback.models.Feedback.State",
     },
 }
 

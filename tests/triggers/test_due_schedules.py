@@ -279,7 +279,7 @@ def test_a_withdrawn_version_pauses_its_schedule_with_the_reason_and_calls_its_o
     assert attention(caller_in(ada.pk))["conversations"] == [
         {
             "id": str(row.pk),
-            "application": "Demo",
+            "application": "Second",
             "address": f"/scheduled/#schedule-{row.pk}",
             "state": "stopped",
         }
