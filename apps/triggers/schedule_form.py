@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -52,6 +53,15 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
         name = str((self.data or {}).get("time_zone", "")).strip()
         with timezone.override(zone_of(name) if name in available_timezones() else zone_of("UTC")):
             super().full_clean()
+
+    def add_error(self, field: str | None, error: Any) -> None:
+        """What is wrong with a field that the form has not stands above it."""
+        known = getattr(error, "error_dict", None)
+        if known is not None:
+            for name in [name for name in known if name not in self.fields]:
+                if name != NON_FIELD_ERRORS:
+                    known.setdefault(NON_FIELD_ERRORS, []).extend(known.pop(name))
+        super().add_error(field, error)
 
     def clean_start_at(self) -> datetime:
         found: datetime | None = self.cleaned_data["start_at"]
