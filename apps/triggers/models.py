@@ -147,8 +147,7 @@ class Subscription(Endpoint):
     )
     url = models.CharField("address", max_length=1000, validators=[URLValidator(("http", "https"))])
     events = models.JSONField(help_text="What is told.")
-    # Nullable, because a column with a default would make SQLite copy the table.
-    former_secret = SecretField(null=True, editable=False)
+    former_secret = SecretField(blank=True, default="", editable=False)
     former_secret_until = models.DateTimeField(null=True, editable=False)
     has_text = models.BooleanField(
         "with the answer's text",

@@ -13,7 +13,7 @@ DELIVERY_DAYS = 30
 def delete_old() -> int:
     """Also what signs no longer."""
     over = Subscription.objects.filter(former_secret_until__lt=timezone.now())
-    over.update(former_secret=None, former_secret_until=None)
+    over.update(former_secret="", former_secret_until=None)
     return delete_older(WebhookCall, "at", CALL_DAYS) + delete_older(
         Delivery, "created_at", DELIVERY_DAYS
     )

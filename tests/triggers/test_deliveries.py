@@ -126,7 +126,7 @@ async def test_a_renewed_secret_signs_beside_the_former_one_for_a_day_and_then_a
     await subscription.asave()
     await database_sync_to_async(delete_old)()
     await subscription.arefresh_from_db()
-    assert (subscription.former_secret, subscription.former_secret_until) == (None, None)
+    assert (subscription.former_secret, subscription.former_secret_until) == ("", None)
 
 
 async def test_the_text_is_told_where_the_subscription_says_so():

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='subscription',
             name='former_secret',
-            field=apps.workspace.local.secrets.SecretField(editable=False, null=True),
+            field=apps.workspace.local.secrets.SecretField(blank=True, default='', editable=False),
         ),
         migrations.AddField(
             model_name='subscription',
