@@ -99,10 +99,11 @@ def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
     pins = {row.pk: row.pinned_version for row in rows}
     visibilities = {team: visibility_of(team) for team in {wake.caller.team for wake in wakes}}
     for wake in wakes:
-        if (wake.conversation, wake.caller.bucket, wake.application.id) in known:
-            found[wake.run] = wake.conversation
-            if wake.pinned_version is not None and pins[wake.conversation] != wake.pinned_version:
-                rows.filter(pk=wake.conversation).update(pinned_version=wake.pinned_version)
+        place = wake.conversation
+        if place is not None and (place, wake.caller.bucket, wake.application.id) in known:
+            found[wake.run] = place
+            if wake.pinned_version is not None and pins[place] != wake.pinned_version:
+                rows.filter(pk=place).update(pinned_version=wake.pinned_version)
             continue
         found[wake.run] = wake.new_conversation
         new.append(
@@ -119,7 +120,7 @@ def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
         )
     # Several runs of a schedule at once may begin the same one.
     Conversation.objects.bulk_create({row.pk: row for row in new}.values())
-    return found  # type: ignore[return-value]
+    return found
 
 
 def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
