@@ -99,6 +99,7 @@ INSTALLED_APPS = [
     "apps.insights",
     "apps.live",
     "apps.cases",
+    "apps.feedback",
     "apps.chat",
     "apps.console",
     "apps.triggers",
@@ -367,6 +368,14 @@ UNFOLD = {
                         "permission": lambda request: request.user.has_perm("cases.view_case"),
                     },
                     {
+                        "title": "Feedback",
+                        "icon": "thumbs_up_down",
+                        "link": reverse_lazy("admin:feedback_feedback_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "feedback.view_feedback"
+                        ),
+                    },
+                    {
                         "title": "Deployments",
                         "icon": "network_node",
                         "link": reverse_lazy("admin:workspace_deployment_changelist"),
@@ -616,6 +625,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "ApplicationStateEnum": "apps.catalog.versions.states.ApplicationState",
         "CaseRunStateEnum": "apps.cases.models.CaseRun.State",
+        "FeedbackStateEnum": "apps.feedback.models.Feedback.State",
     },
 }
 
@@ -893,6 +903,8 @@ SCHEDULES_PER_PERSON = env.integer("SCHEDULES_PER_PERSON", 20, least=0)
 """That somebody keeps, in all their teams together; alarms are not counted."""
 SCHEDULE_BUDGET_TOKENS = env.integer("SCHEDULE_BUDGET_TOKENS", 100_000, least=1)
 """That one run of an alarm, or of a schedule that a model made, may use unless it says otherwise."""
+SUBSCRIPTION_SECRET_OVERLAP_HOURS = env.integer("SUBSCRIPTION_SECRET_OVERLAP_HOURS", 24, least=0)
+"""For which the former secret of a subscription signs beside a new one."""
 RUNS_PER_KEY = env.integer("RUNS_PER_KEY", 1_000, least=1, also=0)
 """The same for an API key, and for a caller of DIAL Core's; over the gateway of all processes, too,
 where there is Redis, else of each process."""

@@ -116,6 +116,11 @@ def versioned_name(slug: str) -> tuple[str, int | None]:
     return (name, int(number)) if is_number else (slug, None)
 
 
+def named_version(slug: str, number: int | None) -> str:
+    """The name that `versioned_name` reads: `travel@3`, or `travel` for the live version."""
+    return slug if number is None else f"{slug}@{number}"
+
+
 def version_of(row: Application, number: int | None, content: Content) -> LiveVersion | None:
     """None for a version that there is not, or that was withdrawn."""
     numbered = ApplicationVersion.objects.filter(application=row.pk, withdrawn_at=None)

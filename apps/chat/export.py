@@ -7,6 +7,7 @@ from apps.chat.file_names import safe_name
 from apps.chat.models import Conversation, Message
 from apps.chat.senders import sender_words
 from apps.chat.todo import current_todo
+from apps.feedback.models import Feedback
 
 HEADINGS = {Message.Role.USER: "Question", Message.Role.ASSISTANT: "Answer"}
 
@@ -23,6 +24,8 @@ def markdown(conversation: Conversation) -> str:
         f"# {conversation.title or 'Untitled'}",
         f"{title}, {conversation.created_at:%Y-%m-%d}",
     ]
+    rows = Feedback.objects.filter(conversation=conversation.pk, bucket=conversation.owner)
+    feedback = {row.message: row for row in rows}
     for message in conversation.messages.said():
         heading = HEADINGS[Message.Role(message.role)]
         parts.append(f"## {heading}, {message.created_at:%Y-%m-%d %H:%M} UTC")
@@ -33,6 +36,7 @@ def markdown(conversation: Conversation) -> str:
             message.text,
             attachments,
             figure_line(message.usage),
+            feedback_line(feedback.get(message.uuid)),
         )
         parts += [text for text in texts if text]
     if todo := current_todo(conversation):
@@ -42,6 +46,14 @@ def markdown(conversation: Conversation) -> str:
 
 def sender_line(message: Message) -> str:
     return "" if message.sender is None else sender_words(message.sender)
+
+
+def feedback_line(row: Feedback | None) -> str:
+    if row is None:
+        return ""
+    rating, reason = row.get_rating_display(), row.get_reason_display()
+    words = (f"Your feedback: {rating}", reason, " ".join(row.comment.split()))
+    return " · ".join(filter(None, words))
 
 
 def place_line(message: Message) -> str:

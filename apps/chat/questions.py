@@ -132,6 +132,7 @@ def begin_new(question: NewQuestion) -> Begun:
         bucket=caller.bucket,
         counted_as=counted_name(caller),
         caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
+        door=PAGE if question.sender is None else question.sender.door,
         unattended=None if question.sender is None else question.sender.unattended,
     )
     queue.admit(run, question.holder)

@@ -10,6 +10,7 @@ from apps.console.api.budgets import BudgetViewSet
 from apps.console.api.cases import CaseRunViewSet, CaseViewSet
 from apps.console.api.content import ContentViewSet
 from apps.console.api.deployments import DeploymentViewSet
+from apps.console.api.feedback import FeedbackViewSet
 from apps.console.api.keys import ApiKeyViewSet
 from apps.console.api.mcp_servers import McpServerViewSet
 from apps.console.api.reference import reference
@@ -30,6 +31,7 @@ router.register("budgets", BudgetViewSet)
 router.register("case-runs", CaseRunViewSet)
 router.register("cases", CaseViewSet)
 router.register("deployments", DeploymentViewSet)
+router.register("feedback", FeedbackViewSet)
 router.register("keys", ApiKeyViewSet)
 router.register("mcp-servers", McpServerViewSet)
 router.register("runs", RunViewSet)

@@ -28,6 +28,11 @@ class RunSummary(models.Model):
         PAGE = "page", "chat page"
         GATEWAY = "gateway"
         CORE = "core", "DIAL Core"
+        SCHEDULE = "schedule"
+        WEBHOOK = "webhook"
+
+    KEPT_DOORS = (Door.PAGE, Door.SCHEDULE, Door.WEBHOOK)
+    """Their runs answer in conversations."""
 
     id = models.UUIDField("run", primary_key=True, default=uuid.uuid4, editable=False)
     door = models.CharField(max_length=20, choices=Door)

@@ -59,5 +59,5 @@ def add_schedule(
 
 
 def fired(now: datetime, *applications: Application, only: UUID | None = None) -> Fired:
-    resolved = {row.pk: prepare_application(row, installed()) for row in applications}
+    resolved = {(row.pk, None): prepare_application(row, installed()) for row in applications}
     return fire(resolved, now, Callers(), only)

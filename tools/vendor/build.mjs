@@ -13,7 +13,7 @@ const icons = [
   "arrow-down", "arrow-up", "check", "chevron-right", "circle-alert", "clock", "copy", "download",
   "external-link", "file-text", "files", "image", "loader-circle", "log-in", "log-out", "monitor",
   "moon", "notebook-pen", "panel-left", "paperclip", "pencil", "plus", "refresh-cw", "settings",
-  "square", "sun",
+  "square", "sun", "thumbs-down", "thumbs-up",
   "trash-2", "triangle-alert", "wifi-off", "x",
 ];
 

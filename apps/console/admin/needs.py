@@ -15,6 +15,7 @@ from apps.catalog.models import Application, PublishingRequest
 from apps.catalog.versions.publishing_requests import waiting_for
 from apps.catalog.versions.states import ApplicationState
 from apps.console.operated import PUBLISH, edited, of_seen, seen, sees_all
+from apps.feedback.models import Feedback
 from apps.insights.budgets.models import Budget
 from apps.insights.budgets.rules import Rule
 from apps.insights.budgets.standings import open_windows
@@ -68,6 +69,7 @@ def count_rows(request: HttpRequest) -> Counts:
             ("asked", "runs.view_run", asked(request), Q(kind="approval")),
             ("gateway", "runs.view_run", gateway(request), Q()),
             ("requests", PUBLISH, requests(request), Q()),
+            ("feedback", "feedback.view_feedback", bad_feedback(request), Q()),
         )
         if may(permission)
     ]
@@ -116,6 +118,12 @@ def gateway(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
     return lambda: RunSummary.objects.filter(of_seen(request), status=running)
 
 
+def bad_feedback(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
+    """That nobody has looked at."""
+    new = {"state": Feedback.State.NEW, "rating": Feedback.Rating.DOWN}
+    return lambda: Feedback.objects.filter(of_seen(request, "application__slug"), **new)
+
+
 def needs(request: HttpRequest, counts: Counts) -> Iterator[Fact]:
     """Who waits, what is nearly spent and what is not published yet, in two queries."""
     runs = f"{reverse('admin:runs_run_changelist')}?status=waiting"
@@ -132,6 +140,10 @@ def needs(request: HttpRequest, counts: Counts) -> Iterator[Fact]:
     if wanted:
         url = f"{reverse('admin:catalog_application_changelist')}?publishing=waiting"
         yield Fact("Drafts wait for a second person", f"{wanted:,}", "bad", url)
+    bad = counts.get("feedback", RowCount()).all
+    if bad:
+        url = f"{reverse('admin:feedback_feedback_changelist')}?state__exact=new&rating__exact=down"
+        yield Fact("New negative feedback", f"{bad:,}", "bad", url)
     if request.user.has_perm("insights.view_budget") and sees_all(request.user):
         yield from spent_budgets()
     drafted = counts.get("drafts", RowCount())

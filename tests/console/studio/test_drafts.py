@@ -9,7 +9,7 @@ from django.test import Client
 
 from apps.catalog.application_files.own_skills import skills_of
 from apps.catalog.models import Application, ApplicationDraft
-from apps.catalog.resolve import prepare_version
+from apps.catalog.resolved_application import prepare_version
 from apps.catalog.versions.content_changes import content_changes, live_content
 from apps.workspace.local.models import Secret
 from tests.catalog.rows import make_application, make_deployment, manifest_with

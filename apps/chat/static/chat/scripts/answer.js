@@ -3,6 +3,7 @@
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { isGoing, textOf } from "./answers.js";
 import { copy } from "./clipboard.js";
+import { feedbackOn } from "./feedback.js";
 import { figureLine } from "./figures.js";
 import { helperDialog } from "./helper-dialog.js";
 import { icon } from "./icons.js";
@@ -148,7 +149,7 @@ export class ChatAnswer extends LitElement {
             >${icon("file-text")}What the model saw<span class="visually-hidden"> (a new tab)</span></a
           >`
         : nothing}
-      ${figureLine(answer.message)}
+      ${feedbackOn(answer.message?.id)} ${figureLine(answer.message)}
     </div>`;
   }
 
