@@ -194,12 +194,15 @@ def measured(client: Any, page: str) -> tuple[float, int]:
         client.get(f"/admin/{page}")
         times.append((time.perf_counter() - started) * 1000)
         used.append((time.process_time() - before) * 1000)
-    with CaptureQueriesContext(connection) as queries:
-        client.get(f"/admin/{page}")
-    median = statistics.median(times)
-    figures = f"{median:7.0f} {min(times):7.0f} {statistics.median(used):7.0f} {len(queries):8}"
+    counts = []
+    for _ in range(2):  # what a process looks up now and then is not the page's
+        with CaptureQueriesContext(connection) as queries:
+            client.get(f"/admin/{page}")
+        counts.append(len(queries))
+    median, count = statistics.median(times), min(counts)
+    figures = f"{median:7.0f} {min(times):7.0f} {statistics.median(used):7.0f} {count:8}"
     print(f"/admin/{page:45} {figures}")
-    return median, len(queries)
+    return median, count
 
 
 def main() -> int:

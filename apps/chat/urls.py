@@ -16,11 +16,15 @@ from apps.chat import (
     team_page,
     team_switch,
     views,
+    web_app,
 )
 from apps.chat.notes import history, note_changes, note_pages, transfer
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
+    path("manifest.webmanifest", web_app.web_manifest, name="web-manifest"),
+    path("service-worker.js", web_app.service_worker, name="service-worker"),
+    path("offline/", web_app.offline, name="offline"),
     path("account/", account_page.account, name="account"),
     path("account/name/", account_page.change_name, name="account-name"),
     path("account/notices/", account_page.change_notices, name="account-notices"),

@@ -1,6 +1,6 @@
 """The figures of a period: totals, a series over time, and lines by one dimension.
 
-They are read from sums of hours and days and from the rows since then, in a fixed number of queries
+They are read from sums of weeks, days and hours and from the rows since then, in a fixed number of queries
 and without the histograms of lines that are not shown.
 """
 
@@ -203,7 +203,8 @@ def add_histograms(
 def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
     """A point for each hour or day, also for those without calls."""
     found: dict[tuple[str, datetime], Sums] = defaultdict(Sums)
-    stored = of_period(period, (TOTAL, TOTAL_OF_TOOLS))
+    totals = Q(dimension__in=(TOTAL, TOTAL_OF_TOOLS))
+    stored = UsageSum.objects.filter(period.stored_places & totals).order_by()
     names = ("dimension", "start", "currency", "cost", *COUNTS)
     for row in stored.values(*names, **HISTOGRAM_TEXTS):
         found[row["dimension"], period.place_of(row["start"])].add(row)

@@ -120,7 +120,7 @@ class ToolUse(Call):
 
 
 class UsageSum(models.Model):
-    """The sums of an hour or a day (UTC), of what has one `name` in one dimension.
+    """The sums of an hour, a day or a week (UTC), of what has one `name` in one dimension.
 
     The dimensions are those of `apps.insights.sums`. Histograms are as `apps.insights.histograms`
     makes them. `cache_shares` is the sum of the shares of the input that came from the service's
@@ -130,6 +130,7 @@ class UsageSum(models.Model):
     class Span(models.TextChoices):
         HOUR = "hour"
         DAY = "day"
+        WEEK = "week"
 
     dimension = models.CharField(max_length=20)
     span = models.CharField(max_length=4, choices=Span)
@@ -169,7 +170,7 @@ class UsageSum(models.Model):
 
 
 class SummedSpan(models.Model):
-    """An hour or a day whose calls are in `UsageSum`."""
+    """An hour, a day or a week whose calls are in `UsageSum`."""
 
     span = models.CharField(max_length=4, choices=UsageSum.Span)
     start = models.DateTimeField()

@@ -1,15 +1,17 @@
-"""A period of the page, and where its figures stand: in sums of days and hours, and in rows."""
+"""A period of the page, and where its figures stand: in sums of weeks, days and hours, and in rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import reduce
+from operator import or_
 
 from django.db.models import Max, Q
 
 from apps.insights.models import SummedSpan, UsageSum
 
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-LENGTHS = {UsageSum.Span.HOUR: HOUR, UsageSum.Span.DAY: DAY}
+HOUR, DAY, WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
+LENGTHS = {UsageSum.Span.HOUR: HOUR, UsageSum.Span.DAY: DAY, UsageSum.Span.WEEK: WEEK}
 LONGEST_BY_HOURS = 7 * DAY
 """Longer periods are shown by days."""
 
@@ -22,11 +24,21 @@ def start_of_day(moment: datetime) -> datetime:
     return start_of_hour(moment).replace(hour=0)
 
 
-START_OF = {UsageSum.Span.HOUR: start_of_hour, UsageSum.Span.DAY: start_of_day}
+def start_of_week(moment: datetime) -> datetime:
+    """Its Monday."""
+    day = start_of_day(moment)
+    return day - day.weekday() * DAY
+
+
+START_OF = {
+    UsageSum.Span.HOUR: start_of_hour,
+    UsageSum.Span.DAY: start_of_day,
+    UsageSum.Span.WEEK: start_of_week,
+}
 
 
 def ends_of_sums() -> dict[str, datetime]:
-    """Until when hours and days are summed up; without an entry for what never was."""
+    """Until when hours, days and weeks are summed up; without an entry for what never was."""
     last = SummedSpan.objects.values("span").annotate(last=Max("start")).order_by()
     return {row["span"]: row["last"] + LENGTHS[UsageSum.Span(row["span"])] for row in last}
 
@@ -35,12 +47,15 @@ def ends_of_sums() -> dict[str, datetime]:
 class Period:
     """Whole hours or days (UTC) up to the one that goes on at `now`.
 
-    The figures from `rows_since` on are read from rows, those before from sums.
+    The figures from `rows_since` on are read from rows, those before from sums: of whole weeks
+    between `weeks_since` and `weeks_until`, of days up to `days_until`, and of hours.
     """
 
     span: UsageSum.Span
     since: datetime
     now: datetime
+    weeks_since: datetime
+    weeks_until: datetime
     days_until: datetime
     rows_since: datetime
 
@@ -49,22 +64,36 @@ class Period:
         span = UsageSum.Span.HOUR if length <= LONGEST_BY_HOURS else UsageSum.Span.DAY
         since = START_OF[span](now) - length + LENGTHS[span]
         ends = ends_of_sums()
-        days_until = since
+        weeks_since = weeks_until = days_until = since
         if span == UsageSum.Span.DAY:
+            weeks_since = start_of_week(since + 6 * DAY)
+            weeks_until = max(weeks_since, ends.get(UsageSum.Span.WEEK, since))
             days_until = max(since, ends.get(UsageSum.Span.DAY, since))
         rows_since = max(days_until, ends.get(UsageSum.Span.HOUR, since))
-        return cls(span, since, now, days_until, rows_since)
+        return cls(span, since, now, weeks_since, weeks_until, days_until, rows_since)
 
     def by_rows(self) -> "Period":
         """The same period, whose figures are all read from rows."""
-        return replace(self, days_until=self.since, rows_since=self.since)
+        none = self.since
+        return replace(self, weeks_since=none, weeks_until=none, days_until=none, rows_since=none)
 
     @property
     def stored(self) -> Q:
-        """The sums of the period: days that are summed up, and the hours since then."""
-        days = Q(span=UsageSum.Span.DAY, start__gte=self.since, start__lt=self.days_until)
-        hours = Q(span=UsageSum.Span.HOUR, start__gte=self.days_until, start__lt=self.rows_since)
-        return days | hours if self.days_until > self.since else hours
+        """The sums of the period, in as few spans as there are."""
+        return any_of(
+            between(UsageSum.Span.DAY, self.since, min(self.weeks_since, self.days_until)),
+            between(UsageSum.Span.WEEK, self.weeks_since, self.weeks_until),
+            between(UsageSum.Span.DAY, self.weeks_until, self.days_until),
+            between(UsageSum.Span.HOUR, self.days_until, self.rows_since),
+        )
+
+    @property
+    def stored_places(self) -> Q:
+        """The sums of the period in spans that are no longer than those of the chart."""
+        return any_of(
+            between(UsageSum.Span.DAY, self.since, self.days_until),
+            between(UsageSum.Span.HOUR, self.days_until, self.rows_since),
+        )
 
     def place_of(self, moment: datetime) -> datetime:
         """The beginning of the hour or the day of the chart that a moment is in."""
@@ -77,3 +106,13 @@ class Period:
         while start <= self.now:
             yield start
             start += LENGTHS[self.span]
+
+
+def between(span: UsageSum.Span, since: datetime, until: datetime) -> Q | None:
+    """The sums of the spans that begin from a time on and before another."""
+    return Q(span=span, start__gte=since, start__lt=until) if since < until else None
+
+
+def any_of(*parts: Q | None) -> Q:
+    """What one of the parts has; nothing without parts."""
+    return reduce(or_, filter(None, parts), Q(pk__in=()))

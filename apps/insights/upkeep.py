@@ -1,5 +1,6 @@
-"""Hours and days are summed up, and old rows deleted. Synchronous; several processes do no harm."""
+"""Hours, days and weeks are summed up, and old rows deleted. Synchronous; several processes do no harm."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -14,8 +15,10 @@ from apps.insights.models import ModelCall, SummedSpan, ToolUse, UsageSum
 from apps.insights.periods import DAY, HOUR, LENGTHS, START_OF, ends_of_sums
 from apps.insights.sums import (
     COUNTS,
+    HISTOGRAM_TEXTS,
     SMALLEST_COST,
     RunCounter,
+    SumKey,
     Sums,
     calls_between,
     sum_up_rows,
@@ -32,19 +35,35 @@ CALLS = (ModelCall, ToolUse)
 
 def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
     """The beginnings of the spans that are over and not summed up, the oldest first."""
-    length, now = LENGTHS[span], timezone.now()
-    start = first_unsummed(span)
-    while start is not None and start + length + LATE[span] <= now:
+    length, start, until = LENGTHS[span], first_unsummed(span), known_until(span)
+    while start is not None and until is not None and start + length <= until:
         yield start
         start += length
 
 
+def known_until(span: UsageSum.Span) -> datetime | None:
+    """Until when all that a span is made of is there; None if nothing is."""
+    if span == UsageSum.Span.WEEK:
+        return ends_of_sums().get(UsageSum.Span.DAY)
+    return timezone.now() - LATE[span]
+
+
 def first_unsummed(span: UsageSum.Span) -> datetime | None:
     """None before the first call."""
-    start = ends_of_sums().get(span) or first_call(span)
-    if start is None or span == UsageSum.Span.DAY:
+    if end := ends_of_sums().get(span):
+        start: datetime | None = end
+    else:
+        start = first_week_of_sums() if span == UsageSum.Span.WEEK else first_call(span)
+    if start is None or span != UsageSum.Span.HOUR:
         return start
     return max(start, START_OF[span](timezone.now() - HOURS_KEPT))
+
+
+def first_week_of_sums() -> datetime | None:
+    """The Monday of the week of the first day that is summed up."""
+    days = SummedSpan.objects.filter(span=UsageSum.Span.DAY)
+    first = days.aggregate(at=models.Min("start"))["at"]
+    return None if first is None else START_OF[UsageSum.Span.WEEK](first)
 
 
 def first_call(span: UsageSum.Span) -> datetime | None:
@@ -59,15 +78,20 @@ def first_call(span: UsageSum.Span) -> datetime | None:
 def sum_up_all(count_runs: RunCounter) -> int:
     """Sum up all spans that are over, one after the other; the number of those done here."""
     # Days first: until they are there, the hours after the last day are what the page reads.
-    spans = (UsageSum.Span.DAY, UsageSum.Span.HOUR)
+    # Weeks are made of days.
+    spans = (UsageSum.Span.DAY, UsageSum.Span.HOUR, UsageSum.Span.WEEK)
     return sum(sum_up(span, start, count_runs) for span in spans for start in due_spans(span))
 
 
 def sum_up(span: UsageSum.Span, start: datetime, count_runs: RunCounter) -> bool:
-    """Write the sums of an hour or a day; False if another process has."""
+    """Write the sums of a span; False if another process has."""
     end = start + LENGTHS[span]
     # Read before the transaction, which would keep SQLite from all others who write.
-    found = sum_up_rows(calls_between(start, end), uses_between(start, end), count_runs(start, end))
+    if span == UsageSum.Span.WEEK:
+        found = sum_up_days(start, end)
+    else:
+        calls, uses = calls_between(start, end), uses_between(start, end)
+        found = sum_up_rows(calls, uses, count_runs(start, end))
     rows = [
         stored_row(span, start, dimension, name, currency, sums)
         for (dimension, name, currency), sums in found.items()
@@ -77,6 +101,16 @@ def sum_up(span: UsageSum.Span, start: datetime, count_runs: RunCounter) -> bool
         if is_ours:
             UsageSum.objects.bulk_create(rows, batch_size=old_rows.AT_ONCE)
     return is_ours
+
+
+def sum_up_days(start: datetime, end: datetime) -> dict[SumKey, Sums]:
+    """The sums of the days from a time on and before another: their rows may be deleted by now."""
+    found: dict[SumKey, Sums] = defaultdict(Sums)
+    days = UsageSum.objects.filter(span=UsageSum.Span.DAY, start__gte=start, start__lt=end)
+    columns = ("dimension", "name", "currency", "cost", *COUNTS)
+    for row in days.order_by().values(*columns, **HISTOGRAM_TEXTS):
+        found[row["dimension"], row["name"], row["currency"]].add(row)
+    return found
 
 
 def stored_row(

@@ -79,7 +79,11 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
     """A fresh browser profile; paths are relative to the site."""
-    made = browser.new_context(base_url=site.url, viewport={"width": 1280, "height": 900})
+    made = browser.new_context(
+        base_url=site.url,
+        viewport={"width": 1280, "height": 900},
+        service_workers="block",  # what a worker fetches cannot be routed by a test
+    )
     made.set_default_timeout(60_000)
     yield made
     made.close()

@@ -209,8 +209,10 @@ def test_what_is_summed_up_has_the_same_figures_as_its_rows(by, length):
     done = sum_up_all(run_each_hour)
     after = report(by, length, run_each_hour)
 
-    # All days before this one, and the hours of the last eight days but the last one before now.
-    assert done == 19 + 8 * 24 - 1
+    # All days before this one, the hours of the last eight days but the last one before now, and
+    # the whole weeks among the days.
+    weeks = SummedSpan.objects.filter(span="week").count()
+    assert (done, weeks) == (19 + 8 * 24 - 1 + weeks, 2)
     assert before.period.rows_since < after.period.rows_since
     assert figures_of(after) == figures_of(before)
 

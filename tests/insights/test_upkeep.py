@@ -38,9 +38,10 @@ def test_an_hour_is_summed_up_half_an_hour_after_its_end_and_a_day_six_hours():
         with time_machine.travel(NOON + timedelta(hours=hours, minutes=minutes, seconds=seconds)):
             done[after] = (sum_up_all(no_runs), sum_up_all(no_runs))
 
-    # At 11:59:59 the hours up to 22:00 are done, at 18:00 six more and the day.
-    assert done == {"1:29:59": (0, 0), "1:30": (1, 0), "11:59:59": (10, 0), "18:00": (7, 0)}
+    # At 11:59:59 the hours up to 22:00 are done, at 18:00 six more, the day, and the week that it ends.
+    assert done == {"1:29:59": (0, 0), "1:30": (1, 0), "11:59:59": (10, 0), "18:00": (8, 0)}
     assert marks("day") == [MIDNIGHT]
+    assert marks("week") == [MIDNIGHT - 6 * DAY]
     assert marks("hour")[:2] == [NOON, NOON + HOUR]
 
 
@@ -53,6 +54,25 @@ def test_every_day_since_the_first_call_is_summed_up_once():
     assert marks("day") == [MIDNIGHT + number * DAY for number in range(4)]
     days = UsageSum.objects.filter(span="day", dimension="total").order_by("start")
     assert list(days.values_list("start", "calls")) == [(MIDNIGHT, 1), (MIDNIGHT + 2 * DAY, 1)]
+
+
+def test_a_week_is_summed_up_from_its_days_whose_rows_may_be_gone():
+    monday = MIDNIGHT - 6 * DAY
+    store(*(model_call(started_at=monday + number * DAY) for number in range(8)))
+    for number in range(8):
+        sum_up(UsageSum.Span.DAY, monday + number * DAY, no_runs)
+    ModelCall.objects.all().delete()
+
+    with time_machine.travel(MIDNIGHT + 2 * DAY):
+        sum_up_all(no_runs)
+
+    assert marks("week") == [monday]
+    week = UsageSum.objects.get(span="week", dimension="application")
+    days = UsageSum.objects.filter(span="day", dimension="application", start__lt=monday + 7 * DAY)
+    assert (week.start, week.calls, week.total_seconds) == (
+        monday, 7, sum(day.total_seconds for day in days)
+    )  # fmt: skip
+    assert week.seconds == dict.fromkeys(days[0].seconds, 7)
 
 
 def test_after_an_outage_the_hours_of_the_last_days_are_made_up_for():

@@ -132,18 +132,7 @@ def needs(request: HttpRequest, counts: Counts) -> Iterator[Fact]:
         yield Fact("Approvals wait", f"{waiting.used:,}", "bad", runs)
     if other := waiting.all - waiting.used:
         yield Fact("Other questions wait", f"{other:,}", "", runs)
-    sign_ups = counts.get("sign-ups", RowCount()).used
-    if sign_ups:
-        url = reverse("admin:accounts_signup_changelist")
-        yield Fact("Sign-ups wait for approval", f"{sign_ups:,}", "bad", url)
-    wanted = counts.get("requests", RowCount()).all
-    if wanted:
-        url = f"{reverse('admin:catalog_application_changelist')}?publishing=waiting"
-        yield Fact("Drafts wait for a second person", f"{wanted:,}", "bad", url)
-    bad = counts.get("feedback", RowCount()).all
-    if bad:
-        url = f"{reverse('admin:feedback_feedback_changelist')}?state__exact=new&rating__exact=down"
-        yield Fact("New negative feedback", f"{bad:,}", "bad", url)
+    yield from asked_of_staff(counts)
     if request.user.has_perm("insights.view_budget") and sees_all(request.user):
         yield from spent_budgets()
     drafted = counts.get("drafts", RowCount())
@@ -156,6 +145,30 @@ def needs(request: HttpRequest, counts: Counts) -> Iterator[Fact]:
             yield Fact(
                 name, f"{count:,} {'application' if count == 1 else 'applications'}", "", url
             )
+
+
+def asked_of_staff(counts: Counts) -> Iterator[Fact]:
+    applications = reverse("admin:catalog_application_changelist")
+    feedback = reverse("admin:feedback_feedback_changelist")
+    for name, count, url in (
+        (
+            "Sign-ups wait for approval",
+            counts.get("sign-ups", RowCount()).used,
+            reverse("admin:accounts_signup_changelist"),
+        ),
+        (
+            "Drafts wait for a second person",
+            counts.get("requests", RowCount()).all,
+            f"{applications}?publishing=waiting",
+        ),
+        (
+            "New negative feedback",
+            counts.get("feedback", RowCount()).all,
+            f"{feedback}?state__exact=new&rating__exact=down",
+        ),
+    ):
+        if count:
+            yield Fact(name, f"{count:,}", "bad", url)
 
 
 def spent_budgets() -> Iterator[Fact]:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('insights', '0007_calls_by_tool'),
+        ('insights', '0008_weeks'),
     ]
 
     operations = [
