@@ -229,4 +229,4 @@ def sorted_by_themselves(rows: QuerySet[RunSummary]) -> QuerySet[RunSummary]:
     Else PostgreSQL walks all runs by age until a page is full: seconds, where few runs match.
     """
     by_age = {"started_at": AGE.asc(), "-started_at": AGE.desc()}
-    return rows.order_by(*(by_age.get(name, name) for name in rows.query.order_by))
+    return rows.order_by(*(by_age.get(str(name), name) for name in rows.query.order_by))

@@ -34,7 +34,7 @@ def test_an_answer_is_rated_by_keyboard_and_an_operator_reads_what_was_sent_alon
     form.get_by_label("Comment").fill("It was Tuesday.")
     form.get_by_label("Send this question and answer along").press("Space")
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         assert barriers(page) == []
     form.get_by_role("button", name="Send").press("Enter")
     expect(form).to_have_count(0)

@@ -99,9 +99,11 @@ def test_only_the_owner_of_the_conversation_rates_its_answers(ada: User):
     statuses = [client.post(address(one), DOWN).status_code for one in (foreign, ended, question)]
 
     assert statuses == [404, 404, 404]
+    application = foreign.conversation.application
+    assert application is not None
     Feedback.objects.create(
         message=foreign.uuid,
-        application=foreign.conversation.application,
+        application=application,
         bucket="user-0",
         rating="up",
     )

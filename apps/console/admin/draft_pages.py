@@ -64,8 +64,8 @@ class DraftPages(ApplicationVersions):
         note, problems = request.POST.get("note", ""), []
         if request.method == "POST":
             seen, user = number_of(request.POST.get("seen", "")), request.user
-            options = {"seen": seen, "address": address_of(request)}
-            problems = refusals(lambda: asked(row, note, user, **options))
+            address = address_of(request)
+            problems = refusals(lambda: asked(row, note, user, seen=seen, address=address))
             if not problems:
                 self.message_user(request, "Somebody else can publish it now.", messages.SUCCESS)
                 return redirect(self.url("versions", pk))

@@ -96,7 +96,7 @@ def review_data(request: HttpRequest, row: Application) -> dict[str, Any]:
             else f"{asked.returned_name} sent the draft back: {asked.returned_words}"
         )
     is_ready = not publishing_refusal(row, draft, request.user)
-    found["can_publish"] = draft.pk is not None and is_ready and request.user.has_perm(PUBLISH)
+    found["can_publish"] = bool(draft.pk) and is_ready and request.user.has_perm(PUBLISH)
     return found
 
 
