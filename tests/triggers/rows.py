@@ -59,5 +59,7 @@ def add_schedule(
 
 
 def fired(now: datetime, *applications: Application, only: UUID | None = None) -> Fired:
-    resolved: Resolved = {(row.pk, None): prepare_application(row, installed()) for row in applications}
+    resolved: Resolved = {
+        (row.pk, None): prepare_application(row, installed()) for row in applications
+    }
     return fire(resolved, now, Callers(), only)

@@ -107,6 +107,21 @@ def test_a_change_withdraws_the_request_and_the_same_texts_do_not(row, anna, ben
     assert "Nobody has requested" in refused(row, ben)
 
 
+def test_another_icon_or_skill_withdraws_the_request_too(row, anna, ben):
+    skills = {
+        "tone": {"SKILL.md": "---\nname: tone\ndescription: How we write.\n---\n\nBe kind.\n"}
+    }
+    for values in ({"icon": "🦊"}, {"skills": skills}):
+        save_draft(row, {"title": "Tours"}, None, anna)
+        request_publishing(row, "Another title", anna)
+        assert open_request(draft_of(row)) is not None
+
+        save_draft(row, values, None, anna)
+
+        assert open_request(draft_of(row)) is None
+        assert "Nobody has requested publishing" in refused(row, ben)
+
+
 def test_a_text_that_changed_behind_the_request_is_not_published(row, anna, ben):
     save_draft(row, {"title": "Tours"}, None, anna)
     request_publishing(row, "Tours", anna)

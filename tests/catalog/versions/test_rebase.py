@@ -44,15 +44,17 @@ def state_of_draft(row: Application) -> tuple[Any, ...]:
 
 def test_what_only_one_side_changed_is_merged(row):
     save_draft(row, {"title": "Tours"}, None, make_operator("anna"))
-    go_live(row, manifest=prompted("You sell.", max_iterations=3), description="By bus")
+    sold = prompted("You sell.", max_iterations=3)
+    go_live(row, manifest=sold, description="By bus", icon="🚌")
     with pytest.raises(DraftOutdated):
         publish(row, "Mine")
 
     draft = take_over_live(row, {}, make_operator("ben"), seen=1, live=2)
     version = publish(row, "Both")
 
-    assert (draft.title, draft.description, draft.based_on) == ("Tours", "By bus", 2)
-    assert (version.title, version.document) == ("Tours", prompted("You sell.", max_iterations=3))
+    merged = draft.title, draft.description, draft.icon, draft.based_on
+    assert merged == ("Tours", "By bus", "🚌", 2)
+    assert (version.title, version.icon, version.document) == ("Tours", "🚌", sold)
 
 
 def test_what_both_changed_needs_a_choice_for_each_place(row):

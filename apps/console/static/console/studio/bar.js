@@ -20,7 +20,12 @@ export class Bar {
     this.title = root.querySelector("h1");
     this.chat = link("Open in chat", store.data.urls.chat, { class: "workbench-button", target: "_blank" });
     root.append(
-      element("div", { class: "studio-bar-line" }, this.title, this.state, this.checked, element("span", { class: "studio-gap" }), this.toChat(), this.chat, ...actions),
+      element(
+        "div",
+        { class: "studio-bar-line" },
+        ...[this.title, this.state, this.checked],
+        element("div", { class: "studio-actions" }, this.toChat(), this.chat, ...actions),
+      ),
       this.notice,
       this.status,
       this.details,
