@@ -66,7 +66,9 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
         add(page, 1)
 
         source(page, "A curl command")
-        page.get_by_label("Command").fill("curl 'https://api.example.com/v1/rates?of=NOK'")
+        page.get_by_role("textbox", name="Command").fill(
+            "curl 'https://api.example.com/v1/rates?of=NOK'"
+        )
         page.get_by_role("button", name="Read it").press("Enter")
         add(page, 2, "Add this tool")
 
@@ -137,7 +139,7 @@ def test_a_skill_is_written_with_a_file_and_an_icon_is_chosen(studio: Page, site
     page.keyboard.type("tone")
     page.keyboard.press("Tab")
     expect(page.get_by_role("group", name="Skill tone")).to_be_visible()
-    expect(page.get_by_text("description: is empty")).to_be_visible()
+    expect(page.get_by_text("description: is missing")).to_be_visible()
     page.get_by_label("What it is for").fill('How we write: "kindly". Always.')
     page.get_by_label("Instructions").last.fill("Short sentences.")
     page.get_by_role("button", name="Add a file").press("Enter")

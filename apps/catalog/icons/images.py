@@ -12,7 +12,7 @@ MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "webp": "image/webp"}
 ICON_FILES = frozenset(f"icon.{ending}" for ending in MEDIA_TYPES)
 """Names of the picture beside an `application.yaml`."""
 
-SVG = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<svg[\s>]", re.DOTALL)
+SVG = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<svg[\s/>]", re.DOTALL)
 
 
 def image_name(content: bytes) -> str:

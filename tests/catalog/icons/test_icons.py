@@ -60,6 +60,13 @@ def test_a_picture_is_served_for_good_and_can_do_nothing(client):
 
 
 @pytest.mark.django_db
+def test_comments_before_a_picture_are_skipped_in_no_time():
+    assert keep_image(b"<!-- a -->\n<!-- b --><svg/>").endswith(".svg")
+    with pytest.raises(ValidationError):
+        keep_image(b"<!---->" * 9_000)
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("icon", "files"), [("🦊", ["application.yaml"]), (NAME, ["application.yaml", "icon.svg"])]
 )
