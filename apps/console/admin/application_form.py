@@ -113,9 +113,10 @@ class ApplicationForm(DocumentForm[Application]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.find_masked_documents()
+        draft = stored_draft(self.copied or self.instance)
+        self.find_masked_documents(draft)
         if "seen_draft" in self.fields:
-            self.fields["seen_draft"].initial = stored_draft(self.instance).version
+            self.fields["seen_draft"].initial = 0 if self.copied else draft.version
         if not self.is_bound and self.instance.pk:
             self.show_findings()
 
@@ -124,11 +125,11 @@ class ApplicationForm(DocumentForm[Application]):
         """Whether a draft is to be saved."""
         return self.is_bound and SAVE_DRAFT in self.data
 
-    def find_masked_documents(self) -> None:
+    def find_masked_documents(self, draft: ApplicationDraft) -> None:
         field: Any = self.fields.get("manifest")
         original = self.copied or self.instance
         if isinstance(field, ManifestField) and original.pk:
-            field.documents = [original.manifest, stored_draft(original).manifest]
+            field.documents = [original.manifest, draft.manifest]
             field.widget.row = original.pk
 
     def clean_picture(self) -> Any:
