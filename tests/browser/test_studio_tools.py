@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.parcels import parcel_service
@@ -14,7 +14,7 @@ from tests.capabilities.mcp.servers import serving_apart
 
 pytestmark = pytest.mark.usefixtures("demo_model")
 
-PHONE = {"width": 320, "height": 700}
+PHONE: ViewportSize = {"width": 320, "height": 700}
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def add(page: Page, count: int, button: str = "Add these tools") -> None:
 
 def saved(page: Page) -> None:
     page.keyboard.press("Control+s")
-    expect(page.locator(".studio-status")).to_have_text("Saved.")
+    expect(page.locator(".studio-bar .studio-status")).to_have_text("Saved.")
 
 
 def in_dark(page: Page) -> list[str]:
@@ -150,7 +150,7 @@ def test_a_skill_is_written_with_a_file_and_an_icon_is_chosen(studio: Page, site
 
     page.get_by_role("link", name="Instructions").click()
     page.get_by_text("Title, description and icon").click()
-    page.get_by_role("radio", name="Green").check()
+    page.get_by_role("radio", name="Green").press("Space")
     page.get_by_label("Or an emoji").fill("AB")
     expect(page.get_by_text("Write one emoji")).to_be_visible()
     picture = {"name": "x.svg", "mimeType": "image/svg+xml", "buffer": b"<svg><script/></svg>"}
@@ -162,7 +162,7 @@ def test_a_skill_is_written_with_a_file_and_an_icon_is_chosen(studio: Page, site
     page.get_by_role("button", name="Publish…").click()
     page.get_by_label("Note, for those").fill("A skill")
     page.keyboard.press("Enter")
-    expect(page.locator(".studio-status")).to_have_text("Published as version 2.")
+    expect(page.locator(".studio-bar .studio-status")).to_have_text("Published as version 2.")
 
     kept = site.shell(
         """

@@ -13,7 +13,7 @@ from apps.catalog.history.differences import Difference, differences
 from apps.catalog.history.display import MOST_SHOWN, RenderedDifference, rendered_differences
 from apps.catalog.masking import masked
 from apps.catalog.models import Application, ApplicationDraft, ApplicationVersion
-from apps.catalog.versions.content_changes import content_changes, live_content
+from apps.catalog.versions.content_changes import content_changes
 from apps.catalog.versions.drafts import draft_of, with_draft
 from apps.catalog.versions.recorder import content_for
 from apps.catalog.versions.snapshots import content_of
@@ -55,7 +55,6 @@ def version_of(row: Application, number: int) -> ApplicationVersion:
 
 def side(row: Application, name: str) -> Compared:
     """Raises Http404 for what is neither a number of a version nor `draft`."""
-    _, installed = live_content(row)
     if name == DRAFT:
         draft = draft_of(row)
         return Compared(DRAFT, written(draft, draft.manifest), content_for(with_draft(draft)))
@@ -63,7 +62,7 @@ def side(row: Application, name: str) -> Compared:
         raise Http404
     version = version_of(row, int(name))
     document = written(version, version.document)
-    return Compared(name, document, content_of(version.snapshot_id, installed))
+    return Compared(name, document, content_of(version.snapshot_id, content_for(row)))
 
 
 def shown_change(row: Application) -> list[RenderedDifference]:
@@ -74,7 +73,7 @@ def shown_change(row: Application) -> list[RenderedDifference]:
 
 def nothing(row: Application) -> Compared:
     """What is live of an application that was never published."""
-    return Compared("nothing", {}, live_content(row)[1])
+    return Compared("nothing", {}, content_for(row))
 
 
 def written(side: ApplicationDraft | ApplicationVersion, manifest: Any) -> dict[str, Any]:
