@@ -99,6 +99,7 @@ INSTALLED_APPS = [
     "apps.insights",
     "apps.live",
     "apps.cases",
+    "apps.feedback",
     "apps.chat",
     "apps.console",
     "apps.triggers",
@@ -202,6 +203,8 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_REQUIRED_FOR_STAFF = env.boolean("MFA_REQUIRED_FOR_STAFF", False)
 PERSONAL_API_KEYS = env.boolean("PERSONAL_API_KEYS", True)
 """Whether people make keys for programs, which may use what they may use themselves."""
+REQUIRE_SECOND_PUBLISHER = env.boolean("REQUIRE_SECOND_PUBLISHER", False)
+"""Whether two people publish each application; else only those where it is ticked."""
 PASSWORD_SIGN_IN = env.boolean("PASSWORD_SIGN_IN", True)
 """Whether a password is enough to sign in; superusers always may, in case a provider is away."""
 SOCIALACCOUNT_ADAPTER = "apps.workspace.identity_providers.GuardedSocialAdapter"
@@ -368,6 +371,14 @@ UNFOLD = {
                         "icon": "rule",
                         "link": reverse_lazy("admin:cases_case_changelist"),
                         "permission": lambda request: request.user.has_perm("cases.view_case"),
+                    },
+                    {
+                        "title": "Feedback",
+                        "icon": "thumbs_up_down",
+                        "link": reverse_lazy("admin:feedback_feedback_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "feedback.view_feedback"
+                        ),
                     },
                     {
                         "title": "Deployments",
@@ -627,6 +638,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "ApplicationStateEnum": "apps.catalog.versions.states.ApplicationState",
         "CaseRunStateEnum": "apps.cases.models.CaseRun.State",
+        "FeedbackStateEnum": "apps.feedback.models.Feedback.State",
     },
 }
 
@@ -905,6 +917,8 @@ SCHEDULES_PER_PERSON = env.integer("SCHEDULES_PER_PERSON", 20, least=0)
 """That somebody keeps, in all their teams together; alarms are not counted."""
 SCHEDULE_BUDGET_TOKENS = env.integer("SCHEDULE_BUDGET_TOKENS", 100_000, least=1)
 """That one run of an alarm, or of a schedule that a model made, may use unless it says otherwise."""
+SUBSCRIPTION_SECRET_OVERLAP_HOURS = env.integer("SUBSCRIPTION_SECRET_OVERLAP_HOURS", 24, least=0)
+"""For which the former secret of a subscription signs beside a new one."""
 RUNS_PER_KEY = env.integer("RUNS_PER_KEY", 1_000, least=1, also=0)
 """The same for an API key, and for a caller of DIAL Core's; over the gateway of all processes, too,
 where there is Redis, else of each process."""

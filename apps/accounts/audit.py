@@ -30,6 +30,10 @@ Event = Literal[
     "team.changed",
     "account.viewed",
     "groups.changed",
+    "publishing.requested",
+    "publishing.returned",
+    "publishing.done",
+    "publishing.rule_changed",
 ]
 COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "run", "subject")
 

@@ -24,6 +24,10 @@ class AuditEntry(models.Model):
         TEAM_CHANGED = "team.changed"
         VIEWED_AS = "account.viewed"
         GROUPS_CHANGED = "groups.changed"
+        PUBLISHING_REQUESTED = "publishing.requested"
+        PUBLISHING_RETURNED = "publishing.returned"
+        PUBLISHED_BY_SECOND = "publishing.done"
+        PUBLISHING_RULE = "publishing.rule_changed"
 
     event = models.CharField(max_length=30, choices=Event)
     at = models.DateTimeField(default=timezone.now)

@@ -28,7 +28,7 @@ from apps.cases.expectations import Judged
 from apps.cases.judging import Attempt, CalledTool, Failure, Verdict, failures_of
 from apps.cases.player import NotRecorded, Player
 from apps.cases.recorded_workspace import PlayedWorkspace, played
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import QuickAppError
 from apps.insights.price_list import PRICES
 from apps.runs.requests import RunRequest

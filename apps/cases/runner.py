@@ -24,7 +24,7 @@ from apps.cases.request_forms import Mask, mask_of
 from apps.cases.tape import Tape, read_tape
 from apps.cases.targets import LIVE, digest_of_document, resolve_target
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ApplicationBroken, QuickAppError
 from apps.insights.meter import SERVER, RunMeter
 from apps.insights.price_list import PRICES

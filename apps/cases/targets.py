@@ -10,14 +10,9 @@ import msgspec
 
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
-from apps.catalog.resolve import (
-    LONGEST_NUMBER,
-    ResolvedApplication,
-    prepared_version,
-    resolve_draft,
-    version_of,
-)
-from apps.catalog.versions.drafts import draft_of
+from apps.catalog.resolve import LONGEST_NUMBER, prepared_version, version_of
+from apps.catalog.resolved_application import ResolvedApplication, resolve_draft
+from apps.catalog.versions.drafts import draft_of, with_draft
 from apps.errors import QuickAppError
 
 LIVE = "live"
@@ -36,7 +31,8 @@ def resolve_target(application: Application, target: str) -> ResolvedApplication
     Queries the database. Raises `TargetUnknown`, `ApplicationBroken`.
     """
     if target == DRAFT:
-        return resolve_draft(application, draft_of(application).manifest)
+        draft = draft_of(application)
+        return resolve_draft(with_draft(draft), draft.manifest)
     if target == LIVE and not application.live_number:
         raise TargetUnknown(f"{application.slug} was never published; run its cases on the draft.")
     found = version_of(copy(application), number_of(application, target), installed())

@@ -26,7 +26,8 @@ from django.db.models.functions import Coalesce, Greatest
 
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application, Grant, Role
-from apps.catalog.resolve import ResolvedApplication, resolve, versioned_name
+from apps.catalog.resolve import resolve, versioned_name
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ApplicationBroken, ApplicationNotFound
 
 COMMON = Q(is_shared=True) | Q(is_public=True)

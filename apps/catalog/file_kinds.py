@@ -41,6 +41,7 @@ class ApplicationFile(FileShape):
     slug: str = ""
     title: str
     description: str = ""
+    icon: str = ""
     public: bool = False
     shared: bool = True
     manifest: Annotated[dict[str, Any], AfterValidator(with_own_names)]

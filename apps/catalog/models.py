@@ -14,9 +14,12 @@ from apps.catalog.application_files.models import (
     ApplicationSource,
     managed_refusal,
 )
+from apps.catalog.application_files.own_skills import skill_problems
 from apps.catalog.content.models import ContentItem
 from apps.catalog.cycles import cycle_problems
 from apps.catalog.history.models import Change
+from apps.catalog.icons.models import IconImage
+from apps.catalog.icons.values import LONGEST_ICON, validate_icon
 from apps.catalog.owner_files import added_files
 from apps.catalog.review import review_manifest
 from apps.catalog.saved_prompts import SavedPrompt
@@ -25,6 +28,7 @@ from apps.catalog.versions.models import (
     ApplicationVersion,
     ContentSnapshot,
     ContentText,
+    PublishingRequest,
 )
 from apps.manifest.problems import Problem
 from apps.manifest.validation import Review
@@ -44,7 +48,9 @@ __all__ = [
     "ContentSnapshot",
     "ContentText",
     "Grant",
+    "IconImage",
     "OperatorKey",
+    "PublishingRequest",
     "Role",
     "SavedPrompt",
     "SystemMessage",
@@ -71,6 +77,14 @@ class Application(Versioned):
     )
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True)
+    icon = models.CharField(
+        max_length=LONGEST_ICON,
+        blank=True,
+        default="",
+        validators=[validate_icon],
+        help_text="An emoji, or the colour of its letters from colour:0 to colour:11. Empty: letters "
+        "on a colour of their own.",
+    )
     manifest = models.JSONField(default=empty_manifest)
     is_enabled = models.BooleanField("enabled", default=True)
     is_public = models.BooleanField(
@@ -85,6 +99,12 @@ class Application(Versioned):
         null=True,
         blank=True,
         related_name="applications",
+    )
+    needs_second_publisher = models.BooleanField(
+        "published by two people",
+        default=False,
+        help_text="Whoever changed the draft asks, and somebody else publishes it. Only a superuser "
+        "switches this off.",
     )
     live_number = models.PositiveIntegerField(
         default=0,
@@ -138,8 +158,10 @@ class Application(Versioned):
             raise ValidationError({"owner": [*map(str, files)]})
 
     def manifest_problems(self) -> Sequence[Problem]:
-        """Why the manifest cannot be saved."""
+        """Why the manifest and the skills of its own cannot be saved."""
         if errors := self.review().errors or cycle_problems(self.slug, self.manifest, self.pk):
+            return errors
+        if errors := [*skill_problems(self.own_skills or {})]:
             return errors
         is_other_owner, files = added_files(self)
         return () if is_other_owner else files

@@ -79,11 +79,16 @@ def missing_files(manifest: Any) -> Iterator[Problem]:
             yield Problem(path, f"there is no shared file in the folder {name!r}.")
 
 
+BELOW_BASE = "method_url"
+
+
 def doubtful_addresses(manifest: Any) -> Iterator[Problem]:
     """A warning for each address that is refused without asking anybody, or tells a credential."""
     for path, item in objects_in(manifest):
         for name, url in item.items():
-            if name in ADDRESSES and isinstance(url, str) and url.startswith(SCHEMES):
+            is_below = name == BELOW_BASE  # a path and a query, without a host
+            is_address = name in ADDRESSES and isinstance(url, str)
+            if is_address and (is_below or url.startswith(SCHEMES)):
                 yield from (Problem(join(path, name), text) for text in doubts(url))
 
 

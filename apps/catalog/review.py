@@ -55,7 +55,7 @@ def review_manifest(
     misplaced = wrong_kinds(manifest) if is_ours else ()
     missing = (*missing, *host_problems(manifest), *misplaced)
     doubtful = (*doubtful, *reachability_warnings(manifest)) if is_ours else doubtful
-    warnings = (*found.warnings, *unknown, *doubtful)
+    warnings = (*found.warnings, *unknown, *doubtful, *long_starters(manifest))
     if found.errors:
         return Review(errors=(*found.errors, *missing), warnings=warnings)
     resolved = with_content(manifest, is_foreign=not is_ours)
@@ -133,6 +133,18 @@ def unknown_deployments(manifest: Any) -> Iterator[Problem]:
             yield Problem(path, f"the deployment {name!r} is disabled; enable it or name another.")
 
 
+def long_starters(manifest: Any) -> Iterator[Problem]:
+    """A warning for each starter whose question the chat page would refuse."""
+    most = settings.CHAT_MAX_QUESTION_CHARS
+    written = manifest.get("conversation_starters") if isinstance(manifest, dict) else None
+    starters = written.get("starters") if isinstance(written, dict) else None
+    for index, one in enumerate(starters if isinstance(starters, list) else ()):
+        text = one.get("text") if isinstance(one, dict) else None
+        if most and isinstance(text, str) and len(text) > most:
+            path = f"conversation_starters.starters[{index}].text"
+            yield Problem(path, f"has {len(text):,} characters; a question has at most {most:,}.")
+
+
 def wrong_kinds(manifest: Any) -> Iterator[Problem]:
     """A problem for each deployment that cannot do what it is named for."""
     named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
@@ -158,7 +170,9 @@ def applications_named(names: set[str]) -> Iterator[str]:
 
 def unknown_name(name: str, known: dict[str, bool]) -> str:
     near = get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+    hint = (
+        f"; did you mean {' or '.join(map(repr, near))}?" if near else "; add it, or name another."
+    )
     return f"there is no deployment {name!r} in this installation{hint}"
 
 

@@ -26,12 +26,13 @@ class ContentInvalid(Exception):
 @dataclass(frozen=True, slots=True)
 class ApplicationParts:
     """`source` is the text of `application.yaml`; `skills` are the texts of each skill by their
-    paths, `cases` those of `cases/*.yaml` by the names of the files.
+    paths, `cases` those of `cases/*.yaml` by the names of the files. `icon` is a picture.
     """
 
     source: str = field(repr=False)
     skills: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     cases: Mapping[str, str] = field(default_factory=dict)
+    icon: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,15 +28,19 @@ from apps.catalog.extraction import extract, revealed
 from apps.catalog.history.actors import Actor, acting
 from apps.catalog.history.differences import Difference, differences
 from apps.catalog.history.kinds import kind_of
+from apps.catalog.icons.images import keep_image
 from apps.catalog.models import Application, Change
 from apps.catalog.row_directories import read_directories
 from apps.catalog.row_files import ContentFile, ContentInvalid
+from apps.catalog.versions.drafts import WRITTEN
+from apps.catalog.versions.publishing_requests import AT_ONCE, is_required
 from apps.catalog.versions.recorder import Publication
 from apps.manifest.problems import ROOT
 from apps.workspace.model_capabilities import FLAGS
 
-Action = Literal["created", "updated", "unchanged", "kept"]
-"""`kept`: an operator has changed the row."""
+Action = Literal["created", "updated", "unchanged", "kept", "refused"]
+"""`kept`: an operator has changed the row. `refused`: two people publish it."""
+UNTOUCHED = ("kept", "refused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,9 @@ def import_items(
                 problems += validation_problems(item, error)
             else:
                 outcomes.append(outcome)
-                if outcome.action != "kept":
+                if outcome.action == "refused":
+                    warnings.append(problem_line(item, "", AT_ONCE))
+                elif outcome.action != "kept":
                     warnings += row_warnings(item, outcome.row)
         if problems:
             raise ContentInvalid(tuple(problems))
@@ -127,14 +133,25 @@ def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> I
         action = "kept"
     elif action == "unchanged" and skills:
         action = "updated"
+    if action == "updated" and not directory and is_for_two(row, item, skills):
+        action = "refused"
     found = (*column_differences(row, item), *skills) if action != "unchanged" else ()
     if action == "updated":
+        row.is_from_files = bool(directory)  # those are reviewed where they are kept
         save_file(item, row)
     elif action == "unchanged" and row.imported_hash != (present := stamp(row, item)):
         rows.filter(pk=row.pk).update(imported_hash=present)  # no new version: nothing has changed
-    if action != "kept":
+    if action not in UNTOUCHED:
         save_parts(item, row)
     return ImportedFile(item, row, action, found)
+
+
+def is_for_two(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
+    """Whether the file would publish at once what takes two people."""
+    if not isinstance(row, Application) or not is_required(row):
+        return False
+    written = (name for name in WRITTEN if name in item.fields)
+    return bool(skills) or any(item.fields[name] != getattr(row, name) for name in written)
 
 
 def checked(item: ContentFile, row: Any) -> Any:
@@ -167,6 +184,8 @@ def save_parts(item: ContentFile, row: Any) -> None:
     """Save what the files of an application have beside its columns."""
     if item.parts is None:
         return
+    if item.parts.icon is not None:
+        keep_image(item.parts.icon)
     if skill_changes(row, item.parts):
         save_skills(row, item.parts.skills)
     source = source_of(row)
@@ -177,7 +196,7 @@ def save_parts(item: ContentFile, row: Any) -> None:
 def case_problems(outcome: ImportedFile, *, overwrite: bool) -> list[str]:
     """Save the cases of the files, and tell what is wrong with those that cannot be."""
     row = outcome.row
-    if outcome.action == "kept" or not isinstance(row, Application):
+    if outcome.action in UNTOUCHED or not isinstance(row, Application):
         return []
     return case_problems_of(outcome.item, row, overwrite=overwrite)
 

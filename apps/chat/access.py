@@ -26,6 +26,7 @@ from apps.chat.folders import folder_of
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Folder, PinnedApplication
 from apps.errors import Refused
+from apps.feedback import ratings
 from apps.live import consents
 from apps.live.models import Run
 from apps.live.rates import counted_name
@@ -186,5 +187,6 @@ def adopt(bucket: str, caller: Caller) -> None:
         transaction.on_commit(partial(mirror, conversation))
     Run.objects.filter(bucket=bucket).update(bucket=caller.bucket, counted_as=counted_name(caller))
     consents.hand_over(bucket, caller.bucket)
+    ratings.hand_over(bucket, caller.bucket)
     delete_of_bucket(bucket)  # a browser is not always one person's
     FormerBucket.objects.update_or_create(name=bucket, defaults={"bucket": caller.bucket})

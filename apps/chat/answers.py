@@ -14,7 +14,7 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Emit
 from apps.agent.ledger import Interaction, Step
 from apps.agent.progress import Progress
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat import interruptions, queue
 from apps.chat.access import person_stream, reference_of
 from apps.chat.answer_recorder import AnswerRecorder
@@ -271,7 +271,10 @@ def desk_of(begun: Begun, application: ResolvedApplication, caller: Caller) -> D
         return None
     kept = replace(caller, surface="")
     owner = Owner(caller.bucket, caller.principal, caller.team, reference_of(kept))
-    return Desk(owner, application.id, begun.conversation.pk, caller.timezone)
+    row = begun.conversation
+    # Of a version that was withdrawn, the live one has taken the place.
+    version = application.number if row.pinned_version == application.number else None
+    return Desk(owner, application.id, row.pk, caller.timezone, version)
 
 
 async def ask_following(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:

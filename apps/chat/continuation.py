@@ -10,7 +10,7 @@ from channels.db import database_sync_to_async
 from apps.accounts.caller import Caller
 from apps.agent.events import TurnRestarted
 from apps.catalog.access import usable
-from apps.catalog.resolve import ResolvedApplication, prepare_version
+from apps.catalog.resolved_application import ResolvedApplication, prepare_version
 from apps.chat.access import caller_of_run
 from apps.chat.answers import OpenWorkspace, Past, ask_all_due, start
 from apps.chat.branches import path

@@ -16,19 +16,21 @@ from apps.catalog.models import Application
 from apps.chat.folders import delete_folder, folder_of
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation
+from apps.feedback import ratings
 from apps.live import journal, summaries
 from apps.schedules.desk import forget_conversation
 from apps.workspace.local.remembered import former_name, rename_application
 
 
 def delete_belongings(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
-    """Delete a conversation's journal, runs, alarm and files; a run in it loses its lease and stops.
+    """Delete a conversation's journal, runs, alarm, files and what feedback has of it; a run in it loses its lease and stops.
 
     A row without content stays of each run.
     """
     summaries.stop(instance.pk)
     journal.delete(instance.pk)
     forget_conversation(instance.pk)
+    ratings.forget_conversation(instance.pk)
     delete_folder(instance.owner, instance.pk)
     cache.forget_folder(folder_of(instance.pk))
     transaction.on_commit(partial(mirror, instance.pk))

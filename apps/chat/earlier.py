@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.accounts.caller import Caller
 from apps.capabilities.found_conversations import FoundConversation, SearchConversations
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import own
 from apps.chat.search import search
 

@@ -9,6 +9,7 @@ from apps.chat.file_names import safe_name
 from apps.chat.models import Conversation, Message
 from apps.chat.senders import is_continuation, sender_words
 from apps.chat.todo import current_todo
+from apps.feedback.models import Feedback
 
 HEADINGS = {Message.Role.USER: "Question", Message.Role.ASSISTANT: "Answer"}
 
@@ -57,6 +58,8 @@ def markdown(conversation: Conversation) -> str:
         f"# {conversation.title or 'Untitled'}",
         f"{title_of_application(conversation)}, {conversation.created_at:%Y-%m-%d}",
     ]
+    rows = Feedback.objects.filter(conversation=conversation.pk, bucket=conversation.owner)
+    feedback = {row.message: row for row in rows}
     goes_on = False
     for message in path(conversation):
         if is_continuation(message.sender):
@@ -73,6 +76,7 @@ def markdown(conversation: Conversation) -> str:
             message.text,
             attachments,
             figure_line(message.usage),
+            feedback_line(feedback.get(message.uuid)),
         )
         parts += [text for text in texts if text]
     if todo := current_todo(conversation):
@@ -82,6 +86,14 @@ def markdown(conversation: Conversation) -> str:
 
 def sender_line(message: Message) -> str:
     return "" if message.sender is None else sender_words(message.sender)
+
+
+def feedback_line(row: Feedback | None) -> str:
+    if row is None:
+        return ""
+    rating, reason = row.get_rating_display(), row.get_reason_display()
+    words = (f"Your feedback: {rating}", reason, " ".join(row.comment.split()))
+    return " · ".join(filter(None, words))
 
 
 def place_line(message: Message) -> str:

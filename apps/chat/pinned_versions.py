@@ -7,7 +7,7 @@ from channels.db import database_sync_to_async
 from apps.accounts.caller import Caller
 from apps.catalog import access
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import own
 from apps.chat.models import Conversation
 from apps.errors import ApplicationNotFound

@@ -13,7 +13,7 @@ from apps.accounts.caller import Caller
 from apps.accounts.teams import visibility_of
 from apps.agent.ledger import Consent
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import NOT_FOUND, find, find_open, lock, own, record_denial, reference_of
 from apps.chat.asked_places import AskedPlace, place_of
 from apps.chat.branches import path
@@ -135,6 +135,7 @@ def begin_new(question: NewQuestion) -> Begun:
         bucket=caller.bucket,
         counted_as=counted_name(caller),
         caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
+        door=PAGE if question.sender is None else question.sender.door,
         unattended=None if question.sender is None else question.sender.unattended,
     )
     queue.admit(run, question.holder)

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Min, Q, QuerySet
 
 from apps.accounts.caller import Caller
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import caller_of_run, find_open, own, reference_of
 from apps.chat.folders import attached
 from apps.chat.frames import Ask, QueueChange, QueueFrame, QueueRemove, QueueSend, SentFile

@@ -14,7 +14,7 @@ from apps.accounts.caller import Caller
 from apps.catalog.models import Application
 from apps.chat.access import own
 from apps.chat.models import Conversation, Folder, PinnedApplication
-from apps.chat.templatetags.tiles import tile
+from apps.chat.templatetags.tiles import tile_data
 from apps.errors import Refused
 from apps.live.models import Run
 
@@ -128,13 +128,14 @@ def row_of(conversation: Conversation, state: str) -> dict[str, Any]:
     application = conversation.application
     slug = conversation.former_slug if application is None else application.slug
     title = conversation.former_title if application is None else application.title
+    drawn = tile_data(title, slug, "" if application is None else application.icon)
     return {
         "id": str(conversation.pk),
         "title": conversation.title,
         "updated_at": conversation.updated_at.isoformat(),
         "state": state or ("unread" if conversation.is_unread else "done"),
         "address": reverse("conversation", args=(slug, conversation.pk)),
-        "application": {"title": title, "ended": application is None, **tile(slug, title)},
+        "application": {"title": title, "ended": application is None, **drawn},
         "folder": conversation.folder_id,
         "pinned": conversation.pinned_at is not None,
         "archived": conversation.archived_at is not None,

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Literal, Self
 
 from apps.agent.taint import UNTRUSTED
+from apps.live.run_summary import RunSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,11 @@ class Sender:
             kept.get("at", ""),
             kept.get("budget"),
         )
+
+    @property
+    def door(self) -> RunSummary.Door:
+        door = RunSummary.Door
+        return door.WEBHOOK if self.kind == "webhook" else door.SCHEDULE
 
     @property
     def kept(self) -> dict[str, Any]:

@@ -4,8 +4,10 @@ from django.urls import URLPattern, path
 
 from apps.chat import (
     account_page,
+    application_icons,
     connections,
     consents,
+    feedback,
     file_views,
     key_page,
     memory_page,
@@ -45,6 +47,7 @@ urlpatterns: list[URLPattern] = [
     path("prompts/<int:pk>/", prompt_pages.edit, name="prompt-edit"),
     path("prompts/<int:pk>/delete/", prompt_pages.delete, name="prompt-delete"),
     path("find/", palette.find, name="find"),
+    path("icons/<str:name>", application_icons.application_icon, name="application-icon"),
     path("approvals/", consents.approvals, name="approvals"),
     path("connections/", connections.connections, name="connections"),
     path("connect/callback/", connections.callback, name="connect-callback"),
@@ -84,6 +87,8 @@ urlpatterns: list[URLPattern] = [
     path("connections/keys/store/", key_page.store, name="keys-store"),
     path("connections/keys/test/", key_page.test, name="keys-test"),
     path("connections/keys/delete/", key_page.delete, name="keys-delete"),
+    path("feedback/", feedback.listing, name="feedback"),
+    path("messages/<uuid:message>/feedback/", feedback.rate, name="rate"),
     path("answers/<uuid:run>/requests/", sent_requests.answer_requests, name="answer-requests"),
     path("teams/", team_page.teams, name="teams"),
     path("teams/switch/", team_switch.switch, name="team-switch"),

@@ -43,7 +43,7 @@ from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, PinnedApplication
 from apps.chat.notes.quotes import quote_of
 from apps.chat.request_access import are_shown
-from apps.chat.templatetags.tiles import tile_colour, tile_letters
+from apps.chat.templatetags.tiles import tile
 from apps.errors import ApplicationBroken, ApplicationNotFound, PlaceNotFound
 from apps.live.notifications import announce_growth
 from apps.manifest.chat_place import ChatPlace
@@ -83,7 +83,7 @@ def visitor(request: HttpRequest) -> Caller:
 def index(request: HttpRequest) -> HttpResponse:
     """With `q`, a question for one of them: the page of `app` takes it at once, and sends nothing."""
     caller = visitor(request)
-    applications = usable(caller).only("slug", "title", "description")
+    applications = usable(caller).only("slug", "title", "description", "icon")
     question = request.GET.get("q", "")[:LONGEST_ADDRESSED].replace("\0", "").strip()
     if question and applications.filter(slug=request.GET.get("app", "")).exists():
         return redirect(
@@ -190,11 +190,11 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
     return {
         "title": application.title,
         "description": application.description,
-        "letters": tile_letters(application.title),
-        "tile": str(tile_colour(application.slug)),
+        **{name: str(value) for name, value in tile(application).items()},
         "address": reverse("chat", args=(application.slug,)),
         "application": application.slug,
         "ended": page["ended"],
+        "feedback": "" if page["ended"] else "yes",
         "conversation": page["conversation_id"] or "",
         "requests": "yes" if page["shows_requests"] else "",
         "place": "" if page["place"] is None else page["place"].slug,

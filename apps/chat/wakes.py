@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from apps.accounts.caller import Caller
 from apps.accounts.teams import visibility_of
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import reference_of
 from apps.chat.models import Conversation, Message, QueuedMessage, title_of
 from apps.chat.questions import keep_manifest, question_added
@@ -31,7 +31,8 @@ from apps.live.rates import counted_name
 class Wake:
     """A message to be asked. Without a conversation, or with one that is gone, it begins a new one.
 
-    `source` is what its sender is known by to whoever hands it in.
+    `source` is what its sender is known by to whoever hands it in. `pinned_version` is the one with
+    which its conversation goes on.
     """
 
     caller: Caller
@@ -44,6 +45,7 @@ class Wake:
     run: UUID = field(default_factory=uuid4)
     new_conversation: UUID = field(default_factory=uuid4)
     has_memory: bool = True
+    pinned_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +96,14 @@ def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
     rows = Conversation.objects.kept().filter(pk__in=wanted)
     known = {(row.pk, row.owner, row.application_id) for row in rows}
     found, new = {}, []
+    pins = {row.pk: row.pinned_version for row in rows}
     visibilities = {team: visibility_of(team) for team in {wake.caller.team for wake in wakes}}
     for wake in wakes:
-        if (wake.conversation, wake.caller.bucket, wake.application.id) in known:
-            found[wake.run] = wake.conversation
+        place = wake.conversation
+        if place is not None and (place, wake.caller.bucket, wake.application.id) in known:
+            found[wake.run] = place
+            if wake.pinned_version is not None and pins[place] != wake.pinned_version:
+                rows.filter(pk=place).update(pinned_version=wake.pinned_version)
             continue
         found[wake.run] = wake.new_conversation
         new.append(
@@ -109,11 +115,12 @@ def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
                 has_memory=wake.has_memory,
                 team_id=wake.caller.team,
                 visibility=visibilities[wake.caller.team],
+                pinned_version=wake.pinned_version,
             )
         )
     # Several runs of a schedule at once may begin the same one.
     Conversation.objects.bulk_create({row.pk: row for row in new}.values())
-    return found  # type: ignore[return-value]
+    return found
 
 
 def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
@@ -139,6 +146,7 @@ def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
                 bucket=wake.caller.bucket,
                 counted_as=name,
                 caller=reference_of(wake.caller),
+                door=wake.sender.door,
                 unattended=wake.sender.unattended,
                 status=Run.Status.QUEUED,
                 turn_at=turn,

@@ -37,6 +37,7 @@ OPERATOR = (
     "triggers.view_delivery",
     *everything_of("cases", "case"),
     *("cases.add_caserun", "cases.view_caserun"),
+    *("feedback.view_feedback", "feedback.change_feedback", "feedback.delete_feedback"),
     *("schedules.add_schedule", "schedules.change_schedule", "schedules.delete_schedule"),
     *SHAPES,
 )

@@ -15,6 +15,8 @@ from apps.catalog.models import Application, Role
 
 ALL = "catalog.access_all_applications"
 SEE_ALL = "catalog.see_all_applications"
+PUBLISH = "catalog.publish_application"
+ERASE = "catalog.erase_application"
 
 
 def sees_all(user: Any) -> bool:
@@ -58,6 +60,13 @@ def may_rule(request: HttpRequest, application: Application | None) -> bool:
 def may_grant(request: HttpRequest, application: Application | None) -> bool:
     """Whether the person is an owner of the application, as anybody is of their new one."""
     return application is None or has_role(request, application, Role.OWNER)
+
+
+def may_rule_publishing(request: HttpRequest, application: Application | None) -> bool:
+    """Whether the person says if two people publish; only a superuser switches that off again."""
+    if application is not None and application.needs_second_publisher:
+        return bool(request.user.is_superuser)
+    return may_grant(request, application)
 
 
 def seen_names(request: HttpRequest) -> QuerySet[Any] | None:

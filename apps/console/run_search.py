@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -42,6 +43,8 @@ MOST_LISTED = 10_000
 """More cannot be paged through; a time or another filter finds the rest."""
 MOST_GOING = 500
 LONGEST_WORDS = 300
+AGE = Coalesce("started_at", "seen_at")
+"""The age of a run, by which no index is sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,5 +217,16 @@ class GoingFirst(Sequence[RunSummary]):
             return self[place : place + 1][0]
         start, stop = place.start or 0, place.stop or len(self)
         before = len(self.going)
-        rest = self.over[max(start - before, 0) : max(stop - before, 0)]
+        is_few = len(self) - before < MOST_LISTED
+        over = sorted_by_themselves(self.over) if is_few else self.over
+        rest = over[max(start - before, 0) : max(stop - before, 0)]
         return [*self.going[start:stop], *rest]
+
+
+def sorted_by_themselves(rows: QuerySet[RunSummary]) -> QuerySet[RunSummary]:
+    """The rows in their order, which the database makes after it has found them.
+
+    Else PostgreSQL walks all runs by age until a page is full: seconds, where few runs match.
+    """
+    by_age = {"started_at": AGE.asc(), "-started_at": AGE.desc()}
+    return rows.order_by(*(by_age.get(str(name), name) for name in rows.query.order_by))

@@ -10,6 +10,7 @@ from apps.console.api.budgets import BudgetViewSet
 from apps.console.api.cases import CaseRunViewSet, CaseViewSet
 from apps.console.api.content import ContentViewSet
 from apps.console.api.deployments import DeploymentViewSet
+from apps.console.api.feedback import FeedbackViewSet
 from apps.console.api.keys import ApiKeyViewSet
 from apps.console.api.mcp_servers import McpServerViewSet
 from apps.console.api.reference import reference
@@ -30,6 +31,7 @@ router.register("budgets", BudgetViewSet)
 router.register("case-runs", CaseRunViewSet)
 router.register("cases", CaseViewSet)
 router.register("deployments", DeploymentViewSet)
+router.register("feedback", FeedbackViewSet)
 router.register("keys", ApiKeyViewSet)
 router.register("mcp-servers", McpServerViewSet)
 router.register("runs", RunViewSet)
@@ -48,9 +50,12 @@ studio_urls: list[URLPattern] = [
     path("choices/", staff(studio.choices), name="choices"),
     path("check/", staff(studio.check), name="check"),
     path("save/", staff(studio.save_draft), name="save"),
+    path("icon/", staff(studio.upload_icon), name="icon"),
     path("discard/", staff(studio.discard_draft), name="discard"),
     path("difference/", staff(studio.difference), name="difference"),
     path("publish/", staff(studio.publish_draft), name="publish"),
+    path("request/", staff(studio.request_publishing), name="request"),
+    path("return/", staff(studio.return_draft), name="return"),
     path("answer/", staff(studio_answers.answer), name="answer"),
     path("test/", staff(studio.test_deployment), name="test"),
     path("tools/openapi/", staff(studio_tools.openapi), name="openapi"),

@@ -13,7 +13,8 @@ from typing import Any
 
 from apps.accounts.authentication import authenticate, claimed
 from apps.accounts.caller import Caller
-from apps.catalog.resolve import ResolvedApplication, resolve, resolve_document
+from apps.catalog.resolve import resolve, resolve_document
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import (
     ApplicationBroken,
     ApplicationNotFound,

@@ -9,7 +9,8 @@ from django.core.validators import slug_re
 
 from apps.accounts.caller import Caller
 from apps.catalog import access
-from apps.catalog.resolve import ResolvedApplication, versioned_name
+from apps.catalog.resolve import versioned_name
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import (
     ApplicationNotFound,
     BadRequest,

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from apps.agent.messages import Attachment, Message, Thoughts, ToolCall, attachment_from_dict
 from apps.agent.tools import ToolSpec
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 
 Positive = Annotated[int, Meta(ge=1)]

@@ -13,7 +13,7 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Emit, Event, Finished, Noticed
 from apps.agent.progress import Progress
 from apps.agent.streams import stream
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.gateway import dial_dialect, openai_dialect
 from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, ManyChoices, answer_of

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import BadRequest
 from apps.gateway.chat_requests import (
     SYSTEM,

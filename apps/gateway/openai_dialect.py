@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta, structs
 
 from apps.agent.tools import ToolSpec
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import QuickAppError
 from apps.gateway import chat_requests
 from apps.gateway.chat_requests import (

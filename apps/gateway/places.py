@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from apps.agent.messages import Content, Message
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import PlaceNotFound
 from apps.gateway.chat_requests import PreparedRun
 from apps.gateway.refusals import invalid

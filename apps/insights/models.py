@@ -79,6 +79,11 @@ class ModelCall(Call):
                 condition=~models.Q(error__in=("", CANCELLED)),
                 name="model_calls_that_failed",
             ),
+            models.Index(
+                fields=("error", "run"),
+                condition=~models.Q(error__in=("", CANCELLED)),
+                name="model_calls_by_error",
+            ),
         )
 
     def __str__(self) -> str:
@@ -102,6 +107,11 @@ class ToolUse(Call):
                 fields=("started_at",),
                 condition=models.Q(has_failed=True),
                 name="tool_calls_that_failed",
+            ),
+            models.Index(
+                fields=("run",),
+                condition=models.Q(has_failed=True),
+                name="failed_tool_calls_by_run",
             ),
         )
 

@@ -20,7 +20,7 @@ from apps.accounts.addresses import network_of
 from apps.accounts.buckets import personal
 from apps.accounts.caller import Caller
 from apps.agent.events import ModelUsage
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import RateLimitReached
 from apps.workspace.egress.per_loop import shared
 

@@ -23,7 +23,7 @@ from apps.agent.progress import Progress
 from apps.capabilities.questions.text import question_answer, question_card
 from apps.capabilities.wrappers.approval_text import approval_answer, approval_card
 from apps.capabilities.wrappers.numbered_cards import NumberedCard
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 
 PENDING = "pending_calls"
 """The key of the state."""

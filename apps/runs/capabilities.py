@@ -19,7 +19,7 @@ from apps.agent.events import Emit, StageClosed, StageDelta, StageOpened
 from apps.agent.tools import Toolbox
 from apps.capabilities.discovery.capability import internal_tools
 from apps.capabilities.registry import Contribution, Open, Opening
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InitializationIssue
 from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest

@@ -20,7 +20,7 @@ from django.utils.module_loading import import_string
 from apps.accounts.caller import Caller
 from apps.agent.messages import Message
 from apps.agent.sent_request import PromptSpan
-from apps.catalog.resolve import CONFIGURATION, ResolvedApplication
+from apps.catalog.resolved_application import CONFIGURATION, ResolvedApplication
 from apps.errors import InitializationIssue
 from apps.runs.requests import RunRequest
 from apps.workspace.port import Workspace

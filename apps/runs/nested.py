@@ -17,7 +17,7 @@ from apps.agent.model import ModelRequest, NestedRun
 from apps.agent.progress import Progress
 from apps.agent.streams import stream
 from apps.catalog import access
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import (
     ApplicationNotFound,
     BudgetSpent,

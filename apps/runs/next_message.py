@@ -14,7 +14,7 @@ from msgspec import structs
 from apps.accounts.caller import Caller
 from apps.agent.ledger import NO_LEDGER, Interaction, Ledger
 from apps.agent.messages import Message, from_dict
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.asking_ledger import ANSWERS, PENDING, SALT, AskingLedger, Scope, scope_of
 from apps.runs.requests import RunRequest
 from apps.runs.turns import as_parts

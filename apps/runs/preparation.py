@@ -25,7 +25,7 @@ from apps.agent.step_results import RecordedOpening, read_opening, write
 from apps.agent.summaries import SummaryWriter
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.limits import KEEP_RESULT
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import BadRequest, InitializationIssue
 from apps.runs.capabilities import OpenCapabilities, show_issues
 from apps.runs.layers import (

@@ -17,7 +17,7 @@ from apps.agent.progress import Progress
 from apps.agent.sent_request import PromptSpan
 from apps.agent.stages import DeferredStages, silent
 from apps.capabilities.registry import Opening
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.chat_place import ChatPlace
 from apps.runs.capabilities import ISSUES_STAGE, open_capabilities
 from apps.runs.history import expand

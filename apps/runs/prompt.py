@@ -10,7 +10,7 @@ from django.conf import settings
 from apps.accounts.teams import prompt_name
 from apps.agent.messages import Message
 from apps.catalog.content.prompts import template_variables
-from apps.catalog.resolve import CONFIGURATION
+from apps.catalog.resolved_application import CONFIGURATION
 from apps.errors import InitializationIssue, QuickAppError
 from apps.manifest.contexts import UserDefinedContext
 from apps.manifest.manifest import Manifest

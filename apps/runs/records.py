@@ -14,7 +14,7 @@ from apps.agent.ledger import WAITING
 from apps.agent.messages import Message
 from apps.agent.progress import Progress, Timing
 from apps.agent.records import record
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.capabilities import OpenCapabilities
 from apps.runs.failures import reference_of
 

@@ -18,7 +18,7 @@ from apps.agent.messages import Message
 from apps.agent.progress import Progress
 from apps.agent.taint import Taint, recorded_taint
 from apps.capabilities.registry import Completed, Completion, Delegation, Opening, Tidy
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.manifest import Manifest
 from apps.runs.asking_ledger import ask_person
 from apps.runs.capabilities import open_capabilities

@@ -23,7 +23,7 @@ from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.approval import APPROVED
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication, prepare_application
+from apps.catalog.resolved_application import ResolvedApplication, prepare_application
 from apps.errors import InitializationIssue
 from apps.runs.capabilities import OpenCapabilities, open_capabilities
 from apps.runs.run import delegated

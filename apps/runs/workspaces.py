@@ -1,7 +1,7 @@
 """The workspace of a run, which every door opens here."""
 
 from apps.accounts.caller import Caller
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.nested import find_application, list_applications
 from apps.workspace.dial.core import configured_core
 from apps.workspace.dial.workspace import DialWorkspace

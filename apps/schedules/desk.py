@@ -48,12 +48,16 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The schedules of a person with one application, for its model in one conversation."""
+    """The schedules of a person with one application, for its model in one conversation.
+
+    `pinned_version` is the one that the conversation stays with.
+    """
 
     owner: Owner
     application: int
     conversation: UUID
     time_zone: str = ""
+    pinned_version: int | None = None
 
     @property
     def rows(self) -> QuerySet[Schedule]:
@@ -108,7 +112,10 @@ class Desk:
 
     def add(self, fields: Mapping[str, Any]) -> Schedule:
         """Raises `ValidationError`."""
-        defaults = {"budget_tokens": settings.SCHEDULE_BUDGET_TOKENS}
+        defaults = {
+            "budget_tokens": settings.SCHEDULE_BUDGET_TOKENS,
+            "pinned_version": self.pinned_version,
+        }
         row = self.owner.new(self.application, Schedule.Maker.MODEL, {**defaults, **fields})
         return add(row)
 

@@ -22,6 +22,7 @@ from apps.schedules.words import next_words, timing_words
 LONGEST_NAME = 100
 LONGEST_MESSAGE = 10_000
 LONGEST_REASON = 500
+LIVE = "the live version"
 MOST_MINUTES = 30 * 24 * 60
 """The time for an answer of a person, 30 days."""
 NEVER = "It never runs: change its times, or its active hours."
@@ -78,6 +79,14 @@ class Schedule(models.Model):
         related_name="+",
     )
 
+    # Nullable, because a column with a default would make SQLite copy the table.
+    pinned_version = models.PositiveIntegerField(
+        "version",
+        null=True,
+        blank=True,
+        help_text="The number of the version of the application that answers. Empty: the one that is "
+        "live.",
+    )
     name = models.CharField(max_length=LONGEST_NAME)
     message = models.TextField(
         max_length=LONGEST_MESSAGE, help_text="What the application is asked."
@@ -134,7 +143,7 @@ class Schedule(models.Model):
         help_text="If it runs for each of them: for the newest ones.",
     )
     unanswered = models.CharField(
-        "questions to you", max_length=4, choices=Unanswered, default=Unanswered.WAIT
+        "when it asks something", max_length=4, choices=Unanswered, default=Unanswered.WAIT
     )
     unanswered_minutes = models.PositiveIntegerField(
         "minutes to answer",
@@ -223,6 +232,15 @@ class Schedule(models.Model):
         return list(next_words(self.timing, self.next_at - timedelta(microseconds=1)))
 
     @property
+    def target(self) -> tuple[int, int | None]:
+        """The application and the number of its version that are asked; None: the live one."""
+        return self.application_id, self.pinned_version
+
+    @property
+    def version_words(self) -> str:
+        return LIVE if self.pinned_version is None else f"version {self.pinned_version}"
+
+    @property
     def seconds_to_answer(self) -> int | None:
         return None if self.unanswered == self.Unanswered.WAIT else self.unanswered_minutes * 60
 
@@ -258,6 +276,15 @@ class Schedule(models.Model):
 
     def pause(self, reason: str) -> None:
         self.is_paused, self.pause_reason = True, reason[:LONGEST_REASON]
+
+    def stop(self, problem: str) -> None:
+        """Pause for a reason that lasts until somebody does something about it."""
+        self.pause(problem)
+        self.last_problem = self.pause_reason
+
+    @property
+    def is_stopped(self) -> bool:
+        return self.is_paused and self.last_problem == self.pause_reason != ""
 
     def resume(self, now: datetime) -> None:
         self.is_paused, self.pause_reason = False, ""

@@ -29,7 +29,21 @@ def problems_of(row: Schedule) -> dict[str, str]:
         found["start_at"] = "Write a time."
     if row.made_by == row.Maker.MODEL and not (row.budget_tokens or row.budget_money):
         found["budget_tokens"] = "Write how many tokens one run may use."
+    found |= version_problems(row)
     return found | expression_problems(row) | hours_problems(row) | interval_problems(row)
+
+
+def version_problems(row: Schedule) -> dict[str, str]:
+    # Without an application the form already says that one has to be chosen.
+    if row.pinned_version is None or row.application_id is None:
+        return {}
+    if row.application.versions.filter(number=row.pinned_version, withdrawn_at=None).exists():
+        return {}
+    problem = (
+        f"The application has no version {row.pinned_version}, or it was withdrawn. Write the number of "
+        "another one, or leave it empty for the live version."
+    )
+    return {"pinned_version": problem}
 
 
 def expression_problems(row: Schedule) -> dict[str, str]:

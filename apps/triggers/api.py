@@ -17,7 +17,7 @@ from apps.console.api.rows import RowSerializer, RowViewSet
 from apps.console.giving import may_manage
 from apps.console.operated import may_rule, of_seen, sees_all
 from apps.triggers.models import Subscription, Webhook
-from apps.triggers.webhook_secrets import new_secret, renew
+from apps.triggers.webhook_secrets import new_secret, renew, renew_signing
 from apps.workspace.versions import Versioned
 
 Row = TypeVar("Row", bound=Versioned)
@@ -91,9 +91,9 @@ class SubscriptionSerializer(RowSerializer[Subscription]):
         model = Subscription
         fields = (
             *("id", "name", "owner", "application", "url", "events", "has_text", "is_enabled"),
-            *("problem", "secret", "version", "created_at", "updated_at"),
+            *("problem", "secret", "former_secret_until", "version", "created_at", "updated_at"),
         )
-        read_only_fields = ("problem",)
+        read_only_fields = ("problem", "former_secret_until")
 
     def before_save(self, row: Subscription, values: dict[str, Any]) -> None:
         if row._state.adding:
@@ -138,7 +138,9 @@ class OperatedViewSet(RowViewSet[Row]):
     @extend_schema(request=None, responses=SECRET)
     @action(detail=True, methods=["post"], url_path="secret")
     def renew_secret(self, request: Request, pk: str) -> Response:
-        """Make another secret; the former one is void at once."""
+        """Make another secret. The former one of a webhook is void at once; that of a subscription
+        signs beside the new one until `former_secret_until`.
+        """
         row = self.get_object()
         meta = row._meta
         if not request.user.has_perm(f"{meta.app_label}.change_{meta.model_name}"):
@@ -176,5 +178,4 @@ class SubscriptionViewSet(OperatedViewSet[Subscription]):
         return may_rule(request, row.application)
 
     def new_secret(self, row: Subscription) -> str:
-        row.secret = new_secret()
-        return row.secret
+        return renew_signing(row)

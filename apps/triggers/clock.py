@@ -10,14 +10,15 @@ from django.db import DatabaseError, OperationalError
 from django.utils import timezone
 
 from apps.accounts.audit import AuditEvent
-from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.catalog.resolve import resolve
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import person_stream
 from apps.chat.wakes import Woken
 from apps.errors import QuickAppError
 from apps.live.hub import Hub
 from apps.live.notifications import announce_waiting, wake_viewers
 from apps.triggers import due_schedules
-from apps.triggers.due_schedules import Callers, Fired, Resolved
+from apps.triggers.due_schedules import Callers, Fired, Resolved, Target
 
 logger = logging.getLogger(__name__)
 
@@ -41,12 +42,14 @@ async def fire_due(hub: Hub) -> int:
     count, callers = 0, Callers()
     while not hub.is_closing:
         now = timezone.now()
-        slugs: dict[int, str] = await database_sync_to_async(due_schedules.due_slugs)(now)
-        if not slugs:
+        names: dict[Target, str] = await database_sync_to_async(due_schedules.due_names)(now)
+        if not names:
             break
-        fired = await fire_batch(await resolved(slugs), now, callers)
+        fired = await fire_batch(await resolved(names), now, callers)
         count += len(fired.woken)
         await tell(hub, fired.woken)
+        for owner in fired.stopped:
+            await wake_viewers(hub, person_stream(owner))
         if not fired.rows:  # another process has taken them
             break
     return count
@@ -67,7 +70,7 @@ async def fire_batch(applications: Resolved, now: datetime, callers: Callers) ->
 
 def fire_one_by_one(applications: Resolved, now: datetime) -> Fired:
     woken: list[Woken] = []
-    rows = 0
+    rows, stopped = 0, frozenset[str]()
     for pk in list(due_schedules.due(now).values_list("pk", flat=True)[: due_schedules.AT_ONCE]):
         try:
             fired = due_schedules.fire(applications, now, Callers(), pk)
@@ -77,11 +80,12 @@ def fire_one_by_one(applications: Resolved, now: datetime) -> Fired:
         else:
             woken += fired.woken
             rows += fired.rows
-    return Fired(woken, rows)
+            stopped |= fired.stopped
+    return Fired(woken, rows, stopped)
 
 
-async def resolved(slugs: dict[int, str]) -> Resolved:
-    return {pk: await application_or_error(slug) for pk, slug in slugs.items()}
+async def resolved(names: dict[Target, str]) -> Resolved:
+    return {target: await application_or_error(name) for target, name in names.items()}
 
 
 async def application_or_error(slug: str) -> ResolvedApplication | QuickAppError:

@@ -12,6 +12,7 @@ from standardwebhooks.webhooks import Webhook as Signer
 from apps.errors import EgressRefused
 from apps.triggers.deliveries import payload
 from apps.triggers.models import LONGEST_ERROR, Delivery, Subscription
+from apps.triggers.webhook_secrets import signing_secrets
 from apps.workspace.egress.clients import HTTPError, InvalidURL, Timeout, find_client
 from apps.workspace.egress.guard import Trust
 
@@ -56,12 +57,13 @@ def signed_request(row: Delivery) -> tuple[bytes, dict[str, str]]:
     """The body and the headers; the id stays the same in each attempt."""
     now = timezone.now()
     body = payload(row, now)
-    signature = Signer(row.subscription.secret).sign(str(row.uuid), now, body)
+    secrets = signing_secrets(row.subscription, now)
+    signatures = [Signer(secret).sign(str(row.uuid), now, body) for secret in secrets]
     headers = {
         "content-type": "application/json",
         "webhook-id": str(row.uuid),
         "webhook-timestamp": str(int(now.timestamp())),
-        "webhook-signature": signature,
+        "webhook-signature": " ".join(signatures),
     }
     return body.encode(), headers
 

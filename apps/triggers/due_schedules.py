@@ -18,13 +18,14 @@ from apps.accounts.caller import Caller
 from apps.accounts.models import ServiceAccount
 from apps.catalog.access import reached
 from apps.catalog.models import Application, Role
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolve import named_version
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import caller_of_run
 from apps.chat.models import QueuedMessage
 from apps.chat.questions import PAGE
 from apps.chat.senders import Sender
 from apps.chat.wakes import Wake, Woken, ask_all
-from apps.errors import BudgetSpent, QuickAppError, Refused
+from apps.errors import ApplicationNotFound, BudgetSpent, QuickAppError, Refused
 from apps.insights.budgets.models import Budget
 from apps.insights.budgets.standings import check_start
 from apps.live.models import Run
@@ -39,22 +40,25 @@ CHANGED = (
 )
 GOING_ON = "It was left out, because what it asked before is still being answered."
 LOST = "The application may not be used any more in its name, or is switched off."
+WITHDRAWN = "Version {} of the application was withdrawn. Choose another one, or the live version."
 BROKEN = "It could not be asked, because the application cannot be used at the moment: {}"
 FAILED = "It could not be asked. The server's log says why."
 RETRY = timedelta(minutes=1)
 
-Resolved = Mapping[int, ResolvedApplication | QuickAppError]
-"""The applications of what is due, by primary key; an error for one that cannot be used."""
+Target = tuple[int, int | None]
+"""The primary key of an application and the number of its version, as `Schedule.target`."""
+Resolved = Mapping[Target, ResolvedApplication | QuickAppError]
+"""What is asked by what is due; an error for an application or version that cannot be used."""
 
 
 def due(now: datetime) -> QuerySet[Schedule]:
     return Schedule.objects.filter(is_paused=False, next_at__lte=now).order_by("next_at", "pk")
 
 
-def due_slugs(now: datetime) -> dict[int, str]:
-    """The applications of what is asked next."""
-    rows = due(now).values_list("application_id", "application__slug")
-    return dict(rows[:AT_ONCE])
+def due_names(now: datetime) -> dict[Target, str]:
+    """The applications and versions of what is asked next, as they are resolved."""
+    rows = due(now).values_list("application_id", "pinned_version", "application__slug")
+    return {(pk, number): named_version(slug, number) for pk, number, slug in rows[:AT_ONCE]}
 
 
 class Callers:
@@ -108,23 +112,26 @@ def is_usable(application: int, caller: Caller) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """The messages that were asked, and of how many schedules the time has come."""
+    """What was asked, of how many rows the time has come, and the owners of those it `stopped`."""
 
     woken: Sequence[Woken]
     rows: int
+    stopped: frozenset[str] = frozenset()
 
 
 @transaction.atomic
 def fire(resolved: Resolved, now: datetime, callers: Callers, only: UUID | None = None) -> Fired:
     """Ask what is due, at most `AT_ONCE` rows, or `only` that one if it is due."""
-    rows = due(now).filter(application__in=resolved)
+    rows = due(now).filter(application__in={application for application, _ in resolved})
     rows = rows if only is None else rows.filter(pk=only)
     # Others that fire in this moment take the rows behind these.
     can_skip = connection.features.has_select_for_update_skip_locked
-    taken = list(rows.select_for_update(skip_locked=can_skip, of=("self",))[:AT_ONCE])
+    locked = rows.select_for_update(skip_locked=can_skip, of=("self",))[:AT_ONCE]
+    # One whose version was chosen in this moment is asked with the next look.
+    taken = [row for row in locked if row.target in resolved]
     plans = {row: times_of(row, now) for row in taken}
     woken = ask(resolved, callers, {row: plan.asked for row, plan in plans.items()}, plans)
-    return Fired(woken, len(taken))
+    return Fired(woken, len(taken), frozenset(row.owner for row in taken if row.is_stopped))
 
 
 def times_of(row: Schedule, now: datetime) -> DueTimes:
@@ -138,7 +145,9 @@ def times_of(row: Schedule, now: datetime) -> DueTimes:
 def fire_now(resolved: Resolved, pk: UUID, now: datetime) -> list[Woken]:
     """Ask once beside its times, whether it is paused or not."""
     row = Schedule.objects.select_for_update(of=("self",)).filter(pk=pk).first()
-    return [] if row is None else ask(resolved, Callers(), {row: (now,)}, {})
+    if row is None or row.target not in resolved:
+        return []
+    return ask(resolved, Callers(), {row: (now,)}, {})
 
 
 def ask(
@@ -151,7 +160,7 @@ def ask(
     going = still_going(asked)
     wakes: list[Wake] = []
     for row, times in asked.items():
-        new = wakes_of(row, times, resolved[row.application_id], callers, going)
+        new = wakes_of(row, times, resolved[row.target], callers, going)
         wakes += new
         if times:
             row.last_at = times[-1]
@@ -202,19 +211,8 @@ def wakes_of(
     if row.last_run in going:
         row.last_problem = GOING_ON
         return []
-    try:
-        if isinstance(application, QuickAppError):
-            raise application
-        caller = callers.of(row, application)
-    except Refused as error:
-        row.last_problem = str(error)[:LONGEST_REASON]
-        row.pause(str(error))
-        return []
-    except BudgetSpent as error:
-        row.last_problem = str(error)[:LONGEST_REASON]
-        return []
-    except QuickAppError as error:
-        row.last_problem = BROKEN.format(error)[:LONGEST_REASON]
+    caller = caller_or_none(row, application, callers)
+    if caller is None or isinstance(application, QuickAppError):
         return []
     left = len(times) if row.max_runs is None else max(0, row.max_runs - row.run_count)
     new = row.conversation or uuid4()
@@ -227,11 +225,37 @@ def wakes_of(
         title=row.name,
         conversation=row.conversation,
         has_memory=caller.is_remembered,
+        pinned_version=row.pinned_version,
     )
     # Runs of a row in one conversation begin the same one; others begin one each.
     places = [new if row.is_same_conversation else uuid4() for _ in times]
     both = zip(times, places, strict=True)
     return [make(sender=sender_of(row, at), new_conversation=place) for at, place in both][:left]
+
+
+def caller_or_none(
+    row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
+) -> Caller | None:
+    """In whose name a row is asked; None, with the reason written into it, where it cannot be."""
+    try:
+        if isinstance(application, QuickAppError):
+            raise application
+        return callers.of(row, application)
+    except Refused as error:
+        row.stop(str(error))
+    except BudgetSpent as error:
+        row.last_problem = str(error)[:LONGEST_REASON]
+    except QuickAppError as error:
+        if is_withdrawn(row, error):
+            row.stop(WITHDRAWN.format(row.pinned_version))
+        else:
+            row.last_problem = BROKEN.format(error)[:LONGEST_REASON]
+    return None
+
+
+def is_withdrawn(row: Schedule, error: QuickAppError) -> bool:
+    is_pinned = isinstance(error, ApplicationNotFound) and row.pinned_version is not None
+    return is_pinned and row.application.is_enabled
 
 
 def sender_of(row: Schedule, at: datetime) -> Sender:

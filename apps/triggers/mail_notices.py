@@ -48,7 +48,7 @@ def note_runs(news: Sequence[RunNews]) -> None:
     people = {
         one.run: place[0]
         for one in news
-        if one.door == RunSummary.Door.PAGE and (place := place_of(one.bucket)) is not None
+        if one.door in RunSummary.KEPT_DOORS and (place := place_of(one.bucket)) is not None
     }
     wanting = set(wishes().filter(user__in=people.values()).values_list("user", flat=True))
     due = timezone.now() + PATIENCE

@@ -21,7 +21,29 @@ LONGEST_WEBHOOK_ID = 200
 MOST_MINUTES = 60 * 24 * 30
 
 
-class Webhook(Versioned):
+class Endpoint(Versioned):
+    """What webhooks and subscriptions have in common: a name, a secret, and whether they work.
+
+    `problem` says why it does not work at the moment.
+    """
+
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=100)
+    secret = SecretField(blank=True, editable=False)
+    is_enabled = models.BooleanField("enabled", default=True)
+    problem = models.CharField(max_length=LONGEST_ERROR, blank=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        abstract = True
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Webhook(Endpoint):
     """An address that asks an application what a program sends to it."""
 
     class Check(models.TextChoices):
@@ -32,7 +54,6 @@ class Webhook(Versioned):
         NEW = "new", "A new one each time"
         ONE = "one", "Always the same"
 
-    uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     name = models.CharField(
         max_length=100, help_text="What sends to it. It stands above each message."
     )
@@ -51,7 +72,6 @@ class Webhook(Versioned):
         default=Check.SIGNATURE,
         help_text="How a program shows that it may ask.",
     )
-    secret = SecretField(blank=True, editable=False)
     key_hash = models.CharField(max_length=64, blank=True, editable=False)
     template = models.TextField(
         blank=True,
@@ -73,21 +93,6 @@ class Webhook(Versioned):
         help_text="What needs an approval waits for an operator, and is denied after that time. "
         "Empty: it waits without an end.",
     )
-    is_enabled = models.BooleanField("enabled", default=True)
-    problem = models.CharField(
-        max_length=LONGEST_ERROR,
-        blank=True,
-        editable=False,
-        help_text="Why it does not ask at the moment.",
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    updated_at = models.DateTimeField(auto_now=True)
-
-    class Meta:
-        ordering = ("name",)
-
-    def __str__(self) -> str:
-        return self.name
 
     def clean(self) -> None:
         if problem := template_problem(self.template):
@@ -120,11 +125,12 @@ class RunEvent(models.TextChoices):
     WAITING = "run.waiting", "An answer waits for somebody"
 
 
-class Subscription(Versioned):
-    """An address that is told of runs, signed as Standard Webhooks says."""
+class Subscription(Endpoint):
+    """An address that is told of runs, signed as Standard Webhooks says.
 
-    uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
-    name = models.CharField(max_length=100)
+    After its secret was renewed, `former_secret` signs beside it, so that a receiver can change over.
+    """
+
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.CASCADE,
@@ -141,27 +147,13 @@ class Subscription(Versioned):
     )
     url = models.CharField("address", max_length=1000, validators=[URLValidator(("http", "https"))])
     events = models.JSONField(help_text="What is told.")
-    secret = SecretField(blank=True, editable=False)
+    former_secret = SecretField(blank=True, default="", editable=False)
+    former_secret_until = models.DateTimeField(null=True, editable=False)
     has_text = models.BooleanField(
         "with the answer's text",
         default=False,
         help_text="Else only ids and states leave this server.",
     )
-    is_enabled = models.BooleanField("enabled", default=True)
-    problem = models.CharField(
-        max_length=LONGEST_ERROR,
-        blank=True,
-        editable=False,
-        help_text="Why it was disabled by itself.",
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    updated_at = models.DateTimeField(auto_now=True)
-
-    class Meta:
-        ordering = ("name",)
-
-    def __str__(self) -> str:
-        return self.name
 
     def clean(self) -> None:
         known = {str(event) for event in RunEvent}

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
+from apps.catalog.resolve import named_version
 from apps.chat.access import reference_of
 from apps.chat.views import visitor
 from apps.schedules import desk, proposals
@@ -94,8 +95,9 @@ def shown(request: HttpRequest, form: ScheduleForm, title: str) -> HttpResponse:
 @require_POST
 def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     row = find(request, pk)
-    resolved = async_to_sync(application_or_error)(row.application.slug)
-    if fire_now({row.application_id: resolved}, row.pk, timezone.now()):
+    name = named_version(row.application.slug, row.pinned_version)
+    resolved = async_to_sync(application_or_error)(name)
+    if fire_now({row.target: resolved}, row.pk, timezone.now()):
         messages.success(request, "It runs now.")
     else:
         row.refresh_from_db()

@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -53,6 +54,15 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
         with timezone.override(zone_of(name) if name in available_timezones() else zone_of("UTC")):
             super().full_clean()
 
+    def add_error(self, field: str | None, error: Any) -> None:
+        """What is wrong with a field that the form has not stands above it."""
+        known = getattr(error, "error_dict", None)
+        if known is not None:
+            for name in [name for name in known if name not in self.fields]:
+                if name != NON_FIELD_ERRORS:
+                    known.setdefault(NON_FIELD_ERRORS, []).extend(known.pop(name))
+        super().add_error(field, error)
+
     def clean_start_at(self) -> datetime:
         found: datetime | None = self.cleaned_data["start_at"]
         return found or timezone.now()
@@ -73,7 +83,16 @@ class ScheduleForm(ZonedForm):
     class Meta:
         model = Schedule
         fields = (
-            *("application", "name", "message", "kind", "start_at", "every", "unit"),
+            *(
+                "application",
+                "pinned_version",
+                "name",
+                "message",
+                "kind",
+                "start_at",
+                "every",
+                "unit",
+            ),
             *("expression", "time_zone", "active_from", "active_until"),
             *("is_same_conversation", "unanswered", "unanswered_minutes", "missed", "missed_most"),
             *("max_runs", "is_deleted_after", "budget_tokens", "budget_money", "budget_currency"),
@@ -100,7 +119,7 @@ class ScheduleForm(ZonedForm):
 
     @property
     def main(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("application", "name", "message", "kind")]
+        return [self[name] for name in ("application", "pinned_version", "name", "message", "kind")]
 
     @property
     def times(self) -> list[tuple[str, forms.BoundField]]:

@@ -28,7 +28,7 @@ from apps.triggers.operated_schedules import (
     save_change,
 )
 
-ASKED = ("name", "message", "is_same_conversation")
+ASKED = ("name", "message", "is_same_conversation", "pinned_version")
 NOT_CHANGEABLE = "It cannot be changed: it is an alarm, or of an account that you may not manage."
 OWNER_ONLY = "Its owner alone lets it go on."
 

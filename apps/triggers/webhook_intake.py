@@ -8,7 +8,7 @@ from django.db import transaction
 from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.catalog import access
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat import queue
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation

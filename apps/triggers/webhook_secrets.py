@@ -1,15 +1,18 @@
-"""How a program shows that it may use a webhook: a signature, or a key."""
+"""The secrets of webhooks, by which programs show that they may ask, and of subscriptions."""
 
 import base64
 import hashlib
 import secrets
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from hmac import compare_digest
 
+from django.conf import settings
+from django.utils import timezone
 from standardwebhooks.webhooks import Webhook as Signer
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from apps.triggers.models import Webhook
+from apps.triggers.models import Subscription, Webhook
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
@@ -29,6 +32,23 @@ def renew(webhook: Webhook) -> str:
     key = secrets.token_urlsafe(SECRET_BYTES)
     webhook.secret, webhook.key_hash = "", hash_of(key)
     return key
+
+
+def renew_signing(subscription: Subscription) -> str:
+    """Give the unsaved row a new secret, which it returns; the former one signs beside it for a time."""
+    if subscription.secret and settings.SUBSCRIPTION_SECRET_OVERLAP_HOURS:
+        overlap = timedelta(hours=settings.SUBSCRIPTION_SECRET_OVERLAP_HOURS)
+        subscription.former_secret = subscription.secret
+        subscription.former_secret_until = timezone.now() + overlap
+    subscription.secret = new_secret()
+    return subscription.secret
+
+
+def signing_secrets(subscription: Subscription, now: datetime) -> list[str]:
+    """The newest first."""
+    until, former = subscription.former_secret_until, subscription.former_secret
+    is_good = former and until is not None and now < until
+    return [subscription.secret, former] if is_good else [subscription.secret]
 
 
 def hash_of(key: str) -> str:

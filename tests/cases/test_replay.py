@@ -16,7 +16,7 @@ from apps.cases.judging import CalledTool, Failure
 from apps.cases.player import MAY_WRITE, Mode, Player
 from apps.cases.request_forms import Mask
 from apps.cases.tape import Tape, read_tape
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InvalidParameter, ModelFailed
 from apps.manifest.validation import read
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying, tool

@@ -8,7 +8,8 @@ from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.catalog.access import may_use, usable
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.catalog.resolve import resolve
+from apps.catalog.resolved_application import ResolvedApplication
 from tests.catalog.rows import make_application
 
 pytestmark = pytest.mark.django_db

@@ -193,5 +193,5 @@ async def test_what_is_written_for_preview_features_in_vain_is_an_issue(is_on, s
         if not is_on
     ]
     lines = [f"Application helper: {path} {why}" for path in ("hooks", "tool_sets[0].deferred")]
-    said = [r.getMessage() for r in caplog.records if r.name == "apps.catalog.resolve"]
+    said = [r.getMessage() for r in caplog.records if r.name == "apps.catalog.resolved_application"]
     assert said == ([] if is_on else lines)

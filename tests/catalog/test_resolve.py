@@ -132,7 +132,9 @@ async def test_what_is_written_for_preview_features_is_warned_of_while_they_are_
 
     application = await resolve("travel")
 
-    said = [record for record in caplog.records if record.name == "apps.catalog.resolve"]
+    said = [
+        record for record in caplog.records if record.name == "apps.catalog.resolved_application"
+    ]
     why = "is left out: a preview feature, and those are off in this installation"
     paths = (
         *("orchestrator.tool_discovery", "contexts[0]", "contexts[2]"),

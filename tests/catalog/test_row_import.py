@@ -131,6 +131,20 @@ def test_a_new_file_updates_the_row(directory):
     assert Application.objects.get().title == "New"
 
 
+def test_a_file_does_not_publish_what_takes_two_people(directory, settings):
+    settings.REQUIRE_SECOND_PUBLISHER = True
+    created = actions(directory)
+    write(directory, "application/app.json", {**APP, "title": "Another"})
+
+    report = import_directories(directory, overwrite=True)
+    _, told = printed(directory)
+
+    assert ("app", "created") in created
+    assert [one.action for one in report.outcomes if one.item.key == "app"] == ["refused"]
+    assert "Two people publish this application. Save your change as a draft" in told
+    assert Application.objects.get().title == APP["title"]
+
+
 def test_a_row_of_a_version_without_kinds_is_not_taken_for_an_operators(directory, monkeypatch):
     with monkeypatch.context() as earlier:
         earlier.setattr(row_import, "EMPTY", (*row_import.EMPTY, "chat"))

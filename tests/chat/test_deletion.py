@@ -15,7 +15,8 @@ from django.utils import timezone
 from apps.accounts.caller import Caller
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application, OperatorKey
-from apps.catalog.resolve import prepare_application, resolve
+from apps.catalog.resolve import resolve
+from apps.catalog.resolved_application import prepare_application
 from apps.catalog.versions.publication import archive
 from apps.chat.arrangement import UNDO, erase_deleted
 from apps.chat.frames import Ask

@@ -14,7 +14,7 @@ from apps.accounts.caller import Caller
 from apps.chat.arrangement import UNDO, erase_deleted
 from apps.chat.models import Conversation, Folder, Message, PinnedApplication
 from apps.chat.rail import MOST_CHANGED, PAGE, RailNews
-from apps.chat.templatetags.tiles import tile_colour
+from apps.catalog.icons.tiles import colour_of
 from apps.live.models import Run
 from tests.chat.test_views import add_application, add_conversation, visiting
 
@@ -77,14 +77,17 @@ def test_a_row_says_where_it_is_and_of_which_application():
 
     [row] = get(client)["conversations"]
 
-    colour = tile_colour(row["address"].split("/")[2])
+    colour = colour_of(row["address"].split("/")[2])
     assert row == {
         "id": str(conversation.pk),
         "title": "Oslo",
         "updated_at": conversation.updated_at.isoformat(),
         "state": "done",
         "address": f"/chat/{conversation.application.slug}/{conversation.pk}/",  # type: ignore[union-attr]
-        "application": {"title": "Big travel", "ended": False, "letters": "Bt", "tile": colour},
+        "application": {
+            **{"title": "Big travel", "ended": False},
+            **{"letters": "Bt", "tile": colour, "emoji": "", "icon": ""},
+        },
         "folder": None,
         "pinned": False,
         "archived": False,

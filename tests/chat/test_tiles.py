@@ -2,7 +2,8 @@
 
 import pytest
 
-from apps.chat.templatetags.tiles import COLOURS, tile_colour, tile_letters
+from apps.catalog.icons.values import COLOURS
+from apps.catalog.icons.tiles import colour_of, letters_of
 from tests.fork_server import ROOT
 
 
@@ -18,11 +19,11 @@ from tests.fork_server import ROOT
     ],
 )
 def test_the_letters_are_those_of_the_first_two_words(title: str, letters: str):
-    assert tile_letters(title) == letters
+    assert letters_of(title) == letters
 
 
 def test_the_colour_is_chosen_by_the_slug_and_the_page_has_it():
-    styles = (ROOT / "apps/chat/static/chat/styles/elements.css").read_text()
+    styles = (ROOT / "apps/chat/static/chat/styles/tiles.css").read_text()
 
-    assert (tile_colour("travel"), tile_colour("travel-2")) == (6, 11)
+    assert (colour_of("travel"), colour_of("travel-2")) == (6, 11)
     assert styles.count(".monogram[data-tile=") == COLOURS

@@ -7,7 +7,7 @@ from typing import Any
 
 from apps.accounts.caller import Caller
 from apps.capabilities.registry import Prepared
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.manifest import Manifest
 from apps.manifest.validation import read
 from apps.runs.layers import PromptContext

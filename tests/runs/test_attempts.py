@@ -20,7 +20,7 @@ from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Opening, Prepared
 from apps.capabilities.rest.capability import rest
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest

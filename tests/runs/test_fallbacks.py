@@ -19,7 +19,7 @@ from apps.agent.progress import Progress
 from apps.agent.stages import silent
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.registry import Opening, Prepared
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest

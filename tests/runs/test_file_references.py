@@ -11,7 +11,7 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Event, Finished
 from apps.agent.messages import Message
 from apps.capabilities.registry import prepare
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.manifests import manifest, parameter, stage_text, tool, tool_set

@@ -5,7 +5,7 @@ import pytest
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
 from apps.capabilities.registry import Prepared
 from apps.capabilities.rest.capability import rest
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InitializationIssue
 from apps.runs.capabilities import naming_toolset, open_capabilities, show_issues
 from tests.capabilities.manifests import manifest, opening_for, tool, tool_set

@@ -28,7 +28,7 @@ from apps.agent.model import Delta, ModelRequest
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities import registry
 from apps.capabilities.registry import Completed, Contribution, Opening, Prepared, prepare
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.validation import read
 from apps.runs.nested import ApplicationModel
 from apps.runs.requests import RunRequest

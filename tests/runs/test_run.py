@@ -25,7 +25,7 @@ from apps.agent.model import ThoughtPart
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Contribution, Prepared
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import (
     BadRequest,
     DeploymentNotFound,

@@ -24,7 +24,7 @@ from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, prepared_tool
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.internal import parameters
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
 from apps.runs.nested import ApplicationModel

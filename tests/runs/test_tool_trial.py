@@ -12,7 +12,7 @@ from apps.accounts.caller import Caller
 from apps.agent.calls import ToolOutcome
 from apps.agent.tools import Tool, ToolResult
 from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ApplicationBroken
 from apps.runs.tool_trial import Trial, call, offer, resolve_saved
 from tests.capabilities.manifests import parameter, stage_text, tool, tool_set

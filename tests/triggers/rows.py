@@ -13,10 +13,10 @@ from apps.accounts.buckets import caller_in
 from apps.accounts.models import Team
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
-from apps.catalog.resolve import prepare_application
+from apps.catalog.resolved_application import prepare_application
 from apps.chat.access import reference_of
 from apps.schedules.models import Schedule
-from apps.triggers.due_schedules import Callers, Fired, fire
+from apps.triggers.due_schedules import Callers, Fired, Resolved, fire
 from tests.chat.scripts import MANIFEST
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -59,5 +59,7 @@ def add_schedule(
 
 
 def fired(now: datetime, *applications: Application, only: UUID | None = None) -> Fired:
-    resolved = {row.pk: prepare_application(row, installed()) for row in applications}
+    resolved: Resolved = {
+        (row.pk, None): prepare_application(row, installed()) for row in applications
+    }
     return fire(resolved, now, Callers(), only)

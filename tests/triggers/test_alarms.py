@@ -183,7 +183,7 @@ async def test_another_process_that_goes_on_with_a_run_knows_what_it_has_used():
 
 def desk(caller: Caller) -> Any:
     begun = Begun(Conversation(id=uuid4()), Run())
-    return desk_of(begun, type("Application", (), {"id": 1})(), caller)
+    return desk_of(begun, type("Application", (), {"id": 1, "number": 1})(), caller)
 
 
 def test_visitors_and_keys_of_the_installation_have_no_schedules():

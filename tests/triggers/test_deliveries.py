@@ -24,7 +24,8 @@ from apps.live.summaries import RunFigures
 from apps.triggers import deliveries, delivery_attempts
 from apps.triggers.models import Delivery, RunEvent, Subscription
 from apps.triggers.outbox import Outbox
-from apps.triggers.webhook_secrets import new_secret
+from apps.triggers.upkeep import delete_old
+from apps.triggers.webhook_secrets import new_secret, renew_signing, signing_secrets
 from apps.workspace.egress import per_loop
 from tests.catalog.rows import make_application
 from tests.chat.scripts import MANIFEST, Scene, scene, settled
@@ -104,6 +105,28 @@ async def test_an_answer_is_told_with_ids_and_states_alone_and_signed():
     }
     assert there.ids == [str(row.uuid)]
     assert (row.status, row.attempts, row.response_status, row.error) == ("sent", 1, 204, "")
+
+
+async def test_a_renewed_secret_signs_beside_the_former_one_for_a_day_and_then_alone():
+    with receiver() as there:
+        async with scene() as on:
+            subscription = await amake_subscription(there.url)
+            former = subscription.secret
+            renewed = renew_signing(subscription)
+            await subscription.asave()
+            await answered(on, *saying("Booked."), None)
+            await sent_once()
+            both = there.requests[0][0]["webhook-signature"].split()
+            assert there.bodies(former) == there.bodies(renewed)
+            over = timezone.now() + timedelta(hours=24)
+
+    assert (len(both), former != renewed) == (2, True)
+    assert signing_secrets(subscription, over) == [renewed]
+    subscription.former_secret_until = timezone.now()
+    await subscription.asave()
+    await database_sync_to_async(delete_old)()
+    await subscription.arefresh_from_db()
+    assert (subscription.former_secret, subscription.former_secret_until) == ("", None)
 
 
 async def test_the_text_is_told_where_the_subscription_says_so():

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
+from django.core.exceptions import ValidationError
 
+from apps.accounts.buckets import caller_in
 from apps.accounts.models import ApiKey, ServiceAccount
+from apps.catalog.models import Application
+from apps.catalog.resolve import forget
+from apps.catalog.versions.drafts import save_draft
+from apps.catalog.versions.publication import publish, withdraw
+from apps.chat.attention import attention
 from apps.chat.models import Conversation, Message, QueuedMessage
 from apps.insights.budgets.models import Budget
 from apps.live.models import JournalEntry, Run
+from apps.schedules.desk import pause
 from apps.schedules.models import NO_TIME_LEFT, Schedule
-from apps.triggers.due_schedules import GOING_ON, LOST
+from apps.triggers.clock import resolved
+from apps.triggers.due_schedules import (
+    GOING_ON,
+    LOST,
+    WITHDRAWN,
+    Callers,
+    Fired,
+    due_names,
+    fire,
+)
 from tests.triggers.rows import (
     MINUTE,
     NOON,
@@ -223,3 +241,71 @@ def test_many_schedules_of_one_person_stand_queued_behind_each_other():
     turns = Run.objects.order_by("turn_at").values_list("turn_at", flat=True)
     assert (len(woken), len(set(turns))) == (120, 120)
     assert turns[1] - turns[0] == HOUR
+
+
+def test_a_schedule_asks_its_version_and_its_conversation_stays_with_that():
+    application, ada = application_of(), add_user()
+    publish_again(application)
+    row = add_schedule(application, ada, **HOURLY, is_same_conversation=True, pinned_version=1)
+
+    fire_named(NOON)
+    Run.objects.update(status="done")
+    row.refresh_from_db()
+    row.pinned_version = 2
+    row.save()
+    fire_named(NOON + HOUR)
+
+    numbers = Run.objects.order_by("turn_at").values_list("application_number", flat=True)
+    assert list(numbers) == [1, 2]
+    assert list(Conversation.objects.values_list("pinned_version", flat=True)) == [2]
+    assert set(Run.objects.values_list("door", flat=True)) == {"schedule"}
+
+
+def test_a_withdrawn_version_pauses_its_schedule_with_the_reason_and_calls_its_owner():
+    application, ada = application_of(), add_user()
+    publish_again(application)
+    row = add_schedule(application, ada, **HOURLY, pinned_version=1)
+    other = add_schedule(application, ada, **HOURLY)
+    withdraw(application.versions.get(number=1))
+    forget()
+
+    found = fire_named(NOON)
+
+    row.refresh_from_db()
+    other.refresh_from_db()
+    assert (len(found.woken), found.stopped) == (1, frozenset({f"user-{ada.pk}"}))
+    assert (row.is_paused, row.pause_reason) == (True, WITHDRAWN.format(1))
+    assert not other.is_paused
+    assert attention(caller_in(ada.pk))["conversations"] == [
+        {
+            "id": str(row.pk),
+            "application": "Second",
+            "address": f"/scheduled/#schedule-{row.pk}",
+            "state": "stopped",
+        }
+    ]
+    pause(row, "You paused it.")
+    assert attention(caller_in(ada.pk))["conversations"] == []
+
+
+@pytest.mark.parametrize("number", [1, 7])
+def test_a_version_that_is_withdrawn_or_unknown_is_refused_at_its_field(number: int):
+    application = application_of()
+    publish_again(application)
+    withdraw(application.versions.get(number=1))
+
+    with pytest.raises(ValidationError) as refused:
+        add_schedule(application, add_user(), **HOURLY, pinned_version=number)
+
+    assert list(refused.value.message_dict) == ["pinned_version"]
+
+
+def publish_again(application: Application) -> None:
+    """Let a second version go live."""
+    save_draft(application, {"title": "Second"}, 0, None)
+    publish(application, "Second")
+
+
+def fire_named(now: datetime) -> Fired:
+    """Ask what is due as the clock does, with applications by their names."""
+    return fire(async_to_sync(resolved)(due_names(now)), now, Callers())

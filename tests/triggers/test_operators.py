@@ -230,3 +230,23 @@ def test_a_schedule_that_an_operator_makes_for_a_program_asks_with_its_rights(do
     row.refresh_from_db()
     assert (row.message, row.proposal) == ("And now?", None)
     assert (row.is_paused, row.pause_reason) == (True, LOST)
+
+
+def test_an_operator_reads_which_version_answers_a_person_and_cannot_change_it():
+    client, user = operator(*MAY)
+    application = application_of(owner=user)
+    row = add_schedule(application, add_user(), kind="cron", expression="@daily", pinned_version=1)
+    address = f"/admin/schedules/schedule/{row.pk}/change/"
+
+    page = client.get(address).content.decode()
+    body = {"pinned_version": None}
+    refused = client.patch(f"/api/schedules/{row.pk}/", body, "application/json")
+    Schedule.objects.update(pinned_version=7)
+    form = {"kind": "cron", "expression": "@hourly", "time_zone": "UTC", "missed": "once"}
+    limits = {"unanswered": "wait", "unanswered_minutes": 60, "missed_most": 3}
+    told = client.post(address, {**form, **limits, "budget_currency": "USD"})
+
+    assert "version 1" in page
+    assert 'name="pinned_version"' not in page
+    assert (refused.status_code, told.status_code) == (400, 200)
+    assert "has no version 7" in told.content.decode()

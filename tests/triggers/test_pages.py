@@ -175,3 +175,19 @@ def test_nobody_sees_or_changes_what_another_person_or_team_has_scheduled():
 
 def test_visitors_are_asked_to_sign_in():
     assert Client().get(LIST)["Location"].startswith("/accounts/login/")
+
+
+def test_a_version_is_chosen_and_shown_and_one_that_there_is_not_is_refused_at_its_field():
+    ada, application = add_user(), application_of()
+    client = signed_in(ada)
+
+    refused = client.post(NEW, fields(application, pinned_version=7))
+    client.post(NEW, fields(application, pinned_version=1))
+    page = client.get(LIST).content.decode()
+    row = Schedule.objects.get()
+    client.post(reverse("schedule-edit", args=[row.pk]), fields(application, pinned_version=""))
+
+    assert refused.status_code == 400
+    assert [*refused.context["form"].errors] == ["pinned_version"]
+    assert "<span>version 1</span>" in page
+    assert "<span>the live version</span>" in client.get(LIST).content.decode()

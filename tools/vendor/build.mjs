@@ -14,8 +14,8 @@ const icons = [
   "chevron-right", "circle-alert", "clock", "code", "copy", "download", "ellipsis", "external-link", "eye",
   "file-text", "files", "folder", "folder-plus", "image", "layout-grid", "loader-circle", "log-in", "log-out",
   "maximize-2", "minimize-2", "monitor", "moon", "notebook-pen", "panel-left", "paperclip", "pencil", "pin",
-  "plus", "refresh-cw", "search", "settings", "square", "sun", "text-wrap", "trash-2", "triangle-alert",
-  "volume-2", "wifi-off", "x", "zoom-in", "zoom-out",
+  "plus", "refresh-cw", "search", "settings", "square", "sun", "text-wrap", "thumbs-down", "thumbs-up",
+  "trash-2", "triangle-alert",  "volume-2", "wifi-off", "x", "zoom-in", "zoom-out",
 ];
 
 const targets = [

@@ -81,6 +81,11 @@ ABOUT: dict[str, Parameter] = {
     "budgetTokens": SimpleParameter(
         type="integer", description="How many tokens one run may use; else the usual number."
     ),
+    "version": SimpleParameter(
+        type="integer",
+        description="The number of the version of you that answers; 0: whichever is live. A new "
+        "task has the version of this conversation unless it is written.",
+    ),
 }
 TASK_ID: Parameter = text_parameter("The taskId, as list-schedules shows it.")
 ADD = (

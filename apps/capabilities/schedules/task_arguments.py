@@ -52,6 +52,10 @@ def read_hour(argument: str, written: str, zone: str) -> time | None:
         raise InvalidParameter(argument, "write an hour such as 22:00.") from None
 
 
+def read_version(argument: str, number: int, zone: str) -> int | None:
+    return number or None
+
+
 def as_written(argument: str, value: Any, zone: str) -> Any:
     return value.strip() if isinstance(value, str) else value
 
@@ -68,6 +72,7 @@ READERS: Mapping[str, tuple[str, Callable[[str, Any, str], Any]]] = {
     "activeHoursStart": ("active_from", read_hour),
     "activeHoursEnd": ("active_until", read_hour),
     "budgetTokens": ("budget_tokens", as_written),
+    "version": ("pinned_version", read_version),
 }
 """By argument: the field of a schedule that it sets, and what reads it."""
 ARGUMENTS = {field: argument for argument, (field, _) in reversed(list(READERS.items()))}
@@ -87,6 +92,7 @@ def listed(row: Schedule) -> dict[str, Any]:
         "name": row.name,
         "isAlarm": row.is_alarm,
         "message": row.message,
+        "version": row.pinned_version or "live",
         "runs": row.words,
         "nextRun": None if row.is_paused or row.next_at is None else row.next_at.isoformat(),
         "lastRun": None if row.last_at is None else row.last_at.isoformat(),

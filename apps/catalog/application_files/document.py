@@ -14,9 +14,9 @@ from apps.manifest.shapes import visits
 
 DOCUMENT_FILE = "application.yaml"
 PROMPT_FILE = "prompt.md"
-DEFAULTS: Mapping[str, Any] = {"description": "", "public": False, "shared": True}
+DEFAULTS: Mapping[str, Any] = {"description": "", "icon": "", "public": False, "shared": True}
 """What a file that leaves them out means."""
-FIRST = ("type", "name", "title", "description")
+FIRST = ("type", "name", "title", "description", "icon")
 """Keys that tell people what an object is."""
 BYTE_ORDER_MARK = "\ufeff"
 

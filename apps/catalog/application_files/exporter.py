@@ -12,11 +12,12 @@ from apps.catalog.application_files.document import (
     by_name,
     document_text,
 )
-from apps.catalog.application_files.own_skills import skills_of
+from apps.catalog.application_files.own_skills import SKILLS, own_skills_of
 from apps.catalog.application_files.parts import connected_cases, source_of
-from apps.catalog.application_files.reader import CASES, SKILLS
+from apps.catalog.application_files.reader import CASES
 from apps.catalog.application_files.yaml_writer import write
 from apps.catalog.file_kinds import APPLICATION
+from apps.catalog.icons.images import ICON_FILES, image_of
 from apps.catalog.models import Application
 from apps.catalog.versions.drafts import draft_of, with_draft
 from apps.manifest.credentials import credential_places
@@ -45,17 +46,22 @@ def exported_files(
         raise ExportRefused([f"application/{application.slug}: {message}"])
     refuse_credentials(application)
     source = source_of(application)
-    names = ("slug", "title", "description", "public", "shared", "manifest")
+    names = ("slug", "title", "description", "icon", "public", "shared", "manifest")
     columns = {name: getattr(application, APPLICATION.columns.get(name, name)) for name in names}
+    if (image := image_of(application.icon)) is not None:
+        columns["icon"] = ""  # the file beside it says it
     document, prompt = document_text(columns, source.text if source is not None else "")
     texts = {DOCUMENT_FILE: document}
     if prompt is not None:
         texts[PROMPT_FILE] = prompt
-    for name, skill in skills_of(application.pk).items():
+    for name, skill in own_skills_of(application).items():
         texts |= {f"{SKILLS}/{name}/{path}": text for path, text in skill.items()}
     texts |= dict(case_texts(application, with_real_runs=with_real_runs))
     folder = f"{APPLICATION.name}/{application.slug}"
-    return {f"{folder}/{path}": text.encode() for path, text in sorted(texts.items())}
+    files = {path: text.encode() for path, text in texts.items()}
+    if image is not None:
+        files[f"icon.{application.icon.rpartition('.')[2]}"] = image
+    return {f"{folder}/{path}": content for path, content in sorted(files.items())}
 
 
 def refuse_credentials(application: Application) -> None:
@@ -103,5 +109,6 @@ def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
 
 def former_files(folder: Path) -> list[Path]:
     """The files in a folder that exports write: not what people have put beside them."""
-    found: list[Any] = [folder / PROMPT_FILE, *folder.glob(f"{CASES}/*.yaml")]
+    icons = (folder / name for name in sorted(ICON_FILES))
+    found: list[Any] = [folder / PROMPT_FILE, *icons, *folder.glob(f"{CASES}/*.yaml")]
     return [path for path in (*found, *folder.glob(f"{SKILLS}/*/**/*")) if path.is_file()]

@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.core.exceptions import ValidationError as DjangoValidationError
 from pydantic import ValidationError
 
 from apps.catalog.application_files.document import DOCUMENT_FILE, PROMPT_FILE, with_prompt
+from apps.catalog.application_files.own_skills import SKILLS, skill_problems
 from apps.catalog.application_files.yaml_text import YAMLDocument, YAMLTextInvalid, parse
 from apps.catalog.file_kinds import APPLICATION
+from apps.catalog.icons.images import ICON_FILES, image_name
 from apps.catalog.json_text import unstorable
 from apps.catalog.row_files import (
     ApplicationParts,
@@ -16,10 +19,9 @@ from apps.catalog.row_files import (
     read_columns,
     shape_problems,
 )
-from apps.manifest.skill_document import SkillInvalid, read_skill_document
-from apps.manifest.skill_files import SKILL_FILE, bundled
+from apps.manifest.skill_files import SKILL_FILE
 
-SKILLS, CASES = "skills", "cases"
+CASES = "cases"
 BESIDE = frozenset({"README.md", "LICENSE", "LICENSE.md"})
 """Files for people, which are no part of the application."""
 LARGEST_DOCUMENT = 1024 * 1024
@@ -30,14 +32,7 @@ def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:
     """`files` are those of the folder, by their paths in it. Raises `ContentInvalid`."""
     folder = f"{APPLICATION.name}/{slug}"
     problems: list[str] = [f"{folder}/{line}" for line in stray_files(files)]
-    texts: dict[str, str] = {}
-    for path, content in files.items():
-        try:
-            texts[path] = text_of(content)
-        except ValueError as error:
-            problems.append(f"{folder}/{path}: {error}")
-    if problems:
-        raise ContentInvalid(tuple(problems))
+    texts = texts_of(folder, files, problems)
     file = f"{folder}/{DOCUMENT_FILE}"
     document = parsed(file, texts[DOCUMENT_FILE])
     key, fields = columns_of_document(file, document, slug)
@@ -49,15 +44,14 @@ def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:
             fields["manifest"] = with_prompt(fields["manifest"], texts[PROMPT_FILE])
         except ValueError as error:
             raise ContentInvalid((f"{folder}/{PROMPT_FILE}: {error}",)) from None
+    icon = next((path for path in files if path in ICON_FILES), None)
+    if icon is not None:
+        fields["icon"] = icon_of(folder, files, fields["icon"])
     skills = skills_in(texts)
     if problems := [f"{folder}/{line}" for line in skill_problems(skills)]:
         raise ContentInvalid(tuple(problems))
-    cases = {
-        path.removeprefix(f"{CASES}/"): text
-        for path, text in texts.items()
-        if path.startswith(f"{CASES}/")
-    }
-    parts = ApplicationParts(texts[DOCUMENT_FILE], skills, cases)
+    picture = None if icon is None else files[icon]
+    parts = ApplicationParts(texts[DOCUMENT_FILE], skills, cases_in(texts), picture)
     return ContentFile(APPLICATION, file, slug, fields, document.lines, parts)
 
 
@@ -65,7 +59,7 @@ def stray_files(files: Mapping[str, bytes]) -> Iterator[str]:
     if DOCUMENT_FILE not in files:
         yield f"{DOCUMENT_FILE}: there is no such file."
     for path in files:
-        if path in {DOCUMENT_FILE, PROMPT_FILE} or path in BESIDE:
+        if path in {DOCUMENT_FILE, PROMPT_FILE} or path in BESIDE or path in ICON_FILES:
             continue
         folder, _, rest = path.partition("/")
         is_skill = folder == SKILLS and "/" in rest
@@ -73,9 +67,28 @@ def stray_files(files: Mapping[str, bytes]) -> Iterator[str]:
         if not (is_skill or is_case):
             yield (
                 f"{path}: is no part of an application; possible are {DOCUMENT_FILE}, "
-                f"{PROMPT_FILE}, {SKILLS}/<name>/{SKILL_FILE} with files beside it, and "
+                f"{PROMPT_FILE}, an icon.svg, icon.png or icon.webp, "
+                f"{SKILLS}/<name>/{SKILL_FILE} with files beside it, and "
                 f"{CASES}/<name>.yaml."
             )
+
+
+def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
+    """The name of the one picture in the files. Raises `ContentInvalid`."""
+    file, *others = sorted(ICON_FILES & files.keys())
+    if others or written:
+        where = others[0] if others else DOCUMENT_FILE
+        raise ContentInvalid((f"{folder}/{file}: {where} has an icon, too; keep one of them.",))
+    try:
+        name = image_name(files[file])
+    except DjangoValidationError as error:
+        raise ContentInvalid((f"{folder}/{file}: {error.messages[0]}",)) from None
+    if not name.endswith(file.removeprefix("icon")):
+        ending = name.rpartition(".")[2]
+        raise ContentInvalid(
+            (f"{folder}/{file}: its content is of another type; call it icon.{ending}.",)
+        )
+    return name
 
 
 def text_of(content: bytes) -> str:
@@ -120,6 +133,26 @@ def line_in(document: YAMLDocument, problem: str) -> int:
     return document.line(problem.partition(": ")[0].strip("'"))
 
 
+def texts_of(folder: str, files: Mapping[str, bytes], problems: list[str]) -> dict[str, str]:
+    """The files but for the icon. Raises `ContentInvalid`, with the `problems` that are known."""
+    texts: dict[str, str] = {}
+    for path, content in files.items():
+        if path in ICON_FILES:
+            continue
+        try:
+            texts[path] = text_of(content)
+        except ValueError as error:
+            problems.append(f"{folder}/{path}: {error}")
+    if problems:
+        raise ContentInvalid(tuple(problems))
+    return texts
+
+
+def cases_in(texts: Mapping[str, str]) -> dict[str, str]:
+    beside = ((path.partition("/"), text) for path, text in texts.items())
+    return {name: text for (folder, _, name), text in beside if folder == CASES}
+
+
 def skills_in(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for path, text in texts.items():
@@ -128,23 +161,3 @@ def skills_in(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
             name, _, inner = rest.partition("/")
             found.setdefault(name, {})[inner] = text
     return found
-
-
-def skill_problems(skills: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """`skills/tone/SKILL.md: name: …`"""
-    for name, texts in skills.items():
-        place = f"{SKILLS}/{name}"
-        if SKILL_FILE not in texts:
-            yield f"{place}: there is no {SKILL_FILE} in the folder."
-            continue
-        try:
-            document = read_skill_document(texts[SKILL_FILE])
-        except SkillInvalid as error:
-            for problem in error.problems:
-                yield f"{place}/{SKILL_FILE}: {problem}"
-        else:
-            if document.name != name:
-                yield f"{place}/{SKILL_FILE}: name: is {document.name!r}, its folder {name!r}."
-        beside = {path: text for path, text in texts.items() if path != SKILL_FILE}
-        for problem in bundled(beside).problems:
-            yield f"{place}/{problem}"

@@ -6,12 +6,14 @@ from typing import Any
 
 from django.db.models import F
 
+from apps.catalog.application_files.own_skills import skills_by_application, with_own_skills
 from apps.catalog.content.installed import installed_anew
 from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
 from apps.catalog.history.differences import MISSING, Difference, differences
 from apps.catalog.models import Application, ApplicationVersion
 from apps.catalog.uses import Reference, references_in
+from apps.catalog.versions.recorder import content_for
 from apps.catalog.versions.snapshots import content_of, digest_of
 
 
@@ -88,7 +90,7 @@ def spawns(document: Any) -> bool:
 
 def live_content(row: Application) -> tuple[Content, Content]:
     """What the live version stands on, and what is installed now."""
-    installed = installed_anew()
+    installed = content_for(row)
     versions = ApplicationVersion.objects.filter(application=row.pk, number=row.live_number)
     snapshot = versions.values_list("snapshot", flat=True).first()
     return content_of(snapshot, installed), installed
@@ -103,9 +105,11 @@ def pending_content(applications: Iterable[int] | None = None) -> list[PendingCo
     if applications is not None:
         rows = rows.filter(application__in=applications)
     named = ("application", "application__slug", "title", "document", "snapshot")
+    skills = skills_by_application(rows.values("application"))
     found = []
     for pk, slug, title, document, snapshot in rows.order_by("title").values_list(*named):
-        changes = content_changes(document, content_of(snapshot, installed), installed)
+        own = with_own_skills(installed, skills.get(pk, {}))
+        changes = content_changes(document, content_of(snapshot, own), own)
         if changes:
             found.append(PendingContent(pk, slug, title, changes))
     return found

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils.timezone import now
 
 from apps.catalog.history.models import Change
+from apps.catalog.icons.values import LONGEST_ICON, validate_icon
 from apps.catalog.versions.sealed_documents import SealedDocumentField
 from apps.workspace.local.secrets import SecretField
 from apps.workspace.versions import Versioned
@@ -54,6 +55,7 @@ class ApplicationVersion(models.Model):
     number = models.PositiveIntegerField(help_text="Counted from 1 for each application.")
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True)
+    icon = models.CharField(max_length=LONGEST_ICON, blank=True, default="")
     document: Any = SealedDocumentField(help_text="The manifest as it was written.")
     snapshot = models.ForeignKey(ContentSnapshot, on_delete=models.PROTECT, null=True)
     author = models.ForeignKey(
@@ -96,10 +98,23 @@ class ApplicationDraft(Versioned):
     )
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True)
+    icon = models.CharField(
+        max_length=LONGEST_ICON, blank=True, default="", validators=[validate_icon]
+    )
     manifest = models.JSONField()
+    skills = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Texts of its own skills by path; null for those that it has.",
+    )
     based_on = models.PositiveIntegerField(default=0)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    editors = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        related_name="+",
+        help_text="Whoever changed it. They cannot publish it where two people are needed.",
     )
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -108,3 +123,32 @@ class ApplicationDraft(Versioned):
 
     def __str__(self) -> str:
         return f"Draft of {self.title}"
+
+
+class PublishingRequest(models.Model):
+    """Somebody asks another person to publish a draft as it is: `digest` is that of its texts.
+
+    Sent back, it stays with its words until somebody asks again.
+    """
+
+    draft = models.OneToOneField(ApplicationDraft, on_delete=models.CASCADE, related_name="request")
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    person_name = models.CharField(max_length=150)
+    note = models.CharField(max_length=300)
+    digest = models.CharField(max_length=64)
+    asked_at = models.DateTimeField(default=now)
+    returned_name = models.CharField(max_length=150, blank=True)
+    returned_words = models.TextField(blank=True)
+    returned_at = models.DateTimeField(null=True)
+
+    class Meta:
+        app_label = "catalog"
+
+    def __str__(self) -> str:
+        return f"{self.person_name}: {self.note}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.returned_at is None

@@ -8,13 +8,27 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from apps.catalog.application_files.parts import save_skills
 from apps.catalog.extraction import extract
 from apps.catalog.history.actors import Note, noting
 from apps.catalog.models import Application, ApplicationDraft, ApplicationVersion
 from apps.catalog.versions.drafts import WRITTEN, draft_of
+from apps.catalog.versions.publishing_requests import (
+    SecondPublisherRequired,
+    is_required,
+    publishing_refusal,
+    record,
+)
 from apps.catalog.versions.recorder import Publication, live_version
+from apps.catalog.versions.version_notes import read_note
 
-LONGEST_NOTE = 300
+CONTENT_AT_ONCE = (
+    "Two people publish this application. Request publishing on its page of versions; somebody else "
+    "publishes it with the content of now."
+)
+RESTORED_AT_ONCE = (
+    "Two people publish this application. Make the version the draft, and request publishing."
+)
 
 PublicationCheck = Callable[[Application], Sequence[str]]
 """Tells in sentences why an application must not be published as it is given."""
@@ -42,12 +56,13 @@ def publish(
     user: User | None = None,
     only_new: bool = False,
     is_over: bool = False,
+    address: str = "",
 ) -> ApplicationVersion:
     """Make a version of the draft; without one, of what is live with the content of now.
 
     `only_new`: conversations that have begun stay with the version that was live. `is_over`: also
-    if another version went live since the draft was begun. Raises `ValidationError` by fields, and
-    `DraftOutdated`.
+    if another version went live since the draft was begun. `address` is for the audit. Raises
+    `ValidationError` by fields, `DraftOutdated` and `SecondPublisherRequired`.
     """
     said = read_note(note)
     with transaction.atomic():
@@ -55,10 +70,14 @@ def publish(
         draft = draft_of(row)
         if draft.based_on != row.live_number and not is_over:
             raise DraftOutdated(row.live_number, draft.based_on)
+        if refused := publishing_refusal(row, draft, user):
+            raise SecondPublisherRequired(refused)
         before = row.live_number
         version = go_live(row, draft, Publication(said), user)
         if draft.pk:
             draft.delete()
+        if is_required(row):
+            record("publishing.done", row, user, address, f"version {version.number}")
         if only_new and before:
             for keep in keepers:
                 keep(row, before)
@@ -68,11 +87,13 @@ def publish(
 def republish(row: Application, note: str, *, user: User | None = None) -> ApplicationVersion:
     """Make a version of what is live with the predefined content of now; a draft stays.
 
-    Raises `ValidationError` by fields.
+    Raises `ValidationError` by fields, and `SecondPublisherRequired`.
     """
     said = read_note(note)
     with transaction.atomic():
         row = locked(row)
+        if is_required(row):
+            raise SecondPublisherRequired(CONTENT_AT_ONCE)
         written = {name: getattr(row, name) for name in WRITTEN}
         version = go_live(row, ApplicationDraft(**written), Publication(said), user)
         drafts = ApplicationDraft.objects.filter(application=row.pk)
@@ -85,13 +106,16 @@ def restore(
 ) -> ApplicationVersion:
     """Make a new version of an earlier one, on the predefined content of that one.
 
-    Raises `ValidationError` by fields, and `ApplicationVersion.DoesNotExist`.
+    Raises `ValidationError` by fields, `SecondPublisherRequired`, and
+    `ApplicationVersion.DoesNotExist`.
     """
     said = read_note(note)
     with transaction.atomic():
         row = locked(row)
+        if is_required(row):
+            raise SecondPublisherRequired(RESTORED_AT_ONCE)
         earlier = ApplicationVersion.objects.get(application=row.pk, number=number)
-        written = {"title": earlier.title, "description": earlier.description}
+        written = {name: getattr(earlier, name) for name in ("title", "description", "icon")}
         draft = ApplicationDraft(application=row, manifest=earlier.document, **written)
         return go_live(row, draft, Publication(said, earlier.snapshot), user)
 
@@ -102,6 +126,7 @@ def go_live(
     manifest = row.manifest
     for name in WRITTEN:
         setattr(row, name, getattr(draft, name))
+    row.own_skills = draft.skills
     row.full_clean()
     if problems := [problem for check in checks for problem in check(row)]:
         raise ValidationError({"__all__": problems})
@@ -110,6 +135,8 @@ def go_live(
     row.publication = publication
     with noting(Note(publication.note)):
         row.save()
+    if draft.skills is not None:
+        save_skills(row, draft.skills)
     version = live_version(row)
     assert version is not None  # noqa: S101 the save made it
     return version
@@ -145,16 +172,6 @@ def unarchive(row: Application) -> None:
         if row.archived_at is not None:
             row.archived_at, row.is_enabled = None, row.live_number > 0
             row.save()
-
-
-def read_note(note: str) -> str:
-    """Raises `ValidationError`."""
-    said = " ".join(note.split())
-    if not said:
-        raise ValidationError({"note": "Say what is new, for those who look for it later."})
-    if len(said) > LONGEST_NOTE:
-        raise ValidationError({"note": f"Write at most {LONGEST_NOTE} characters."})
-    return said
 
 
 def locked(row: Application) -> Application:

@@ -9,12 +9,13 @@ from typing import Any
 
 from django.db.models.signals import post_save
 
-from apps.catalog.application_files.own_skills import skills_of, with_own_skills
+from apps.catalog.application_files.own_skills import own_skills_of, with_own_skills
 from apps.catalog.content.installed import installed_anew
 from apps.catalog.content.layers import Content
 from apps.catalog.history.actors import present_actor, present_note
 from apps.catalog.models import Application
 from apps.catalog.versions.models import ApplicationVersion, ContentSnapshot
+from apps.catalog.versions.publishing_requests import AT_ONCE, SecondPublisherRequired, is_required
 from apps.catalog.versions.snapshots import keep_snapshot
 
 AUTOMATIC = "Saved without a note"
@@ -48,6 +49,9 @@ def record_version(row: Application) -> None:
     newest = ApplicationVersion.objects.filter(application=row.pk).first()
     if row.publication is None and newest is not None and is_same(live_version(row), row):
         return
+    is_reviewed = row.publication is not None or row.is_from_files or newest is None
+    if not is_reviewed and is_required(row):  # forms and the API say so before they save
+        raise SecondPublisherRequired(AT_ONCE)
     actor, reason = present_actor(), present_note().reason
     publication = row.publication or Publication(reason or AUTOMATIC)
     version = ApplicationVersion.objects.create(
@@ -55,6 +59,7 @@ def record_version(row: Application) -> None:
         number=1 if newest is None else newest.number + 1,
         title=row.title,
         description=row.description,
+        icon=row.icon,
         document=row.manifest,
         snapshot=publication.snapshot or keep_snapshot(content_for(row)),
         author=actor.user,
@@ -69,8 +74,7 @@ def record_version(row: Application) -> None:
 
 def content_for(row: Application) -> Content:
     """The predefined content of now, with the skills of the application."""
-    skills = skills_of(row.pk) if row.own_skills is None else row.own_skills
-    return with_own_skills(installed_anew(), skills)
+    return with_own_skills(installed_anew(), own_skills_of(row))
 
 
 def live_version(row: Application) -> ApplicationVersion | None:
@@ -80,5 +84,5 @@ def live_version(row: Application) -> ApplicationVersion | None:
 def is_same(version: ApplicationVersion | None, row: Application) -> bool:
     if version is None:
         return False
-    written = version.title, version.description, version.document
-    return written == (row.title, row.description, row.manifest)
+    written = version.title, version.description, version.icon, version.document
+    return written == (row.title, row.description, row.icon, row.manifest)

@@ -11,7 +11,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
-from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.catalog.resolve import resolve
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.catalog.saved_prompts import MOST_OFFERED, offered_prompts
 from apps.chat.access import own, under
 from apps.chat.folders import ROOT, is_uuid

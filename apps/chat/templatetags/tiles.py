@@ -1,27 +1,21 @@
-"""The tile of an application: letters of its title, on a colour that its slug chooses."""
+"""The tile of an application: its icon, or letters of its title on a colour."""
 
-import zlib
+from typing import Any
 
 from django import template
 
-COLOURS = 12
-"""As many as elements.css has."""
+from apps.catalog.icons.tiles import tile_of
 
 register = template.Library()
 
 
-def tile(slug: str, title: str) -> dict[str, str | int]:
-    """What a page's scripts draw a tile of."""
-    return {"letters": tile_letters(title), "tile": tile_colour(slug)}
+def tile_data(title: str, slug: str, icon: str) -> dict[str, str | int]:
+    """What a tile is drawn of; one of `icon`, an address, and `emoji` is shown if it is not ""."""
+    made = tile_of(title, slug, icon)
+    return {"letters": made.letters, "tile": made.colour, "emoji": made.emoji, "icon": made.url}
 
 
 @register.filter
-def tile_letters(title: str) -> str:
-    """The first letters of its first two words."""
-    firsts = (next(filter(str.isalnum, word), "") for word in title.split())
-    return "".join([first for first in firsts if first][:2]) or title[:1]
-
-
-@register.filter
-def tile_colour(slug: str) -> int:
-    return zlib.crc32(slug.encode()) % COLOURS
+def tile(application: Any) -> dict[str, str | int]:
+    """Of anything that has a title, a slug and an icon."""
+    return tile_data(application.title, application.slug, application.icon)

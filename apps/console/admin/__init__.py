@@ -9,6 +9,7 @@ from apps.console.admin import (  # noqa: F401 - each registers its rows
     claims,
     content,
     deployments,
+    feedback,
     invitations,
     keys,
     mcp_servers,

@@ -13,18 +13,20 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.fields import InvalidJSONInput
 
+from apps.catalog.icons.images import LARGEST_IMAGE, keep_image
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.catalog.masking import masked, put_back
 from apps.catalog.models import Application, ApplicationDraft, empty_manifest
 from apps.catalog.review import Finding, review_text
 from apps.catalog.versions.drafts import WRITTEN
+from apps.catalog.versions.publishing_requests import AT_ONCE, SecondPublisherRequired, is_required
 from apps.console.admin.document_form import DocumentForm
 from apps.console.admin.theme import TEXT_INPUT
+from apps.console.operated import PUBLISH
 from apps.manifest.aliases import with_own_names
 
 SAVE_DRAFT = "_save_draft"
 """The button that saves a draft."""
-PUBLISH = "catalog.publish_application"
 
 
 class SeenField(forms.IntegerField):
@@ -96,6 +98,11 @@ class ApplicationForm(DocumentForm[Application]):
     """
 
     manifest = ManifestField(initial=empty_manifest)
+    picture = forms.FileField(
+        required=False,
+        label="Icon from a picture",
+        help_text="SVG, PNG or WebP, at most 64 kB. It takes the place of what stands above.",
+    )
     seen_draft = SeenField(required=False, widget=forms.HiddenInput)
     document_field = "manifest"
     copied: Application | None = None
@@ -106,9 +113,10 @@ class ApplicationForm(DocumentForm[Application]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.find_masked_documents()
+        draft = stored_draft(self.copied or self.instance)
+        self.find_masked_documents(draft)
         if "seen_draft" in self.fields:
-            self.fields["seen_draft"].initial = stored_draft(self.instance).version
+            self.fields["seen_draft"].initial = 0 if self.copied else draft.version
         if not self.is_bound and self.instance.pk:
             self.show_findings()
 
@@ -117,12 +125,19 @@ class ApplicationForm(DocumentForm[Application]):
         """Whether a draft is to be saved."""
         return self.is_bound and SAVE_DRAFT in self.data
 
-    def find_masked_documents(self) -> None:
+    def find_masked_documents(self, draft: ApplicationDraft) -> None:
         field: Any = self.fields.get("manifest")
         original = self.copied or self.instance
         if isinstance(field, ManifestField) and original.pk:
-            field.documents = [original.manifest, stored_draft(original).manifest]
+            field.documents = [original.manifest, draft.manifest]
             field.widget.row = original.pk
+
+    def clean_picture(self) -> Any:
+        sent = self.cleaned_data.get("picture")
+        if sent:
+            # Before the row is checked, which takes the icon from here.
+            self.cleaned_data["icon"] = keep_image(sent.read(LARGEST_IMAGE + 1))
+        return sent
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -134,11 +149,14 @@ class ApplicationForm(DocumentForm[Application]):
                 "editing it. Nothing was saved now, and what you typed stands here; saving again "
                 "puts it in the place of theirs."
             )
-        is_published = not self.is_draft and {*WRITTEN} & {*self.changed_data}
+        is_published = not self.is_draft and {*WRITTEN, "picture"} & {*self.changed_data}
         if is_published and self.saver is not None and not self.saver.has_perm(PUBLISH):
             raise ValidationError(
                 "Your account may not publish. Save it as a draft, and ask somebody who may."
             )
+        becomes = self.cleaned_data.get("needs_second_publisher", False)
+        if is_published and (becomes or is_required(self.instance)):
+            raise SecondPublisherRequired(AT_ONCE)
         return cleaned
 
     def full_clean(self) -> None:

@@ -24,6 +24,7 @@ from apps.catalog.models import Application
 from apps.console.admin.case_form import CaseForm
 from apps.console.admin.case_run_form import MODES, CaseRunForm, numbers_in, targets_of
 from apps.console.admin.cells import NOTHING
+from apps.console.admin.feedback_transcripts import case_from_feedback, shared_feedback
 from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.run_contents import may_read, record_reading
 from apps.console.operated import edited, edits_all, may_rule, of_seen, seen, sees_all
@@ -32,8 +33,8 @@ from apps.live.run_summary import RunSummary
 
 BADGE = '<span class="workbench-badge {}">{}</span>'
 LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
-FROM_RUN = "run"
-"""In the address of the form: the run that a new case is made of."""
+FROM_RUN, FROM_FEEDBACK = "run", "feedback"
+"""In the address of the form: what a new case is made of."""
 
 
 class OfApplication(admin.SimpleListFilter):
@@ -146,8 +147,13 @@ class CaseAdmin(RecordedAdmin[Case]):
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
-        if number := initial.pop(FROM_RUN, ""):
-            made = self.made_of_run(request, number)
+        number, of_feedback = (initial.pop(name, "") for name in (FROM_RUN, FROM_FEEDBACK))
+        if number or of_feedback:
+            made = (
+                self.made_of_run(request, number)
+                if number
+                else case_from_feedback(request, shared_feedback(request, of_feedback))
+            )
             if made is not None:
                 names = ("name", "application", "messages", "expectations")
                 return {**initial, **{name: getattr(made, name) for name in names}}
@@ -183,12 +189,15 @@ class CaseAdmin(RecordedAdmin[Case]):
         return get_object_or_404(RunSummary.objects.filter(of_seen(request)), pk=wanted)
 
     def save_model(self, request: HttpRequest, obj: Case, form: Any, change: bool) -> None:
-        number = request.GET.get(FROM_RUN, "")
+        number, of_feedback = (request.GET.get(name, "") for name in (FROM_RUN, FROM_FEEDBACK))
         if not change and number:
             run = self.run_of(request, number)
             if not may_read(request):
                 raise PermissionDenied
             obj.source_run, obj.is_from_real_run = run.pk, True
+        elif not change and of_feedback:
+            obj.source_run = shared_feedback(request, of_feedback).run
+            obj.is_from_real_run = True
         super().save_model(request, obj, form, change)
 
     def change_view(

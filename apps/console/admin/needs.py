@@ -11,9 +11,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey, SignUp
-from apps.catalog.models import Application
+from apps.catalog.models import Application, PublishingRequest
+from apps.catalog.versions.publishing_requests import waiting_for
 from apps.catalog.versions.states import ApplicationState
-from apps.console.operated import of_seen, seen, sees_all
+from apps.console.operated import PUBLISH, edited, of_seen, seen, sees_all
+from apps.feedback.models import Feedback
 from apps.insights.budgets.models import Budget
 from apps.insights.budgets.rules import Rule
 from apps.insights.budgets.standings import open_windows
@@ -66,6 +68,8 @@ def count_rows(request: HttpRequest) -> Counts:
             ("sign-ups", "accounts.change_signup", SignUp.objects.all, Q(needs_approval=True)),
             ("asked", "runs.view_run", asked(request), Q(kind="approval")),
             ("gateway", "runs.view_run", gateway(request), Q()),
+            ("requests", PUBLISH, requests(request), Q()),
+            ("feedback", "feedback.view_feedback", bad_feedback(request), Q()),
         )
         if may(permission)
     ]
@@ -92,6 +96,15 @@ def drafts(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
     return lambda: seen_rows(request)().filter(changed, archived_at=None)
 
 
+def requests(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
+    """Drafts that the person can publish, because others changed them and ask for it."""
+    return lambda: PublishingRequest.objects.filter(
+        waiting_for(request.user),
+        draft__application__in=edited(request).order_by().values("pk"),
+        draft__application__archived_at=None,
+    )
+
+
 def asked(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
     return lambda: Interaction.objects.filter(
         of_seen(request, "run__application"),
@@ -105,6 +118,12 @@ def gateway(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
     return lambda: RunSummary.objects.filter(of_seen(request), status=running)
 
 
+def bad_feedback(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
+    """That nobody has looked at."""
+    new = {"state": Feedback.State.NEW, "rating": Feedback.Rating.DOWN}
+    return lambda: Feedback.objects.filter(of_seen(request, "application__slug"), **new)
+
+
 def needs(request: HttpRequest, counts: Counts) -> Iterator[Fact]:
     """Who waits, what is nearly spent and what is not published yet, in two queries."""
     runs = f"{reverse('admin:runs_run_changelist')}?status=waiting"
@@ -113,10 +132,7 @@ def needs(request: HttpRequest, counts: Counts) -> Iterator[Fact]:
         yield Fact("Approvals wait", f"{waiting.used:,}", "bad", runs)
     if other := waiting.all - waiting.used:
         yield Fact("Other questions wait", f"{other:,}", "", runs)
-    sign_ups = counts.get("sign-ups", RowCount()).used
-    if sign_ups:
-        url = reverse("admin:accounts_signup_changelist")
-        yield Fact("Sign-ups wait for approval", f"{sign_ups:,}", "bad", url)
+    yield from asked_of_staff(counts)
     if request.user.has_perm("insights.view_budget") and sees_all(request.user):
         yield from spent_budgets()
     drafted = counts.get("drafts", RowCount())
@@ -129,6 +145,30 @@ def needs(request: HttpRequest, counts: Counts) -> Iterator[Fact]:
             yield Fact(
                 name, f"{count:,} {'application' if count == 1 else 'applications'}", "", url
             )
+
+
+def asked_of_staff(counts: Counts) -> Iterator[Fact]:
+    applications = reverse("admin:catalog_application_changelist")
+    feedback = reverse("admin:feedback_feedback_changelist")
+    for name, count, url in (
+        (
+            "Sign-ups wait for approval",
+            counts.get("sign-ups", RowCount()).used,
+            reverse("admin:accounts_signup_changelist"),
+        ),
+        (
+            "Drafts wait for a second person",
+            counts.get("requests", RowCount()).all,
+            f"{applications}?publishing=waiting",
+        ),
+        (
+            "New negative feedback",
+            counts.get("feedback", RowCount()).all,
+            f"{feedback}?state__exact=new&rating__exact=down",
+        ),
+    ):
+        if count:
+            yield Fact(name, f"{count:,}", "bad", url)
 
 
 def spent_budgets() -> Iterator[Fact]:

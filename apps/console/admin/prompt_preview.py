@@ -24,7 +24,7 @@ from apps.catalog.content.installed import installed
 from apps.catalog.json_text import parse
 from apps.catalog.masking import put_back
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication, prepare_application
+from apps.catalog.resolved_application import ResolvedApplication, prepare_application
 from apps.catalog.review import review_text
 from apps.console.operated import edited
 from apps.errors import QuickAppError

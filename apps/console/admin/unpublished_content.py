@@ -14,8 +14,9 @@ from apps.catalog.history.display import MOST_SHOWN, RenderedDifference, rendere
 from apps.catalog.models import Application, Role
 from apps.catalog.versions import publication
 from apps.catalog.versions.content_changes import PendingContent, pending_content
-from apps.console.admin.versions import PUBLISH, refusals
-from apps.console.operated import edited, with_role
+from apps.catalog.versions.version_notes import LONGEST_NOTE
+from apps.console.admin.compared_versions import refusals
+from apps.console.operated import PUBLISH, edited, with_role
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
         )
         for pending in pending_content(seen)
     ]
-    context = {"found": found, "may_publish": may_publish, "longest_note": publication.LONGEST_NOTE}
+    context = {"found": found, "may_publish": may_publish, "longest_note": LONGEST_NOTE}
     name = "admin/catalog/contentitem/unpublished.html"
     answer: HttpResponse = admin.page(request, name, "Unpublished content", context)
     return answer

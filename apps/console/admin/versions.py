@@ -1,44 +1,37 @@
 """The published versions of an application in the admin: compared, restored, withdrawn, archived."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.catalog.content.layers import Content
-from apps.catalog.history.differences import Difference, differences
+from apps.accounts.addresses import address_of
 from apps.catalog.history.display import MOST_SHOWN, rendered_differences
-from apps.catalog.masking import masked
-from apps.catalog.models import Application, ApplicationVersion, Role
+from apps.catalog.models import Application, ApplicationDraft, Role
 from apps.catalog.versions import publication
 from apps.catalog.versions.content_changes import content_changes, live_content
 from apps.catalog.versions.drafts import draft_of
-from apps.catalog.versions.snapshots import content_of
+from apps.catalog.versions.publishing_requests import is_required, publishing_refusal, request_of
+from apps.catalog.versions.rebase import is_outdated
 from apps.catalog.versions.states import state_of
+from apps.catalog.versions.version_notes import LONGEST_NOTE
+from apps.console.admin.compared_versions import (
+    DRAFT,
+    between,
+    refusals,
+    shown_change,
+    side,
+    version_of,
+)
 from apps.console.admin.history import PER_PAGE
 from apps.console.admin.theme import Admin
-from apps.console.operated import has_role
-
-PUBLISH = "catalog.publish_application"
-ERASE = "catalog.erase_application"
-DRAFT = "draft"
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One side of a comparison: a version, or the draft with the content that is installed."""
-
-    name: str
-    written: dict[str, Any]
-    content: Content
+from apps.console.operated import ERASE, PUBLISH, has_role
 
 
 class ApplicationVersions(Admin[Application]):
@@ -99,11 +92,14 @@ class ApplicationVersions(Admin[Application]):
     def versions_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         row = self.seen_row(request, pk)
         versions = row.versions.defer("document").order_by("-number")
-        draft = draft_of(row)
+        draft, state = draft_of(row), state_of(row)
         context = {
             "row": row,
-            "state": state_of(row),
+            "state": state,
             "draft": draft if draft.pk else None,
+            "is_outdated": is_outdated(row, draft),
+            "may_change": self.has_change_permission(request, row) and row.archived_at is None,
+            **review_context(row, draft, request.user),
             "page": Paginator(versions, PER_PAGE).get_page(request.GET.get("page")),
             "pending": content_changes(row.manifest, *live_content(row)) if row.live_number else [],
             "may_publish": self.may_publish(request, row),
@@ -147,22 +143,24 @@ class ApplicationVersions(Admin[Application]):
                         user=request.user,  # type: ignore[arg-type]
                         only_new=only_new,
                         is_over=is_over,
+                        address=address_of(request),
                     )
                 )
             ):
                 row.refresh_from_db()
                 self.message_user(request, f"Version {row.live_number} is live.")
                 return redirect(self.url("versions", pk))
-        live = side(row, str(row.live_number)) if row.live_number else nothing(row)
-        found = between(live, side(row, DRAFT))
+        review = review_context(row, draft, request.user)
+        asked = review["asked"]
         context = {
             "row": row,
             "draft": draft,
-            "is_outdated": draft.based_on != row.live_number,
-            "differences": rendered_differences(islice(found, MOST_SHOWN)),
+            **review,
+            "is_outdated": is_outdated(row, draft),
+            "differences": shown_change(row),
             "problems": problems,
-            "note": request.POST.get("note", ""),
-            "longest_note": publication.LONGEST_NOTE,
+            "note": request.POST.get("note", "" if asked is None else asked.note),
+            "longest_note": LONGEST_NOTE,
         }
         name = "admin/catalog/application/publish.html"
         return self.page(request, name, f"Publish {row.title}", context)
@@ -204,53 +202,9 @@ class ApplicationVersions(Admin[Application]):
         return redirect(self.url("versions", row.pk))
 
 
-def refusals(act: Callable[[], object]) -> list[str]:
-    """Why it was refused, [] if it is done."""
-    try:
-        act()
-    except ValidationError as error:
-        if not hasattr(error, "error_dict"):
-            return list(error.messages)
-        return [
-            message if name == "__all__" else f"{name}: {message}"
-            for name, lines in error.message_dict.items()
-            for message in lines
-        ]
-    return []
-
-
-def version_of(row: Application, number: int) -> ApplicationVersion:
-    """Raises Http404."""
-    found = row.versions.select_related("application").filter(number=number).first()
-    if found is None:
-        raise Http404
-    return found
-
-
-def side(row: Application, name: str) -> Compared:
-    """Raises Http404 for what is neither a number of a version nor `draft`."""
-    _, installed = live_content(row)
-    if name == DRAFT:
-        draft = draft_of(row)
-        return Compared(DRAFT, written(draft.title, draft.description, draft.manifest), installed)
-    if not (name.isascii() and name.isdecimal() and len(name) < 10):
-        raise Http404
-    version = version_of(row, int(name))
-    document = written(version.title, version.description, version.document)
-    return Compared(name, document, content_of(version.snapshot_id, installed))
-
-
-def nothing(row: Application) -> Compared:
-    """What is live of an application that was never published."""
-    return Compared("nothing", {}, live_content(row)[1])
-
-
-def written(title: str, description: str, manifest: Any) -> dict[str, Any]:
-    return {"title": title, "description": description, "manifest": masked(manifest)}
-
-
-def between(one: Compared, other: Compared) -> Iterator[Difference]:
-    """The differences of what is written, then of the predefined content that it uses."""
-    yield from differences(one.written, other.written)
-    for change in content_changes(other.written.get("manifest"), one.content, other.content):
-        yield from change.difference
+def review_context(row: Application, draft: ApplicationDraft, user: Any) -> dict[str, Any]:
+    """What pages say of publishing by two people; `asked` is the request, open or sent back."""
+    if not is_required(row):
+        return {"takes_two": False, "asked": None, "refusal": ""}
+    refusal = publishing_refusal(row, draft, user)
+    return {"takes_two": True, "asked": request_of(draft), "refusal": refusal}

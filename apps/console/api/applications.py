@@ -6,25 +6,36 @@ from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import (
+    OpenApiParameter,
     extend_schema,
     extend_schema_field,
     extend_schema_view,
 )
 from rest_framework import serializers
 from rest_framework.decorators import action
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.addresses import address_of
 from apps.catalog.application_files import managed
 from apps.catalog.application_files.models import managed_refusal
 from apps.catalog.extraction import extract, refusals
+from apps.catalog.icons.tiles import Tile, tile_of
 from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application, Role
-from apps.catalog.versions.drafts import WRITTEN
+from apps.catalog.versions.drafts import WRITTEN, new_application
 from apps.catalog.versions.publication import archive
+from apps.catalog.versions.publishing_requests import (
+    TWO_PEOPLE,
+    SecondPublisherRequired,
+    audit_rule,
+    refuse_at_once,
+)
 from apps.catalog.versions.states import ApplicationState, state_of, with_drafts
 from apps.console.admin.applications import GRANTING
+from apps.console.api.drafts import check_may_publish
 from apps.console.api.exports import ExportAction
 from apps.console.api.grants import (
     GRANT_QUERY,
@@ -37,8 +48,8 @@ from apps.console.api.grants import (
 from apps.console.api.paths import in_manifest
 from apps.console.api.problems import RowInvalid, problems_of_row
 from apps.console.api.rows import IF_MATCH, RowSerializer, RowViewSet, check_version
-from apps.console.api.versions import VersionActions, check_may_publish
-from apps.console.operated import has_role, may_grant, seen
+from apps.console.api.versions import VersionActions
+from apps.console.operated import has_role, may_grant, may_rule_publishing, seen
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
 
@@ -46,9 +57,12 @@ LISTED = (
     "slug",
     "title",
     "description",
+    "icon",
+    "tile",
     "is_enabled",
     "is_public",
     "is_shared",
+    "needs_second_publisher",
     "owner",
     "version",
     "state",
@@ -58,9 +72,27 @@ LISTED = (
 )
 
 
+SUPERUSERS_ONLY = "Only a superuser lets one person publish again."
+DRAFT = OpenApiParameter(
+    "draft",
+    OpenApiTypes.BOOL,
+    OpenApiParameter.QUERY,
+    description="Begin with nothing but a draft, which answers nobody until it is published.",
+)
+
+
 class WarningSerializer(serializers.Serializer[Problem]):
     path = serializers.CharField()
     message = serializers.CharField()
+
+
+class TileSerializer(serializers.Serializer[Tile]):
+    """`url` or `emoji` if it is not empty, else the `letters` on the colour of that number."""
+
+    letters = serializers.CharField()
+    colour = serializers.IntegerField()
+    emoji = serializers.CharField()
+    url = serializers.CharField()
 
 
 class ListedApplicationSerializer(RowSerializer[Application]):
@@ -74,6 +106,7 @@ class ListedApplicationSerializer(RowSerializer[Application]):
     )
 
     state = serializers.SerializerMethodField()
+    tile = serializers.SerializerMethodField(help_text="How its icon is shown.")
 
     class Meta:
         model = Application
@@ -83,6 +116,10 @@ class ListedApplicationSerializer(RowSerializer[Application]):
     @extend_schema_field(serializers.ChoiceField(choices=ApplicationState.choices))
     def get_state(self, application: Application) -> str:
         return state_of(application).value
+
+    @extend_schema_field(TileSerializer)
+    def get_tile(self, row: Application) -> dict[str, Any]:
+        return asdict(tile_of(row.title, row.slug, row.icon))
 
 
 class ApplicationSerializer(ListedApplicationSerializer):
@@ -101,7 +138,12 @@ class ApplicationSerializer(ListedApplicationSerializer):
         return [asdict(problem) for problem in in_manifest(application.review().warnings)]
 
     def create(self, validated_data: dict[str, Any]) -> Application:
-        return super().create({"owner": self.context["request"].user, **validated_data})
+        request = self.context["request"]
+        values = {"owner": request.user, **validated_data}
+        row = new_draft(request, values) if is_draft(request) else super().create(values)
+        if row.needs_second_publisher:
+            audit_rule(row, request.user, address_of(request))
+        return row
 
     def update(self, instance: Application, validated_data: dict[str, Any]) -> Application:
         request = self.context["request"]
@@ -112,7 +154,14 @@ class ApplicationSerializer(ListedApplicationSerializer):
         ]
         if changed and not may_grant(request, instance):
             raise RowInvalid([Problem(name, OWNERS_ONLY) for name in changed])
-        return super().update(instance, validated_data)
+        before = instance.needs_second_publisher
+        is_ruled = validated_data.get(TWO_PEOPLE, before) != before
+        if is_ruled and not may_rule_publishing(request, instance):
+            raise RowInvalid([Problem(TWO_PEOPLE, SUPERUSERS_ONLY if before else OWNERS_ONLY)])
+        row = super().update(instance, validated_data)
+        if is_ruled:
+            audit_rule(row, request.user, address_of(request))
+        return row
 
     def before_save(self, row: Application, values: dict[str, Any]) -> None:
         """Make secrets of the plain credentials in a manifest that was sent.
@@ -121,6 +170,7 @@ class ApplicationSerializer(ListedApplicationSerializer):
         """
         if values.keys() & {*WRITTEN}:
             check_may_publish(self.context["request"])
+            check_one_publishes(row)
         if "manifest" not in values:
             return
         user = self.context["request"].user
@@ -134,6 +184,29 @@ class ApplicationSerializer(ListedApplicationSerializer):
         others = [found for found in problems_of_row(error) if found.path != "manifest"]
         reviewed = row.manifest_problems() if "manifest" in getattr(error, "error_dict", {}) else ()
         return [*others, *in_manifest(reviewed)]
+
+
+def is_draft(request: Request) -> bool:
+    """Whether the address asks for a draft: `?draft=true`."""
+    return request.query_params.get("draft", "").lower() in ("1", "true")
+
+
+def new_draft(request: Request, values: dict[str, Any]) -> Application:
+    """A new application that answers nobody until it is published. Raises `RowInvalid`."""
+    row = Application(**values)
+    try:
+        new_application(row, request.user)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise RowInvalid(problems_of_row(error)) from error
+    return row
+
+
+def check_one_publishes(row: Application) -> None:
+    """Raises `PermissionDenied` where a save would publish what takes two people."""
+    try:
+        refuse_at_once(row)
+    except SecondPublisherRequired as error:
+        raise PermissionDenied(error.messages[0]) from error
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)
@@ -159,7 +232,10 @@ class ManifestJson(serializers.JSONField):
         return with_own_names(found.document)
 
 
-@extend_schema_view(list=extend_schema(responses=ListedApplicationSerializer(many=True)))
+@extend_schema_view(
+    list=extend_schema(responses=ListedApplicationSerializer(many=True)),
+    create=extend_schema(parameters=[DRAFT]),
+)
 class ApplicationViewSet(ExportAction, VersionActions, RowViewSet[Application]):
     queryset = Application.objects.select_related("owner").order_by("slug")
     serializer_class = ApplicationSerializer

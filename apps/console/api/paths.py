@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from apps.catalog.application_files.own_skills import SKILLS
 from apps.manifest.problems import ROOT, Problem
 
 
@@ -13,4 +14,6 @@ def in_manifest(problems: Iterable[Problem]) -> list[Problem]:
 def at_manifest(path: str) -> str:
     if path in {"", ROOT}:
         return "manifest"
+    if path.startswith(f"{SKILLS}/"):
+        return path  # a file of the application
     return f"manifest{path}" if path.startswith("[") else f"manifest.{path}"

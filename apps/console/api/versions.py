@@ -1,166 +1,41 @@
-"""`/api/applications/{slug}/draft/`, `publish/`, `versions/`: the life of an application.
-
-The version of a draft is its ETag, for `If-Match`; a draft may be saved with mistakes, which are
-told in `problems`, and is published without them.
-"""
+"""`/api/applications/{slug}/publish/`, `versions/`, `unarchive/`, `erase/`: what is published."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_field
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.catalog.masking import masked, unmasked
-from apps.catalog.models import Application, ApplicationDraft, ApplicationVersion
+from apps.accounts.addresses import address_of
+from apps.catalog.models import Application, ApplicationVersion
 from apps.catalog.versions import publication
 from apps.catalog.versions.drafts import (
-    WRITTEN,
-    DraftOvertaken,
-    discard_draft,
     draft_of,
-    draft_problems,
-    save_draft,
     with_draft,
 )
-from apps.console.api.authentication import StaffWithPermission
+from apps.catalog.versions.publishing_requests import (
+    SecondPublisherRequired,
+)
+from apps.console.api.drafts import OPTIONS, DraftActions, check_may_publish, read, user_of
 from apps.console.api.paths import in_manifest
 from apps.console.api.problems import EditConflict, RowInvalid, problems_of_row
-from apps.console.api.rows import IF_MATCH
-from apps.manifest.aliases import with_own_names
+from apps.console.api.version_serializers import (
+    NoteSerializer,
+    RestoredNoteSerializer,
+    VersionSerializer,
+    WholeVersionSerializer,
+)
+from apps.console.operated import ERASE
 from apps.manifest.problems import Problem
 
-PUBLISH = "catalog.publish_application"
-ERASE = "catalog.erase_application"
-MAY_NOT_PUBLISH = "Your account may not publish applications."
 
-
-class DraftProblemSerializer(serializers.Serializer[Problem]):
-    path = serializers.CharField()
-    message = serializers.CharField()
-
-
-class DraftSerializer(serializers.ModelSerializer[ApplicationDraft]):
-    """What is to become the next version. `version` is 0 while nothing differs from what is live;
-    `problems` keep it from being published."""
-
-    manifest = serializers.JSONField(required=False)
-    problems = serializers.SerializerMethodField()
-
-    class Meta:
-        model = ApplicationDraft
-        fields = (
-            "title",
-            "description",
-            "manifest",
-            "based_on",
-            "version",
-            "updated_at",
-            "problems",
-        )
-        read_only_fields = ("based_on", "version", "updated_at")
-        extra_kwargs = {"title": {"required": False}}
-
-    def to_representation(self, instance: ApplicationDraft) -> dict[str, Any]:
-        told = super().to_representation(instance)
-        return {**told, "manifest": masked(instance.manifest)}
-
-    @extend_schema_field(DraftProblemSerializer(many=True))
-    def get_problems(self, draft: ApplicationDraft) -> list[dict[str, str]]:
-        return [asdict(problem) for problem in in_manifest(draft_problems(draft))]
-
-
-class NoteSerializer(serializers.Serializer[dict[str, Any]]):
-    """The note says what is new. `only_new`: conversations that have begun stay with the version
-    that was live. `over`: publish a draft although another version went live since it was begun."""
-
-    note = serializers.CharField(max_length=publication.LONGEST_NOTE)
-    only_new = serializers.BooleanField(default=False)
-    over = serializers.BooleanField(default=False)
-
-
-class RestoredNoteSerializer(serializers.Serializer[dict[str, Any]]):
-    """The note says why the version comes back."""
-
-    note = serializers.CharField(max_length=publication.LONGEST_NOTE)
-
-
-class VersionSerializer(serializers.ModelSerializer[ApplicationVersion]):
-    """A published version without its manifest, which may be large."""
-
-    author = serializers.CharField(source="who")
-    is_live = serializers.SerializerMethodField()
-
-    class Meta:
-        model = ApplicationVersion
-        fields: tuple[str, ...] = (
-            *("number", "title", "note", "author", "via", "is_automatic", "is_live"),
-            *("published_at", "withdrawn_at"),
-        )
-
-    def get_is_live(self, version: ApplicationVersion) -> bool:
-        return version.number == version.application.live_number
-
-
-class WholeVersionSerializer(VersionSerializer):
-    """A published version; `manifest` is as it was written."""
-
-    manifest = serializers.SerializerMethodField()
-
-    class Meta(VersionSerializer.Meta):
-        fields = (*VersionSerializer.Meta.fields, "description", "manifest")
-
-    @extend_schema_field(OpenApiTypes.OBJECT)
-    def get_manifest(self, version: ApplicationVersion) -> Any:
-        return masked(version.document)
-
-
-class VersionPermission(StaffWithPermission):
-    """Whoever may change applications saves drafts; publishing has a permission of its own."""
-
-    perms_map = {
-        **StaffWithPermission.perms_map,
-        **{method: ["catalog.change_application"] for method in ("POST", "PUT", "DELETE")},
-    }
-
-
-OPTIONS: dict[str, Any] = {
-    "detail": True,
-    "permission_classes": [VersionPermission],
-    "pagination_class": None,
-    "filter_backends": [],
-}
-
-
-class VersionActions:
+class VersionActions(DraftActions):
     """Actions of a view set of applications."""
-
-    get_object: Any
-
-    @extend_schema(responses=DraftSerializer)
-    @action(**OPTIONS)
-    def draft(self, request: Request, slug: str) -> Response:
-        return told_draft(draft_of(self.get_object()))
-
-    @extend_schema(request=DraftSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
-    @draft.mapping.put
-    def replace_draft(self, request: Request, slug: str) -> Response:
-        return told_draft(saved_draft(request, self.get_object()))
-
-    @extend_schema(responses={204: None})
-    @draft.mapping.delete
-    def discard_draft(self, request: Request, slug: str) -> Response:
-        row = self.get_object()
-        if not discard_draft(row) and row.live_number == 0:
-            raise RowInvalid([Problem("$", "It was never published; archive it instead.")])
-        return Response(status=204)
 
     @extend_schema(request=NoteSerializer, responses=WholeVersionSerializer)
     @action(**OPTIONS, methods=["post"])
@@ -170,7 +45,10 @@ class VersionActions:
         check_may_publish(request)
         options = {"only_new": sent["only_new"], "is_over": sent["over"]}
         return published(
-            row, lambda: publication.publish(row, sent["note"], user=user_of(request), **options)
+            row,
+            lambda: publication.publish(
+                row, sent["note"], user=user_of(request), address=address_of(request), **options
+            ),
         )
 
     @extend_schema(responses=VersionSerializer(many=True))
@@ -226,27 +104,6 @@ class VersionActions:
         return Response(status=204)
 
 
-def user_of(request: Request) -> Any:
-    return request.user
-
-
-def check_may_publish(request: Request) -> None:
-    """Raises `PermissionDenied`."""
-    if not request.user.has_perm(PUBLISH):
-        raise PermissionDenied(MAY_NOT_PUBLISH)
-
-
-def read(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    """Raises DRF's `ValidationError`."""
-    found = serializer(data=request.data)
-    found.is_valid(raise_exception=True)
-    return dict(found.validated_data)
-
-
-def told_draft(draft: ApplicationDraft) -> Response:
-    return Response(DraftSerializer(draft).data, headers={"ETag": f'"{draft.version}"'})
-
-
 def told_version(version: ApplicationVersion) -> Response:
     return Response(WholeVersionSerializer(version).data)
 
@@ -259,35 +116,12 @@ def version_of(row: Application, number: str) -> ApplicationVersion:
     return found
 
 
-def saved_draft(request: Request, row: Application) -> ApplicationDraft:
-    """Raises `RowInvalid`, `EditConflict`, DRF's `ValidationError`."""
-    stored = draft_of(row)
-    sent = DraftSerializer(stored, data=request.data, partial=True)
-    sent.is_valid(raise_exception=True)
-    values = {name: sent.validated_data[name] for name in WRITTEN if name in sent.validated_data}
-    if "manifest" in values:
-        found = unmasked(values["manifest"], stored.manifest)
-        if found.problems:
-            raise RowInvalid(in_manifest(found.problems))
-        values["manifest"] = with_own_names(found.document)
-    try:
-        return save_draft(row, values, seen_version(request), user_of(request))
-    except DraftOvertaken as error:
-        version = 0 if error.draft is None else error.draft.version
-        raise EditConflict(412, f"{error} Read it again.", {"version": version}) from error
-    except ValidationError as error:
-        raise RowInvalid(problems_of_row(error)) from error
-
-
-def seen_version(request: Request) -> int | None:
-    header = request.headers.get("If-Match", "").strip().removeprefix("W/").strip('"')
-    return int(header) if header.isascii() and header.isdecimal() else None
-
-
 def published(row: Application, make: Any) -> Response:
-    """Raises `RowInvalid`, `EditConflict`."""
+    """Raises `RowInvalid`, `EditConflict`, `PermissionDenied`."""
     try:
         version: ApplicationVersion = make()
+    except SecondPublisherRequired as error:
+        raise PermissionDenied(error.messages[0]) from error
     except publication.DraftOutdated as error:
         raise EditConflict(409, error.messages[0], {"live": row.live_number}) from error
     except ValidationError as error:

@@ -38,7 +38,7 @@ from apps.agent.progress import Progress
 from apps.agent.sent_request import SentRequest
 from apps.agent.streams import stream
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication, prepare_version, resolve_draft
+from apps.catalog.resolved_application import ResolvedApplication, prepare_version, resolve_draft
 from apps.console.studio.access import for_editors
 from apps.console.studio.typed import TypedDraft, Unreadable, body_of, typed_in
 from apps.console.studio.working_copy import DraftRefused, sources_of, whole_document
@@ -117,6 +117,7 @@ def resolved(row: Application, typed: TypedDraft, *, is_live: bool) -> ResolvedA
         return prepare_version(row, row.live_number)
     document = whole_document(typed, sources_of(row))
     row.title, row.description = typed.title, typed.description
+    row.own_skills = typed.skills
     return resolve_draft(row, document)
 
 

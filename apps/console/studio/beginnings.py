@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Case, When
 
 from apps.catalog.application_files.starts import application_from_upload, new_from_file
+from apps.catalog.icons.tiles import free_colour, tile_of
 from apps.catalog.models import Application, empty_manifest
 from apps.catalog.row_files import ContentFile, ContentInvalid
 from apps.catalog.versions.drafts import new_application
@@ -61,6 +62,12 @@ def sent_file(name: str, content: bytes) -> ContentFile:
         raise ValidationError(list(error.problems)) from error
 
 
+def colour_for(title: str, slug: str) -> str:
+    """The icon of a new application: a colour of its own among those with the same letters."""
+    named = Application.objects.filter(archived_at=None).values_list("title", "slug", "icon")
+    return free_colour(title, slug, [tile_of(*one) for one in named])
+
+
 def make(title: str, slug: str, beginning: Beginning, owner: Any) -> Application:
     """Store a new application, which has nothing but a draft. Raises ValidationError."""
     row = Application(
@@ -68,6 +75,7 @@ def make(title: str, slug: str, beginning: Beginning, owner: Any) -> Application
         slug=slug,
         description=beginning.description,
         manifest=beginning.manifest,
+        icon=colour_for(title, slug),
         owner=owner,
     )
     new_application(row, owner)

@@ -1,5 +1,6 @@
 """What the studio's page brings for its scripts: the draft, addresses, and facts of the application."""
 
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,16 +10,34 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from apps.cases.models import Case
+from apps.catalog.icons.tiles import tile_of
+from apps.catalog.icons.values import COLOURS
 from apps.catalog.models import Application, Role
+from apps.catalog.versions.drafts import draft_of
+from apps.catalog.versions.publishing_requests import is_required, publishing_refusal, request_of
+from apps.catalog.versions.rebase import is_outdated
 from apps.catalog.versions.states import state_of
+from apps.console.operated import PUBLISH
 from apps.console.studio.replayed_run import replayed_turns
 from apps.console.studio.working_copy import working_copy
 from apps.live.run_summary import RunSummary
+from apps.manifest.skill_files import TEXT_ENDINGS
 
 Facts = list[tuple[str, str]]
 MOST_VERSIONS = 20
-PUBLISH = "catalog.publish_application"
-PAGES = ("choices", "check", "save", "discard", "answer", "test", "publish", "difference")
+PAGES = (
+    "choices",
+    "check",
+    "save",
+    "discard",
+    "answer",
+    "test",
+    "publish",
+    "difference",
+    "icon",
+    "request",
+    "return",
+)
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 
 
@@ -26,6 +45,9 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
     return {
         **stored_data(request, row),
         "slug": row.slug,
+        "tile": asdict(tile_of(row.title, row.slug, "")),
+        "colours": COLOURS,
+        "skill_endings": sorted(TEXT_ENDINGS),
         "may_change": can_change,
         "may_publish": can_change and request.user.has_perm(PUBLISH),
         "origin": f"{request.scheme}://{request.get_host()}",
@@ -51,8 +73,31 @@ def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
             "has_draft": has_draft,
             "can_discard": has_draft and row.live_number > 0,
             "can_publish": has_draft and request.user.has_perm(PUBLISH),
+            **review_data(request, row),
         },
     }
+
+
+def review_data(request: HttpRequest, row: Application) -> dict[str, Any]:
+    """What the bar says of publishing by two people, and of a live version to take over."""
+    draft = draft_of(row)
+    found: dict[str, Any] = {"takes_two": is_required(row), "notice": "", "take_over": ""}
+    if is_outdated(row, draft):
+        found["take_over"] = reverse("admin:catalog_application_take_over", args=[row.pk])
+    if not found["takes_two"]:
+        return found
+    asked = request_of(draft)
+    found["is_requested"] = asked is not None and asked.is_open
+    if asked is not None:
+        is_open = asked.is_open
+        found["notice"] = (
+            f"{asked.person_name} requests publishing: {asked.note}"
+            if is_open
+            else f"{asked.returned_name} sent the draft back: {asked.returned_words}"
+        )
+    is_ready = not publishing_refusal(row, draft, request.user)
+    found["can_publish"] = bool(draft.pk) and is_ready and request.user.has_perm(PUBLISH)
+    return found
 
 
 def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
@@ -64,6 +109,7 @@ def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
     )
     return {
         **own,
+        "chat": row.get_absolute_url(),
         "form": reverse("admin:catalog_application_change", args=[row.pk]),
         "files": reverse("admin:catalog_application_files", args=[row.pk]),
         "schema": reverse("admin:catalog_application_schema"),

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.buckets import bucket_of
 from apps.catalog.masking import put_back
 from apps.catalog.models import Application
+from apps.catalog.versions.drafts import as_written
 from apps.console.studio.access import application_seen, for_editors
 from apps.console.studio.predefined_tools import predefined_toolsets
 from apps.console.studio.tool_cards import toolset_cards
@@ -20,7 +21,7 @@ from apps.console.studio.tool_sources.fetched_sources import fetch_source
 from apps.console.studio.tool_sources.mcp_tools import server_tools
 from apps.console.studio.tool_sources.openapi import read_service
 from apps.console.studio.tool_sources.source_texts import SourceInvalid, read_source
-from apps.console.studio.typed import TypedDraft, body_of, typed_in
+from apps.console.studio.typed import body_of, typed_in
 from apps.console.studio.working_copy import DraftRefused, sources_of, whole_document
 from apps.console.workbench.draft_trial import trial_of_draft
 from apps.errors import ApplicationBroken
@@ -85,22 +86,12 @@ def trial(request: HttpRequest, row: Application) -> HttpResponse:
     body = body_of(request)
     typed = typed_in(body)
     try:
-        draft = draft_of(row, typed)
+        document = whole_document(typed, sources_of(row))
+        values = {"title": typed.title, "manifest": document, "own_skills": typed.skills}
+        draft = as_written(row, values)
         context = trial_of_draft(request, draft, body)
     except DraftRefused as error:
         context = {"problems": [f"{one.path}: {one.message}" for one in error.findings]}
     except ApplicationBroken as error:
         context = {"problems": error.problems}
     return TemplateResponse(request, "admin/studio/trial.html", context)
-
-
-def draft_of(row: Application, typed: TypedDraft) -> Application:
-    """A row that is never saved, with the document as it is typed. Raises `DraftRefused`."""
-    return Application(
-        pk=row.pk,
-        slug=row.slug,
-        title=typed.title,
-        description=typed.description,
-        manifest=whole_document(typed, sources_of(row)),
-        version=row.version,
-    )

@@ -1,4 +1,4 @@
-"""What the studio's scripts send: a title, a description and a document, as they are typed."""
+"""What the studio's scripts send: a draft as it is typed."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from apps.catalog.application_files.own_skills import Skills
 from apps.catalog.json_text import JSONTextInvalid, parse
 
 
@@ -15,11 +16,16 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TypedDraft:
-    """Credentials in the document are masked as the page shows them."""
+    """Credentials in the document are masked as the page shows them.
+
+    `skills` are those of the application alone; None for those that it has.
+    """
 
     title: str
     description: str
     document: Any
+    icon: str = ""
+    skills: Skills | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -41,8 +47,25 @@ def typed_in(body: Any) -> TypedDraft:
     if not isinstance(body, dict) or not isinstance(body.get("document"), dict):
         raise Unreadable("The request has no document.")
     return TypedDraft(
-        str(body.get("title", "")).strip(), str(body.get("description", "")), body["document"]
+        title=str(body.get("title", "")).strip(),
+        description=str(body.get("description", "")),
+        document=body["document"],
+        icon=str(body.get("icon", "")),
+        skills=skills_in(body.get("skills")),
     )
+
+
+def skills_in(written: Any) -> Skills | None:
+    """Raises `Unreadable`."""
+    if written is None:
+        return None
+    if not isinstance(written, dict) or not all(map(is_folder, written.values())):
+        raise Unreadable("The skills have to be texts by path, by the name of each skill.")
+    return written
+
+
+def is_folder(texts: Any) -> bool:
+    return isinstance(texts, dict) and all(isinstance(text, str) for text in texts.values())
 
 
 def text_of(document: Any) -> str:

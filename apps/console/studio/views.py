@@ -9,20 +9,28 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.views.decorators.http import require_safe
 
+from apps.accounts.addresses import address_of
+from apps.catalog.application_files.own_skills import skill_problems
+from apps.catalog.icons.images import keep_image
 from apps.catalog.models import Application
 from apps.catalog.review import review_text
+from apps.catalog.versions import publishing_requests
+from apps.catalog.versions.drafts import DraftOvertaken
 from apps.catalog.versions.drafts import discard_draft as discard_draft_of
 from apps.catalog.versions.publication import DraftOutdated, publish
+from apps.catalog.versions.publishing_requests import SecondPublisherRequired
 from apps.console.admin.deployments import try_connection
+from apps.console.operated import PUBLISH
 from apps.console.studio.access import application_seen, for_editors, may_change
 from apps.console.studio.choices import choices_for
-from apps.console.studio.page import PUBLISH, page_data, stored_data
+from apps.console.studio.page import page_data, stored_data
 from apps.console.studio.typed import body_of, text_of, typed_in
 from apps.console.studio.working_copy import (
     DraftClashing,
     DraftRefused,
     difference_rows,
     findings_of,
+    icon_problems,
     problems_of,
     save,
     sources_of,
@@ -55,7 +63,17 @@ def check(request: HttpRequest, row: Application) -> JsonResponse:
     """What is wrong with the typed draft, in the words of every other check."""
     typed = typed_in(body_of(request))
     found = review_text(text_of(typed.document), sources=sources_of(row))
+    found += findings_of(typed, [*icon_problems(typed), *skill_problems(typed.skills or {})])
     return JsonResponse({"findings": [asdict(one) for one in found]})
+
+
+@for_editors
+def upload_icon(request: HttpRequest, row: Application) -> JsonResponse:
+    """Keep the picture that is the body, under the name that a draft may have as its icon."""
+    try:
+        return JsonResponse({"icon": keep_image(request.body)})
+    except ValidationError as error:
+        return JsonResponse({"message": error.messages[0]}, status=422)
 
 
 @for_editors
@@ -100,18 +118,57 @@ def publish_draft(request: HttpRequest, row: Application) -> JsonResponse:
             user=cast(Any, request.user),
             only_new=body.get("only_new") is True,
             is_over=body.get("is_over") is True,
+            address=address_of(request),
         )
     except DraftOutdated as error:
         return JsonResponse({"message": " ".join(error.messages), "is_outdated": True}, status=409)
+    except SecondPublisherRequired as error:
+        return JsonResponse({"message": error.messages[0]}, status=403)
     except ValidationError as error:
-        problems = findings_of(working_copy(row).masked, problems_of(error))
-        about_note = [one.message for one in problems if one.path == "(note)"]
-        message = (
-            " ".join(about_note) or "It was not published. Each mistake stands beside its field."
-        )
-        findings = [] if about_note else [asdict(one) for one in problems]
-        return JsonResponse({"message": message, "findings": findings}, status=422)
+        return refused(row, error, "It was not published. Each mistake stands beside its field.")
     return stored(request, row, f"Published as version {version.number}.")
+
+
+@for_editors
+def request_publishing(request: HttpRequest, row: Application) -> JsonResponse:
+    """Ask somebody else to publish the stored draft."""
+    body, user = body_of(request), cast(Any, request.user)
+    seen = body.get("version")
+    try:
+        publishing_requests.request_publishing(
+            row,
+            str(body.get("note", "")),
+            user,
+            seen=seen if isinstance(seen, int) else None,
+            address=address_of(request),
+        )
+    except DraftOvertaken as error:
+        return JsonResponse({"message": f"{error} Load the page again."}, status=409)
+    except ValidationError as error:
+        return refused(row, error, "It was not requested.")
+    return stored(request, row, "Somebody else can publish it now.")
+
+
+@for_editors
+def return_draft(request: HttpRequest, row: Application) -> JsonResponse:
+    """Send a draft back whose publishing is requested. Raises PermissionDenied."""
+    if not request.user.has_perm(PUBLISH):
+        raise PermissionDenied
+    words, user = str(body_of(request).get("words", "")), cast(Any, request.user)
+    try:
+        publishing_requests.send_back(row, words, user, address=address_of(request))
+    except ValidationError as error:
+        return JsonResponse({"message": " ".join(error.messages)}, status=422)
+    return stored(request, row, "It was sent back with your words.")
+
+
+def refused(row: Application, error: ValidationError, otherwise: str) -> JsonResponse:
+    """What is wrong with the note, or with the draft beside its fields."""
+    problems = findings_of(working_copy(row).masked, problems_of(error))
+    about_note = [one.message for one in problems if one.path == "(note)"]
+    findings = [] if about_note else [asdict(one) for one in problems]
+    message = " ".join(about_note) or otherwise
+    return JsonResponse({"message": message, "findings": findings}, status=422)
 
 
 def stored(request: HttpRequest, row: Application, said: str) -> JsonResponse:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
+from apps.catalog.application_files.own_skills import Skills, own_skills_of, skills_of
 from apps.catalog.history.differences import MISSING, differences
 from apps.catalog.history.display import (
     MOST_SHOWN,
@@ -17,10 +18,11 @@ from apps.catalog.history.display import (
     rendered_value,
 )
 from apps.catalog.history.merge import Merge
+from apps.catalog.icons.values import is_image, validate_icon
 from apps.catalog.masking import masked, put_back
 from apps.catalog.models import Application, ApplicationDraft
 from apps.catalog.review import Finding, finding
-from apps.catalog.versions.drafts import DraftOvertaken, draft_of, save_draft
+from apps.catalog.versions.drafts import DraftOvertaken, draft_of, save_draft, with_draft
 from apps.console.studio.typed import TypedDraft, text_of
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
@@ -52,11 +54,14 @@ class WorkingCopy:
     title: str
     description: str
     document: Any
+    icon: str
+    skills: Skills
     version: int
 
     @property
     def masked(self) -> TypedDraft:
-        return TypedDraft(self.title, self.description, masked(self.document))
+        document = masked(self.document)
+        return TypedDraft(self.title, self.description, document, self.icon, self.skills)
 
 
 def working_copy(row: Application) -> WorkingCopy:
@@ -64,8 +69,14 @@ def working_copy(row: Application) -> WorkingCopy:
 
 
 def copy_of(draft: ApplicationDraft) -> WorkingCopy:
-    version = draft.version if draft.pk else 0
-    return WorkingCopy(draft.title, draft.description, draft.manifest, version)
+    return WorkingCopy(
+        title=draft.title,
+        description=draft.description,
+        document=draft.manifest,
+        icon=draft.icon,
+        skills=own_skills_of(with_draft(draft)),
+        version=draft.version if draft.pk else 0,
+    )
 
 
 def sources_of(row: Application) -> list[Any]:
@@ -88,7 +99,9 @@ def save(
     said = "Saved."
     for _ in range(MOST_ATTEMPTS):
         document = whole_document(typed, sources_of(row))
-        values = {"title": typed.title, "description": typed.description, "manifest": document}
+        values = {**asdict(typed), "manifest": document}
+        if typed.skills is None:
+            del values["skills"]
         try:
             save_draft(row, values, seen, user)
             return said
@@ -123,8 +136,12 @@ def unpublished(row: Application) -> list[RenderedDifference]:
     """Where the draft differs from what is live. All of it for what was never published."""
     before: Any = MISSING
     if row.live_number:
-        before = TypedDraft(row.title, row.description, masked(row.manifest)).as_json()
+        manifest, skills = masked(row.manifest), skills_of(row.pk)
+        before = TypedDraft(row.title, row.description, manifest, row.icon, skills).as_json()
     after = working_copy(row).masked.as_json()
+    for one in (before, after):
+        if one is not MISSING and is_image(one["icon"]):
+            one["icon"] = f"the picture {one['icon'][:8]}"  # its name is a long hash
     return rendered_differences([*differences(before, after)][:MOST_SHOWN])
 
 
@@ -157,6 +174,14 @@ def problems_of(error: ValidationError) -> list[Problem]:
             named = "" if field in ("manifest", "__all__") else f"({field})"
             found.append(Problem(path, text) if is_placed else Problem(named, message))
     return found
+
+
+def icon_problems(typed: TypedDraft) -> list[Problem]:
+    try:
+        validate_icon(typed.icon)
+    except ValidationError as error:
+        return [Problem("(icon)", error.messages[0])]
+    return []
 
 
 def findings_of(typed: TypedDraft, problems: Sequence[Problem]) -> list[Finding]:

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.client_tools import ClientToolSet
 from apps.manifest.mcp_toolsets import DialMcpToolSet, McpToolSet
 from apps.manifest.names import localized

@@ -21,7 +21,7 @@ from apps.accounts.caller import Caller
 from apps.accounts.sender_headers import locale_of
 from apps.agent.tools import Tool
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.console.operated import seen
 from apps.console.workbench.argument_form import arguments, fill, read_fields
 from apps.console.workbench.parameters import example, indented, read_parameters

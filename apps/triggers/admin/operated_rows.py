@@ -25,6 +25,7 @@ class OperatedRows(RecordedAdmin[Row]):
     Subclasses say how it is made, and what it is called.
     """
 
+    renewal_words = "A new one takes its place at once."
     change_form_outer_after_template = "admin/triggers/secret_button.html"
 
     def new_secret(self, row: Row) -> str:
@@ -78,7 +79,7 @@ class OperatedRows(RecordedAdmin[Row]):
         return redirect(self.url("secret", row.pk))
 
     def renew(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Make another secret; the former one is void at once. Raises PermissionDenied, Http404."""
+        """Make another secret. Raises PermissionDenied, Http404."""
         row: Any = self.found(request, number)
         if not self.has_change_permission(request, row):
             raise PermissionDenied
@@ -114,7 +115,8 @@ class OperatedRows(RecordedAdmin[Row]):
         row = kwargs.get("obj")
         if row is not None and self.has_change_permission(request, row):
             name = self.secret_name_of(row)
-            context["renewal"] = {"url": self.url("renew", row.pk), "name": name}
+            url, words = self.url("renew", row.pk), self.renewal_words
+            context["renewal"] = {"url": url, "name": name, "words": words}
         page: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return page
 

@@ -28,7 +28,7 @@ from apps.triggers.operated_schedules import (
 )
 from apps.triggers.schedule_form import ZonedForm
 
-ASKED = ("name", "message", "is_same_conversation")
+ASKED = ("pinned_version", "name", "message", "is_same_conversation")
 STATE = (
     *("runs", "next_times", "made_by", "run_count", "last_at", "last_problem"),
     *("is_paused", "pause_reason"),
@@ -78,7 +78,7 @@ class NewScheduleForm(OperatedScheduleForm):
 @admin.register(Schedule)
 class ScheduleAdmin(Admin[Schedule]):
     list_display = (
-        *("application", "user", "team", "runs", "next_at", "last_at", "run_count"),
+        *("application", "answers", "user", "team", "runs", "next_at", "last_at", "run_count"),
         *("made_by", "is_paused", "pause_reason"),
     )
     list_filter = ("is_paused", "made_by", "is_alarm")
@@ -118,7 +118,7 @@ class ScheduleAdmin(Admin[Schedule]):
         if obj is None:
             about: Any = (None, {"fields": ("application", "account", *ASKED)})
             return about, *self.rules_of()
-        asked = ASKED if is_ruled(request.user, obj) else ()
+        asked = ASKED if is_ruled(request.user, obj) else ("answers",)
         about = (None, {"fields": ("application", "user", "team", *asked)})
         return about, ("State", {"fields": STATE}), *self.rules_of()
 
@@ -126,7 +126,7 @@ class ScheduleAdmin(Admin[Schedule]):
         return ("Times", {"fields": TIMES}), ("Limits", {"fields": LIMITS})
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return () if obj is None else ("application", "user", "team", *STATE)
+        return () if obj is None else ("application", "user", "team", "answers", *STATE)
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
         if db_field.related_model is Application and not edits_all(request.user):
@@ -146,6 +146,10 @@ class ScheduleAdmin(Admin[Schedule]):
         words = f"It is paused until {obj.user} agrees to the change, on the page Scheduled."
         self.message_user(request, words, messages.WARNING)
         return redirect(self.url("changelist"))
+
+    @admin.display(description="answered by")
+    def answers(self, row: Schedule) -> str:
+        return row.version_words
 
     @admin.display(description="runs")
     def runs(self, row: Schedule) -> str:

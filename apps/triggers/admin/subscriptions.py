@@ -3,9 +3,11 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 
 from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.theme import CheckboxChoices
@@ -13,7 +15,7 @@ from apps.console.admin.versioned_form import VersionedForm
 from apps.console.operated import may_rule, of_seen, sees_all
 from apps.triggers.admin.operated_rows import OperatedRows
 from apps.triggers.models import Delivery, RunEvent, Subscription
-from apps.triggers.webhook_secrets import new_secret
+from apps.triggers.webhook_secrets import renew_signing, signing_secrets
 
 
 class SubscriptionForm(VersionedForm[Subscription]):
@@ -31,16 +33,15 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
     list_select_related = ("application", "owner")
     list_filter = ("is_enabled",)
     search_fields = ("name", "url", "application__slug", "owner__username")
-    readonly_fields = ("owner", "state", "version", "created_at", "updated_at")
+    readonly_fields = ("owner", "state", "signed_by", "version", "created_at", "updated_at")
     fieldsets = (
-        (None, {"fields": ("name", "url", "is_enabled", "state")}),
+        (None, {"fields": ("name", "url", "is_enabled", "state", "signed_by")}),
         ("What is told", {"fields": ("application", "events", "has_text", "owner")}),
         HISTORY_FIELDS,
     )
 
     def new_secret(self, row: Subscription) -> str:
-        row.secret = new_secret()
-        return row.secret
+        return renew_signing(row)
 
     def secret_name_of(self, row: Subscription) -> str:
         return "signing secret"
@@ -85,6 +86,21 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
         if row.is_enabled:
             return "Told"
         return f"Disabled. {row.problem}".strip()
+
+    @property
+    def renewal_words(self) -> str:  # type: ignore[override]
+        hours = settings.SUBSCRIPTION_SECRET_OVERLAP_HOURS
+        if not hours:
+            return "A new one takes its place at once."
+        return f"The former one signs beside a new one for {hours} hours."
+
+    @admin.display(description="signed with")
+    def signed_by(self, row: Subscription) -> str:
+        now = timezone.now()
+        if len(signing_secrets(row, now)) == 1:
+            return "The secret"
+        until = timezone.localtime(row.former_secret_until)
+        return f"The secret, and until {until:%Y-%m-%d %H:%M %Z} the former one too"
 
     @admin.display(description="to be sent")
     def waiting(self, row: Subscription) -> int:

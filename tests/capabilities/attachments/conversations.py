@@ -10,7 +10,7 @@ from apps.agent.events import Event, StateSaved
 from apps.agent.messages import Attachment, Message
 from apps.agent.tools import ToolSpec
 from apps.capabilities.registry import prepare
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.local.workspace import LocalWorkspace

@@ -10,7 +10,7 @@ from apps.agent.messages import Message
 from apps.agent.tools import Tool
 from apps.capabilities.discovery.capability import discovery
 from apps.capabilities.registry import Contribution, Prepared
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest

@@ -9,7 +9,7 @@ import pytest
 from apps.accounts.caller import Caller
 from apps.agent.messages import Message
 from apps.capabilities.registry import prepare
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run

@@ -11,7 +11,7 @@ from apps.agent.events import AttachmentAdded, Event, Finished, ModelUsage
 from apps.agent.messages import Attachment, Message, attachment_to_dict
 from apps.capabilities.documents.cache import cache
 from apps.capabilities.registry import prepare
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import Workspace

@@ -11,7 +11,7 @@ from apps.agent.events import Event, Finished, StageOpened, StateSaved
 from apps.agent.messages import Message
 from apps.agent.model import Model
 from apps.capabilities.registry import prepare
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo, Workspace

@@ -34,7 +34,7 @@ from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed, ToolError
 from apps.insights.meter import Entry, RunMeter
 from apps.manifest.parameters import FunctionParameters

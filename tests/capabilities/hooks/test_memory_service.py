@@ -16,7 +16,7 @@ from apps.agent.messages import Message
 from apps.capabilities.hooks.capability import hooks
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Prepared
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run

@@ -12,7 +12,7 @@ from apps.agent.messages import Attachment, Message
 from apps.capabilities.interpreter.capability import TOOL_NAME, interpreter
 from apps.capabilities.interpreter.sandbox.state import KEY
 from apps.capabilities.registry import Prepared
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.interpreter.tools import document

@@ -10,7 +10,7 @@ from apps.agent.events import Event, StageOpened, StateSaved
 from apps.agent.messages import Message
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Prepared
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo

@@ -17,7 +17,7 @@ from apps.agent.tools import Pending, Tool
 from apps.capabilities.memory.capability import memory
 from apps.capabilities.memory.text import EMPTY, HEADING
 from apps.capabilities.registry import Contribution, Opening, prepare
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import DeploymentNotFound, InitializationIssue, InvalidParameter
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest

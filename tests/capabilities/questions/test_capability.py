@@ -16,7 +16,7 @@ from apps.agent.tools import Invocation, Pending, Tool, ToolResult
 from apps.capabilities.questions.answers import SKIPPED, TIMED_OUT
 from apps.capabilities.questions.capability import TOOL_NAME, questions
 from apps.capabilities.registry import prepare
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InvalidParameter
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest

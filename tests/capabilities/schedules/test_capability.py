@@ -163,6 +163,7 @@ def test_a_task_is_scheduled_listed_changed_and_removed():
         "name": "News",
         "isAlarm": False,
         "message": "What is new?",
+        "version": "live",
         "runs": "At 09:00 on Monday through Friday between 08:00 and 18:00 (Europe/Berlin)",
         "nextRun": "",
         "lastRun": None,
@@ -258,3 +259,16 @@ def test_an_interval_begins_with_the_first_one_over():
     assert found is not None
     assert timedelta(seconds=89) < found - before < timedelta(seconds=100)
     assert isinstance(Schedule.objects.get().pk, UUID)
+
+
+def test_a_task_keeps_the_version_of_its_conversation_until_another_one_is_named():
+    desk = replace(desk_of(), pinned_version=1)
+
+    call(desk, "schedule-task", **AT_NINE)
+    row = Schedule.objects.get()
+    with pytest.raises(InvalidParameter, match="no version 7"):
+        call(desk, "update-schedule", taskId=str(row.pk), version=7)
+    call(desk, "update-schedule", taskId=str(row.pk), version=0)
+
+    assert row.pinned_version == 1
+    assert Schedule.objects.get().pinned_version is None

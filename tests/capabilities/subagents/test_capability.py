@@ -28,7 +28,7 @@ from apps.agent.model import Delta, ModelRequest
 from apps.agent.tools import ToolSpec
 from apps.capabilities.registry import prepare
 from apps.capabilities.subagents.capability import subagents
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.manifest import Manifest
 from apps.manifest.validation import read

@@ -23,7 +23,7 @@ from apps.agent.ledger import NO_LEDGER, Ledger
 from apps.agent.messages import Message
 from apps.agent.model import Delta, ModelRequest
 from apps.capabilities.registry import prepare
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import StepLimitReached
 from apps.manifest.agent_definition import AgentDefinition
 from apps.manifest.manifest import Manifest

@@ -9,7 +9,7 @@ from apps.agent.events import Event, Finished, StateSaved, TextDelta
 from apps.agent.messages import Message, ToolCall
 from apps.capabilities.registry import prepare
 from apps.capabilities.summary.capability import without_summary
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.validation import read
 from apps.runs.history import expand
 from apps.runs.requests import RunRequest

@@ -14,7 +14,7 @@ from apps.agent.messages import Message
 from apps.agent.todo_list import todo_message
 from apps.capabilities.registry import prepare
 from apps.capabilities.todo.capability import MOST_CHARACTERS
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest

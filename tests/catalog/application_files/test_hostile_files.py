@@ -112,7 +112,14 @@ def test_files_that_belong_to_no_application_are_refused():
          "prompt.md: the orchestrator in application.yaml has no system_prompt of the type 'custom'; "
          "write system_prompt: {type: custom, variables: {}} there."),
         ({"run.sh": b""}, "run.sh: is no part of an application; possible are application.yaml, "
-         "prompt.md, skills/<name>/SKILL.md with files beside it, and cases/<name>.yaml."),
+         "prompt.md, an icon.svg, icon.png or icon.webp, skills/<name>/SKILL.md with files beside it, "
+         "and cases/<name>.yaml."),
+        ({"icon.png": b"GIF89a"}, "icon.png: This is no SVG, PNG or WebP."),
+        ({"icon.png": b"<svg/>"}, "icon.png: its content is of another type; call it icon.svg."),
+        ({"icon.svg": b"<svg/>", "application.yaml": b"icon: \xf0\x9f\xa6\x8a\n" + TRAVEL},
+         "icon.svg: application.yaml has an icon, too; keep one of them."),
+        ({"icon.svg": b"<svg>" + b" " * 65_536},
+         "icon.svg: The picture has 65,541 bytes; at most 65,536 are possible."),
         ({"skills/tone/a.md": b""}, "skills/tone: there is no SKILL.md in the folder."),
         ({"skills/tone/SKILL.md": b"---\nname: other\ndescription: x\n---\n\nText.\n"},
          "skills/tone/SKILL.md: name: is 'other', its folder 'tone'."),

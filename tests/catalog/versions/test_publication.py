@@ -11,7 +11,8 @@ from django.core.exceptions import ValidationError
 from apps.catalog.content.models import ContentItem
 from apps.catalog.history.actors import Actor, acting
 from apps.catalog.models import Application, ApplicationDraft, ApplicationVersion, Change
-from apps.catalog.resolve import forget, resolve, resolve_draft
+from apps.catalog.resolve import forget, resolve
+from apps.catalog.resolved_application import resolve_draft
 from apps.catalog.versions.drafts import DraftOvertaken, discard_draft, new_application, save_draft
 from apps.catalog.versions.publication import (
     DraftOutdated,

@@ -17,7 +17,10 @@ from apps.accounts.buckets import bucket_of
 from apps.accounts.models import Team
 from apps.capabilities.mcp.administration import PooledSession
 from apps.catalog.models import ApplicationDraft
+from apps.catalog.versions.drafts import save_draft
+from apps.catalog.versions.publishing_requests import request_publishing
 from apps.console.admin import home
+from apps.feedback.models import Feedback
 from apps.insights.budgets.models import Budget, BudgetWindow
 from apps.insights.upkeep import sum_up_all
 from apps.live.models import Interaction, Run
@@ -217,6 +220,9 @@ def test_what_needs_somebody_is_counted_with_links(client, operator):
     Interaction.objects.create(run=run, key="b", kind="question", asked={})
     row = make_application("travel")
     ApplicationDraft.objects.create(application=row, title="Travel", manifest=row.manifest)
+    for rating, state in (("down", "new"), ("down", "done"), ("up", "new")):
+        about = {"message": uuid4(), "application": row, "bucket": "user-1"}
+        Feedback.objects.create(rating=rating, state=state, **about)
     budget = Budget.objects.create(
         subject_kind="application", application=row, unit="tokens", amount=10, window="day"
     )
@@ -230,10 +236,31 @@ def test_what_needs_somebody_is_counted_with_links(client, operator):
     assert [(fact.name, fact.text, fact.state) for fact in found] == [
         ("Approvals wait", "1", "bad"),
         ("Other questions wait", "1", ""),
+        ("New negative feedback", "1", "bad"),
         (f"Budget: {budget}", "90 % used", ""),
         ("Unpublished changes", "1 application", ""),
     ]
+    assert client.get(found[2].link).context["cl"].result_count == 1
     shown = client.get(found[-1].link).context["cl"].result_list
+    assert [application.slug for application in shown] == ["travel"]
+
+
+def test_drafts_wait_for_whoever_did_not_change_them(client, operator):
+    row = make_application("travel", needs_second_publisher=True)
+    anna = User.objects.create_superuser("anna")
+    save_draft(row, {"title": "Tours"}, None, anna)
+    request_publishing(row, "Tours", anna)
+
+    told = [
+        fact
+        for user in (operator, anna)
+        for fact in (client.force_login(user), block(client, "Needs somebody").facts)[1]
+        if fact.name == "Drafts wait for a second person"
+    ]
+
+    assert [(fact.text, fact.state) for fact in told] == [("1", "bad")]
+    client.force_login(operator)
+    shown = client.get(told[0].link).context["cl"].result_list
     assert [application.slug for application in shown] == ["travel"]
 
 

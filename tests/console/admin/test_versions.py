@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
-from apps.catalog.models import Application, ContentItem
+from apps.accounts.models import AuditEntry
+from apps.catalog.models import Application, ContentItem, Grant, Role
 from apps.catalog.versions.content_changes import ContentChange, pending_content
 from apps.catalog.versions.drafts import save_draft
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
-from tests.console.pages import staff, words
+from tests.console.pages import signed_in, staff, words
 
 pytestmark = pytest.mark.django_db
 
@@ -175,3 +177,103 @@ def test_an_editor_who_may_not_publish_saves_drafts(client):
     row = Application.objects.get()
     assert "Your account may not publish" in refused
     assert (row.title, row.draft.title) == ("Travel", "Tours")
+
+
+def test_two_people_publish_on_the_pages_of_versions(client):
+    row = make_application(needs_second_publisher=True)
+    anna, ben = signed_in("anna"), signed_in("ben")
+    versions = f"{LIST}{row.pk}/versions/"
+    began = typed(row, title="Tours")
+
+    at_once = words(anna.post(f"{LIST}{row.pk}/change/", began))
+    draft = save_draft(row, {"title": "Tours"}, 0, User.objects.get(username="anna"))
+    before = words(anna.get(versions))
+    shown = words(anna.get(f"{versions}request/"))
+    stale = words(anna.post(f"{versions}request/", {"note": "Tours", "seen": "9"}))
+    anna.post(f"{versions}request/", {"note": "Tours", "seen": draft.version})
+    own = words(anna.get(f"{versions}publish/"))
+    asked = words(ben.get(versions))
+    listed = [
+        [row.slug for row in one.get(f"{LIST}?publishing=waiting").context["cl"].result_list]
+        for one in (anna, ben)
+    ]
+    state = words(ben.get(LIST))
+    ben.post(f"{versions}return/", {"words": "Where <to>?"})
+    returned = words(anna.get(versions))
+    sent_back = ben.get(f"{LIST}?publishing=returned").context["cl"].result_list
+    anna.post(f"{versions}request/", {"note": "Tours", "seen": draft.version})
+    ben.post(f"{versions}publish/", {"note": "Tours", "seen": draft.version})
+
+    assert "Two people publish this application. Save your change as a draft" in at_once
+    assert ("Request publishing…" in before, "Publish…" in before) == (True, False)
+    assert BEFORE in shown
+    assert "Somebody saved the draft meanwhile" in stale
+    assert "somebody else has to publish it" in own
+    assert "Publishing is requested anna," in asked
+    assert "Publish or send back…" in asked
+    assert listed == [[], ["travel"]]
+    assert "publishing requested" in state
+    assert "The draft was sent back ben," in returned
+    assert "Where <to>?" in returned
+    assert [one.slug for one in sent_back] == ["travel"]
+    assert row.versions.latest("number").title == "Tours"
+
+
+def test_an_earlier_version_becomes_the_draft_where_two_people_publish(client):
+    row = twice()
+    Application.objects.update(needs_second_publisher=True)
+
+    refused = words(client.post(f"{LIST}{row.pk}/versions/1/restore/", {"note": "x"}, follow=True))
+    client.post(f"{LIST}{row.pk}/versions/1/draft/")
+    again = words(client.post(f"{LIST}{row.pk}/versions/1/draft/", follow=True))
+
+    assert "Make the version the draft" in refused
+    assert "There is a draft already" in again
+    assert Application.objects.get().draft.title == "Travel"
+
+
+def test_only_a_superuser_sees_the_option_to_let_one_person_publish_again(client):
+    row = make_application(needs_second_publisher=True)
+    editor = staff("view_application", "change_application", "publish_application")
+    Grant.objects.create(application=row, user=User.objects.get(username="staff"), role=Role.OWNER)
+
+    fields = [
+        "needs_second_publisher"
+        in one.get(f"{LIST}{row.pk}/change/").context["adminform"].form.fields
+        for one in (client, editor)
+    ]
+    values = without_option(typed(row))
+    both = words(client.post(f"{LIST}{row.pk}/change/", {**values, "title": "Tours"}))
+    client.post(f"{LIST}{row.pk}/change/", values)
+
+    assert fields == [True, False]
+    assert "Two people publish this application" in both
+    assert not Application.objects.get().needs_second_publisher
+    assert AuditEntry.objects.get().subject == "one person"
+
+
+def without_option(values: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in values.items() if name != "needs_second_publisher"}
+
+
+def test_a_draft_takes_over_the_live_version_field_by_field(client):
+    row = make_application()
+    save_draft(row, {"title": "Tours", "description": "Mine"}, 0, None)
+    row.title, row.is_public = "Trips", True
+    row.save()
+    url = f"{LIST}{row.pk}/versions/take-over/"
+
+    told = words(client.get(f"{LIST}{row.pk}/versions/"))
+    page = client.get(url)
+    undecided = words(client.post(url, {"seen": "1", "live": "2"}))
+    stale = words(client.post(url, {"seen": "1", "live": "1", "choice:title": "mine"}))
+    client.post(url, {"seen": "1", "live": "2", "choice:title": "theirs"})
+    done = client.get(url, follow=True)
+
+    assert "Take over the changes of version 2…" in told
+    assert [clash.path for clash, _ in page.context["clashes"]] == ["title"]
+    assert "changed the same places" in undecided
+    assert "Version 2 went live meanwhile" in stale
+    draft = Application.objects.get().draft
+    assert (draft.title, draft.description, draft.based_on) == ("Trips", "Mine", 2)
+    assert "has the changes of the live version already" in words(done)

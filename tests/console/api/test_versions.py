@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from rest_framework.test import APIClient
 
+from apps.accounts.models import AuditEntry
 from apps.catalog.models import Application, ApplicationDraft, empty_manifest
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 
@@ -113,3 +114,102 @@ def test_publishing_and_erasing_have_permissions_of_their_own(api):
     assert drafted.status_code == 200
     assert [one.status_code for one in answers] == [403] * 4
     assert Application.objects.get().title == "Travel"
+
+
+def of_person(name: str) -> APIClient:
+    client = APIClient()
+    client.force_login(make_operator(name))
+    return client
+
+
+def test_where_two_people_publish_one_asks_and_another_publishes_or_sends_back(api):
+    make_application("travel", needs_second_publisher=True)
+    anna, ben = of_person("anna"), of_person("ben")
+
+    anna.put(f"{URL}draft/", {"title": "Trips"})
+    unasked = ben.post(f"{URL}publish/", {"note": "Trips"})
+    late = anna.post(f"{URL}draft/request/", {"note": "Trips"}, HTTP_IF_MATCH='"7"')
+    asked = anna.post(f"{URL}draft/request/", {"note": "Trips"})
+    own = anna.post(f"{URL}publish/", {"note": "Trips"})
+    returned = ben.post(f"{URL}draft/return/", {"words": "Where to?"})
+    again = ben.post(f"{URL}draft/return/", {"words": "Where to?"})
+    anna.post(f"{URL}draft/request/", {"note": "Trips"})
+    published = ben.post(f"{URL}publish/", {"note": "Trips"})
+
+    assert (unasked.status_code, late.status_code, again.status_code) == (403, 412, 400)
+    assert (asked.data["request"]["by"], asked.data["request"]["note"]) == ("anna", "Trips")
+    assert (own.status_code, own.data["detail"]) == (
+        403,
+        "Two people publish this application. You changed this draft or requested its publishing, "
+        "so somebody else has to publish it.",
+    )
+    assert returned.data["request"]["returned_words"] == "Where to?"
+    assert (published.status_code, published.data["number"]) == (200, 2)
+
+
+def test_what_would_publish_at_once_says_what_to_do_where_two_people_publish(api, settings):
+    make_application("travel", needs_second_publisher=True)
+    settings_of = {"is_public": True}
+
+    refused = [
+        api.patch(URL, {"title": "Trips"}),
+        api.put(URL, {"slug": "travel", "title": "Trips", "manifest": empty_manifest()}),
+        api.post(f"{URL}versions/1/restore/", {"note": "Back"}),
+    ]
+    other = api.patch(URL, settings_of)
+    same = api.patch(URL, {"title": "Travel"})
+    settings.REQUIRE_SECOND_PUBLISHER = True
+    new = api.post("/api/applications/", {"slug": "new", "title": "New"})
+    drafted = api.post("/api/applications/?draft=true", {"slug": "new", "title": "New"})
+
+    assert [one.status_code for one in (*refused, new)] == [403] * 4
+    assert refused[0].data["detail"] == (
+        "Two people publish this application. Save your change as a draft and request publishing; "
+        "somebody else publishes it."
+    )
+    assert (other.status_code, same.status_code) == (200, 200)
+    assert (drafted.status_code, drafted.data["state"]) == (201, "draft")
+    assert Application.objects.get(slug="travel").title == "Travel"
+
+
+def test_only_a_superuser_lets_one_person_publish_again_and_it_is_audited(api):
+    owner = User.objects.create_user("owner", is_staff=True)
+    names = ("view_application", "change_application", "publish_application")
+    owner.user_permissions.add(*Permission.objects.filter(codename__in=names))
+    make_application("travel", owner=owner)
+    client = APIClient()
+    client.force_login(owner)
+
+    on = client.patch(URL, {"needs_second_publisher": True})
+    off = client.patch(URL, {"needs_second_publisher": False})
+    both = api.patch(URL, {"needs_second_publisher": False, "title": "Trips"})
+    done = api.patch(URL, {"needs_second_publisher": False})
+
+    assert [one.status_code for one in (on, off, both, done)] == [200, 400, 403, 200]
+    assert off.data["errors"][0]["path"] == "needs_second_publisher"
+    said = AuditEntry.objects.filter(event="publishing.rule_changed").order_by("pk")
+    assert [*said.values_list("subject", flat=True)] == ["two people", "one person"]
+
+
+def test_a_draft_takes_over_what_went_live_with_a_choice_for_each_conflict(api):
+    row = make_application("travel")
+    api.put(f"{URL}draft/", {"title": "Mine"})
+    row.title, row.description = "Theirs", "By bus"
+    row.save()
+
+    open_ones = api.post(f"{URL}draft/rebase/")
+    wrong = api.post(f"{URL}draft/rebase/", {"choices": {"title": "both"}}, format="json")
+    late = api.post(f"{URL}draft/rebase/", {"choices": {"title": "mine"}}, HTTP_IF_MATCH='"9"')
+    sent = {"choices": {"title": "mine"}, "live": 2}
+    done = api.post(f"{URL}draft/rebase/", sent, format="json", HTTP_IF_MATCH='"1"')
+
+    assert (open_ones.status_code, open_ones.data["conflicts"]) == (
+        409,
+        [{"path": "title", "base": "Travel", "mine": "Mine", "theirs": "Theirs"}],
+    )
+    assert (wrong.status_code, late.status_code, done.status_code) == (400, 412, 200)
+    assert (done.data["title"], done.data["description"], done.data["based_on"]) == (
+        "Mine",
+        "By bus",
+        2,
+    )

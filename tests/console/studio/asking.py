@@ -9,6 +9,7 @@ from django.test import AsyncClient, Client
 
 from apps.catalog.models import Application
 
+WRITTEN = ("title", "description", "document", "icon", "skills")
 Events = list[tuple[str, dict[str, Any]]]
 
 
@@ -28,7 +29,7 @@ def page_data(client: Client, row: Application) -> dict[str, Any]:
 
 
 def written(data: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    return {name: data[name] for name in ("title", "description", "document")} | changes
+    return {name: data[name] for name in WRITTEN} | changes
 
 
 async def ask(client: AsyncClient, row: Application, body: Any) -> Events:

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from apps.catalog.application_files.own_skills import skills_of
 from apps.catalog.models import Application, ApplicationDraft
+from apps.catalog.resolved_application import prepare_version
+from apps.catalog.versions.content_changes import content_changes, live_content
 from apps.workspace.local.models import Secret
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.console.pages import signed_in, staff
@@ -42,6 +45,9 @@ def test_a_draft_is_saved_shown_again_and_answers_nobody(admin_client, row):
         "has_draft": False,
         "can_discard": False,
         "can_publish": False,
+        "takes_two": False,
+        "notice": "",
+        "take_over": "",
     }
     answer = save(admin_client, row, data, prompted("You sell."))
     assert (answer.status_code, answer.json()["message"]) == (200, "Saved.")
@@ -154,3 +160,67 @@ def test_what_is_no_request_of_the_studio_is_told_so(admin_client, row):
     bodies: tuple[Any, ...] = ([], {"document": []}, {"document": {}, "base": 3})
     for body in bodies:
         assert send(admin_client, row, "save", body).status_code == 400
+
+
+def test_two_people_publish_in_the_studio(row):
+    Application.objects.update(needs_second_publisher=True)
+    anna, ben = signed_in("anna"), signed_in("ben")
+    save(anna, row, page_data(anna, row), prompted("You sell."))
+    data = page_data(anna, row)
+
+    early = send(ben, row, "publish", {"note": "Selling"})
+    late = send(anna, row, "request", {"note": "Selling", "version": 7})
+    silent = send(anna, row, "request", {"note": " ", "version": data["version"]})
+    asked = send(anna, row, "request", {"note": "Selling", "version": data["version"]})
+    seen = page_data(ben, row)["state"]
+    own = send(anna, row, "publish", {"note": "Selling"})
+    returned = send(ben, row, "return", {"words": "Sell what?"})
+    told = page_data(anna, row)["state"]
+    send(anna, row, "request", {"note": "Selling", "version": data["version"]})
+    published = send(ben, row, "publish", {"note": "Selling"})
+
+    assert [one.status_code for one in (early, late, silent, own)] == [403, 409, 422, 403]
+    assert (data["state"]["takes_two"], data["state"]["can_publish"]) == (True, False)
+    assert asked.json()["state"]["is_requested"]
+    assert (seen["can_publish"], seen["notice"]) == (True, "anna requests publishing: Selling")
+    assert returned.status_code == 200
+    assert told["notice"] == "ben sent the draft back: Sell what?"
+    assert published.json()["message"] == "Published as version 2."
+
+
+def test_a_skill_and_an_icon_are_part_of_the_draft_and_of_what_is_published(admin_client, row):
+    text = "---\nname: tone\ndescription: How we write.\n---\n\nBe kind.\n"
+    skills = {"tone": {"SKILL.md": text, "words.md": "please"}}
+    data = page_data(admin_client, row)
+    body = written(data, icon="🦊", skills=skills) | {"version": 0, "base": written(data)}
+    assert send(admin_client, row, "save", body).status_code == 200
+
+    row.refresh_from_db()
+    assert (row.icon, skills_of(row.pk)) == ("", {})
+    changes = send(admin_client, row, "difference", {}).json()["differences"]
+    assert [(one["path"], one["kind"]) for one in changes] == [
+        ("icon", "changed"),
+        ("skills.tone", "added"),
+    ]
+    assert (
+        "Be kind."
+        in send(admin_client, row, "publish", {"note": "Tone"}).json()["skills"]["tone"]["SKILL.md"]
+    )
+
+    row = Application.objects.get()
+    assert (row.icon, skills_of(row.pk)) == ("🦊", skills)
+    assert [skill.document.name for skill in prepare_version(row, 2).skills if skill.text == text]
+    assert content_changes(row.manifest, *live_content(row)) == []
+
+
+def test_a_broken_skill_is_saved_and_not_published(admin_client, row):
+    data = page_data(admin_client, row)
+    skills = {"tone": {"SKILL.md": "Be kind."}}
+    body = written(data, skills=skills) | {"version": 0, "base": written(data)}
+    assert send(admin_client, row, "save", body).status_code == 200
+
+    refused = send(admin_client, row, "publish", {"note": "Tone"})
+
+    assert refused.status_code == 422
+    assert [one["path"] for one in refused.json()["findings"]] == ["skills/tone/SKILL.md"]
+    assert skills_of(row.pk) == {}

@@ -22,7 +22,7 @@ from apps.agent.events import (
     TextDelta,
 )
 from apps.agent.messages import Message
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.local.deployments import read_row

@@ -35,6 +35,10 @@ class ServerTools:
     message: str = ""
 
 
+UNREACHABLE = "cannot be reached."
+"""What the transport says of a server that is down, in contrast to one that is forbidden."""
+
+
 def server_tools(written: Any, bucket: str) -> ServerTools:
     """Connect as a run of this person would. Raises `SourceInvalid`.
 
@@ -59,7 +63,8 @@ def server_tools(written: Any, bucket: str) -> ServerTools:
             raise SourceInvalid(str(error)) from error
         else:
             return ServerTools(server, name_of(server), tuple(map(described, listed)))
-    raise SourceInvalid(failures[0])
+    advice = " Check the address, and that the server is running."
+    raise SourceInvalid(failures[0] + (advice if failures[0].endswith(UNREACHABLE) else ""))
 
 
 def checked(server: dict[str, Any]) -> McpServer:

@@ -21,6 +21,10 @@ def read_source(text: str) -> dict[str, Any]:
         raise SourceInvalid("There is no document: paste one, or give its address.")
     if len(text) > MOST_CHARACTERS:
         raise SourceInvalid(f"The document has more than {MOST_CHARACTERS:,} characters.")
+    if text.lstrip().startswith("<"):
+        raise SourceInvalid(
+            "This is a web page, not an OpenAPI document. Give the address of its JSON or YAML."
+        )
     document = json_or_yaml(text)
     if problems := document_problems(document):
         raise SourceInvalid(f"{problems[0]}.")

@@ -228,7 +228,7 @@ def test_authorizations_name_secrets(schemes, written):
         ("x" * 4_000_001, "The document has more than 4,000,000 characters."),
         ("[" * 1_000_000, "The document is nested too deeply."),
         ("- " * 100_000, "This is not valid YAML: nested more than 80 levels deep, line 1, column 161."),
-        ("<html>", "$: expected an object, found a string."),
+        ("<html>", "This is a web page, not an OpenAPI document. Give the address of its JSON or YAML."),
         ("x: !!python/object/apply:os.system [ls]", "openapi: the document does not say that it is one of OpenAPI."),
     ],
 )  # fmt: skip

@@ -4,6 +4,7 @@ import { html, LitElement, nothing } from "../vendor/lit.js";
 import { branchActions, changeBranches } from "./answer-actions.js";
 import { textOf } from "./answers.js";
 import { copy } from "./clipboard.js";
+import { feedbackOn } from "./feedback.js";
 import { figureLine } from "./figures.js";
 import { canSpeak, hush, speak } from "./speech.js";
 
@@ -62,7 +63,7 @@ export class AnswerFoot extends LitElement {
     return html`<div class="answer-foot">
       <action-row .label=${"Actions of the answer"} .actions=${this.#actions()}></action-row>
       <span class="visually-hidden" aria-live="polite">${this.copied ? "Copied" : ""}</span>
-      ${figureLine(answer)}
+      ${feedbackOn(answer.message?.id)} ${figureLine(answer)}
     </div>`;
   }
 

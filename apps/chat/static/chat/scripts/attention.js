@@ -1,16 +1,39 @@
-/** What the person has not seen, shown by the tab: its title counts it, its icon has a dot, and a hidden tab notifies. */
+/** What the person has not seen, shown by the tab: its title counts it, its icon has a dot, and a hidden tab notifies unless another one is seen. */
 
 import { isOn } from "./browser-notices.js";
 import { isQuiet } from "./quiet.js";
 
 /**
- * @typedef {{id: string, application: string, address: string, state: "waiting" | "unread"}} Calling
+ * @typedef {{id: string, application: string, address: string, state: "waiting" | "unread" | "stopped"}} Calling
  * @typedef {{conversations: Calling[], quiet: import("./quiet.js").QuietHours | null}} Attention
  */
 
-const WORDS = { waiting: "Waits for you", unread: "Answered" };
+const WORDS = { waiting: "Waits for you", unread: "Answered", stopped: "A schedule was paused" };
+const SEEN = "seen-tab";
 const plain = new URL("../images/icon.svg", import.meta.url).href;
 const dotted = new URL("../images/icon-dot.svg", import.meta.url).href;
+
+/** Hold a lock of the browser while this tab can be seen, by which hidden ones know of it. */
+function holdWhileSeen() {
+  let release = () => {};
+  const follow = () => {
+    release();
+    if (document.hidden) return;
+    void navigator.locks.request(SEEN, { mode: "shared" }, () => {
+      if (document.hidden) return undefined; // it was hidden before the lock was given
+      return new Promise((resolve) => (release = () => resolve(undefined)));
+    });
+  };
+  document.addEventListener("visibilitychange", follow);
+  follow();
+}
+// Without a secure address there are neither locks nor notifications.
+if (navigator.locks) holdWhileSeen();
+
+async function isSeenElsewhere() {
+  const { held = [] } = await navigator.locks.query();
+  return held.some(({ name }) => name === SEEN);
+}
 
 /** The conversations that call, of all applications. */
 export class CallingConversations {
@@ -23,7 +46,7 @@ export class CallingConversations {
     this.#calling = conversations;
     if (before === null || !document.hidden || isQuiet(quiet, new Date())) return;
     const known = new Set(before.map(key));
-    for (const one of conversations) if (!known.has(key(one))) notify(one);
+    for (const one of conversations) if (!known.has(key(one))) void notify(one);
   }
 
   /**
@@ -44,8 +67,8 @@ export function dotIcon(isCalling) {
 }
 
 /** The words say nothing of the conversation: others may look at the screen. @param {Calling} one */
-function notify({ id, application, address, state }) {
-  if (!isOn()) return;
+async function notify({ id, application, address, state }) {
+  if (!isOn() || (await isSeenElsewhere())) return;
   // With the same tag, the notifications of several tabs are one.
   const shown = new Notification(application, { body: WORDS[state], tag: id, icon: plain });
   shown.addEventListener("click", () => {

@@ -4,6 +4,7 @@ import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { groupsOf, messageOf, shownTurns } from "./shown-turns.js";
 import { turnDeletion } from "./turn-deletion.js";
+import { tile } from "./tile.js";
 import { stateOf } from "./turns.js";
 
 /**
@@ -12,6 +13,7 @@ import { stateOf } from "./turns.js";
  * @import { Branch } from "./frames.js"
  * @import { Summary } from "./gauge.js"
  * @import { Missing, ShownTurn } from "./shown-turns.js"
+ * @import { Tile } from "./tile.js"
  * @import { ChatTurns } from "./turns.js"
  *
  * @typedef {{title: string, text: string}} Starter
@@ -45,8 +47,7 @@ export class ChatLog extends LitElement {
     description: { attribute: false },
     starters: { attribute: false },
     ended: { attribute: false },
-    letters: { attribute: false },
-    tile: { attribute: false },
+    application: { attribute: false },
     summary: { attribute: false },
     problem: { attribute: false },
   };
@@ -68,8 +69,8 @@ export class ChatLog extends LitElement {
     this.addEventListener("branch-change", (event) => this.#askFirst(/** @type {CustomEvent} */ (event)));
     this.heading = "";
     this.description = "";
-    /** What stands on the application's tile, and the number of its colour. */
-    this.letters = this.tile = "";
+    /** @type {Tile} */
+    this.application = { letters: "", tile: "" };
     /** Whether nothing can be asked any more. */
     this.ended = false;
     /** @type {Summary | null} what the model reads in place of the beginning */
@@ -239,7 +240,7 @@ export class ChatLog extends LitElement {
 
   #welcome() {
     return html`<div class="welcome">
-      <span class="monogram large" data-tile=${this.tile} aria-hidden="true">${this.letters}</span>
+      ${tile(this.application, "large")}
       <h2 dir="auto">${this.heading}</h2>
       ${this.description ? html`<p class="description" dir="auto">${this.description}</p>` : nothing}
       ${this.#starters()}

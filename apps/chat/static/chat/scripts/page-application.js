@@ -40,8 +40,12 @@ export function showApplication() {
   element("application-title", HTMLElement).textContent = page.title ?? "";
   log.heading = page.title ?? "";
   log.description = page.description ?? "";
-  log.letters = page.letters ?? "";
-  log.tile = page.tile ?? "";
+  log.application = {
+    letters: page.letters ?? "",
+    tile: page.tile ?? "",
+    emoji: page.emoji ?? "",
+    icon: page.icon ?? "",
+  };
   log.ended = Boolean(page.ended);
   log.limit = composer.limit = Number(page.textLimit) || Infinity;
   composer.ended = page.ended ?? "";

@@ -2,9 +2,11 @@
 
 import { html } from "../vendor/lit.js";
 
-/** @typedef {{letters: string, tile: string | number}} Tile */
+/** @typedef {{letters: string, tile: string | number, emoji?: string, icon?: string}} Tile one of `icon`, an address, and `emoji` is shown if it is there */
 
 /** @param {Tile} application @param {string} [size] "small" or "large" */
-export function tile({ letters, tile }, size = "") {
-  return html`<span class="monogram ${size}" data-tile=${tile} aria-hidden="true">${letters}</span>`;
+export function tile({ letters, tile, emoji, icon }, size = "") {
+  return html`<span class="monogram ${size}" data-tile=${tile} ?data-icon=${icon || emoji} aria-hidden="true"
+    >${icon ? html`<img src=${icon} alt="" />` : emoji || letters}</span
+  >`;
 }

@@ -1,6 +1,6 @@
 // The bar above everything: the state of the draft, and what can be done with it.
 
-import { button, element, newId } from "./elements.js";
+import { button, element, link, newId } from "./elements.js";
 import { PublishPanel } from "./publish-panel.js";
 
 export class Bar {
@@ -8,16 +8,25 @@ export class Bar {
     this.store = store;
     this.state = element("span", { class: "studio-state" });
     this.checked = element("button", { type: "button", class: "studio-checked", onclick: () => this.list() });
-    this.status = element("p", { role: "status", class: "studio-status" });
+    this.status = element("p", { role: "status", class: "studio-status", tabIndex: -1 });
     this.details = element("div", { class: "studio-details", hidden: true });
     const may = store.data.may_change;
     this.save = button("Save draft", () => this.saveDraft(), { title: "Ctrl+S" });
     this.discard = button("Discard", () => this.forget());
     this.publish = button("Publish…", () => this.goPublish(), { class: "workbench-button workbench-primary" });
-    const actions = may ? [this.discard, this.save, this.publish] : [];
+    this.request = button("Request publishing…", () => this.goPublish(true), { class: "workbench-button workbench-primary" });
+    this.notice = element("p", { class: "studio-notice", hidden: true });
+    const actions = may ? [this.discard, this.save, this.request, this.publish] : [];
     this.title = root.querySelector("h1");
+    this.chat = link("Open in chat", store.data.urls.chat, { class: "workbench-button", target: "_blank" });
     root.append(
-      element("div", { class: "studio-bar-line" }, this.title, this.state, this.checked, element("span", { class: "studio-gap" }), this.toChat(), ...actions),
+      element(
+        "div",
+        { class: "studio-bar-line" },
+        ...[this.title, this.state, this.checked],
+        element("div", { class: "studio-actions" }, this.toChat(), this.chat, ...actions),
+      ),
+      this.notice,
       this.status,
       this.details,
     );
@@ -51,9 +60,22 @@ export class Bar {
     this.checked.dataset.severity = errors ? "error" : warnings ? "warning" : "";
     this.checked.textContent = parts.join(", ") || "No mistakes";
     this.checked.disabled = !findings.length;
-    this.publish.hidden = !data.may_publish;
-    this.publish.disabled = errors > 0 || !(isChanged || state.can_publish);
+    this.chat.hidden = !state.number;
+    const isSecond = state.takes_two && state.can_publish;
+    this.publish.hidden = !data.may_publish || (state.takes_two && !isSecond);
+    // A change withdraws the request, so whoever typed something cannot publish it.
+    this.publish.disabled = errors > 0 || (state.takes_two ? isChanged : !(isChanged || state.can_publish));
+    this.request.hidden = !state.takes_two || (state.is_requested && !isChanged);
+    this.request.disabled = errors > 0 || !(isChanged || state.has_draft);
+    this.showNotice(state);
     if (!this.details.hidden && this.details.dataset.what === "findings") this.fillFindings();
+  }
+
+  // Who asks for publishing, or sent the draft back; and the live version to take over.
+  showNotice({ notice, take_over: address, number }) {
+    const link = address ? element("a", { href: address }, `Take over the changes of version ${number}`) : "";
+    this.notice.replaceChildren(notice, notice && link ? " " : "", link);
+    this.notice.hidden = !notice && !link;
   }
 
   list() {
@@ -178,8 +200,8 @@ export class Bar {
     this.store.tell("stored");
   }
 
-  // Show what publishing would change, and ask for a note.
-  async goPublish() {
+  // Show what publishing would change, and ask for a note: for the version, or for somebody else.
+  async goPublish(isRequest = false) {
     if (this.store.isChanged && !(await this.saveDraft())) return;
     const response = await this.store.send("difference", {}).catch(() => null);
     if (!response?.ok) {
@@ -190,27 +212,33 @@ export class Bar {
     this.say("");
     this.details.dataset.what = "publish";
     this.details.hidden = false;
-    const { number } = this.store.state;
-    const panel = new PublishPanel(differences, number, (body) => this.sendPublish(body), () => {
-      this.details.hidden = true;
-      this.publish.focus();
+    const { number, takes_two: takesTwo } = this.store.state;
+    const panel = new PublishPanel(differences, number, {
+      isRequest,
+      send: (body) => (isRequest ? this.sendPublish("request", { ...body, version: this.store.version }) : this.sendPublish("publish", body)),
+      sendBack: takesTwo && !isRequest ? (words) => this.sendPublish("return", { words }) : null,
+      close: () => {
+        this.details.hidden = true;
+        (isRequest ? this.request : this.publish).focus();
+      },
     });
     this.details.replaceChildren(panel.root);
     panel.note.focus();
   }
 
-  async sendPublish(body) {
-    const response = await this.store.send("publish", body).catch(() => null);
+  async sendPublish(name, body) {
+    const response = await this.store.send(name, body).catch(() => null);
     const answer = await response?.json().catch(() => null);
     if (response?.ok && answer) {
       this.keep(answer);
+      this.status.focus();
       return {};
     }
     if (answer?.findings?.length) {
       this.details.hidden = true;
       this.store.found(answer.findings);
     }
-    this.say(answer?.message ?? "It could not be published. Try again.", true);
+    this.say(answer?.message ?? "It could not be done. Try again.", true);
     return answer ?? {};
   }
 }

@@ -176,3 +176,12 @@ export function linesField(store, { path, empty = undefined, rows = 3, placehold
 
 export const group = (title, ...children) =>
   element("section", { class: "studio-group" }, title ? element("h3", {}, title) : "", ...children);
+
+// A section that is drawn from what there is to choose: `parts(store, choices, redraw)` are its elements.
+export const withChoices = (parts) =>
+  async function render(container, store) {
+    const choices = await store.choices();
+    if (!container.isConnected) return;
+    const redraw = () => container.replaceChildren(...parts(store, choices, redraw).filter(Boolean));
+    redraw();
+  };

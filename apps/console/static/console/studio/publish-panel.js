@@ -1,15 +1,16 @@
-// What publishing changes, the note for the version, and who gets it.
+// What publishing changes, the note for the version, and who gets it; or the request to publish it.
 
 import { button, element, newId, quiet } from "./elements.js";
 
 export class PublishPanel {
-  // `send(body)` publishes and gives the answer of a refusal.
-  constructor(differences, number, send, close) {
+  // `send(body)` publishes and gives the answer of a refusal. `isRequest`: somebody else is asked to
+  // publish. With `sendBack(words)`, what somebody asks for can be sent back instead.
+  constructor(differences, number, { send, close, isRequest = false, sendBack = null }) {
     const id = newId("note");
-    this.note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?" });
+    this.note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?", value: number ? "" : "The first version" });
     const onlyNew = element("input", { type: "checkbox", id: newId("only-new") });
     let isOver = false;
-    const publish = element("button", { class: "workbench-button workbench-primary" }, "Publish");
+    const publish = element("button", { class: "workbench-button workbench-primary" }, isRequest ? "Request publishing" : "Publish");
     const submit = async (event) => {
       event.preventDefault();
       publish.disabled = true;
@@ -23,16 +24,38 @@ export class PublishPanel {
     this.root = element(
       "form",
       { class: "studio-publish", onsubmit: submit },
-      element("h2", {}, number ? `Publish version ${number + 1}` : "Publish the first version"),
+      element("h2", {}, heading(isRequest, number)),
       number ? element("details", { class: "studio-fold", open: differences.length < 6 }, element("summary", {}, places), list(differences)) : "",
       element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "Note, for those who look for it later"), this.note),
-      number
-        ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, "Only new conversations get it; those that have begun stay with what they have"))
-        : quiet("It answers from then on. Who may use it stands in Access."),
+      isRequest ? quiet("Somebody else, who has not changed this draft, publishes it or sends it back. A change withdraws the request.") : whoGetsIt(number, onlyNew),
       element("p", { class: "studio-actions" }, publish, button("Not yet", close)),
+      sendBack ? backPart(sendBack) : "",
     );
     this.root.addEventListener("keydown", ({ key }) => key === "Escape" && close());
   }
+}
+
+function heading(isRequest, number) {
+  if (isRequest) return "Request publishing";
+  return number ? `Publish version ${number + 1}` : "Publish the first version";
+}
+
+const whoGetsIt = (number, onlyNew) =>
+  number
+    ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, "Only new conversations get it; those that have begun stay with what they have"))
+    : quiet("It answers from then on. Who may use it stands in Access.");
+
+// Words for whoever asked, in place of publishing.
+function backPart(sendBack) {
+  const id = newId("words");
+  const words = element("textarea", { id, rows: 3, maxLength: 2000 });
+  return element(
+    "details",
+    { class: "studio-fold" },
+    element("summary", {}, "Send it back"),
+    element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "What has to change first"), words),
+    button("Send it back", () => sendBack(words.value)),
+  );
 }
 
 function list(differences) {

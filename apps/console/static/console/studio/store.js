@@ -8,7 +8,8 @@ export class Store {
   #listeners = new Set();
   #settling = 0;
 
-  // `data` is what the page brings: document, title, description, version, urls and what may be done.
+  // `data` is what the page brings: document, title, description, icon, skills, version, urls and what
+  // may be done.
   constructor(data) {
     this.data = data;
     this.findings = [];
@@ -17,18 +18,14 @@ export class Store {
   }
 
   // Take what the server has stored as what is edited from now on.
-  keep({ document, title, description, version, state }) {
-    this.document = document;
-    this.title = title;
-    this.description = description;
-    this.version = version;
-    this.state = state;
-    this.base = structuredClone({ document, title, description });
+  keep({ document, title, description, icon, skills, version, state }) {
+    Object.assign(this, { document, title, description, icon, skills, version, state });
+    this.base = structuredClone(this.current);
   }
 
   get current() {
-    const { document, title, description } = this;
-    return { document, title, description };
+    const { document, title, description, icon, skills } = this;
+    return { document, title, description, icon, skills };
   }
 
   get isChanged() {
@@ -64,6 +61,7 @@ export class Store {
     this.#edited();
   }
 
+  // Set what stands beside the document: title, description, icon, skills.
   name(values) {
     Object.assign(this, values);
     this.#edited();
@@ -75,11 +73,11 @@ export class Store {
     this.tell("findings");
   }
 
-  // What was found at a path or, unless `isExact`, below it.
+  // What was found at a path or, unless `isExact`, below it. Paths of skills are those of their files.
   findingsAt(path, isExact = false) {
+    const below = [".", "[", "/"].map((mark) => `${path}${mark}`);
     return this.findings.filter(
-      ({ path: place }) =>
-        place === path || (!isExact && (place.startsWith(`${path}.`) || place.startsWith(`${path}[`))),
+      ({ path: place }) => place === path || (!isExact && below.some((start) => place.startsWith(start))),
     );
   }
 

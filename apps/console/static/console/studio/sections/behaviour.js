@@ -29,13 +29,6 @@ export const behaviour = {
           isOn: isThere,
           help: "It saves tokens where people attach much. Off: the model sees pictures at once and is told of the rest.",
         }),
-        switchField(store, {
-          label: "Answer with files",
-          path: of("representation_tooling"),
-          on: {},
-          isOn: isThere,
-          help: "The model can put a file or a link beside its answer.",
-        }),
       ),
       group(
         "What the model knows",
@@ -57,22 +50,9 @@ export const behaviour = {
             numberField(store, { label: "Memories that it knows from the start", path: of("memory.prime"), min: 0, max: 50, step: 1, placeholder: "0" }),
           ],
         }),
-        feature("notes", "Notes", "It reads and writes the notes of the person or their team."),
-        feature("search_conversations", "Earlier conversations", "It finds what the same person asked this application before."),
-        feature("web_fetch", "Pages of the Web", "It reads pages and files of the Web, as far as the installation allows."),
       ),
       group(
         "How it works",
-        switchField(store, {
-          label: "Ask the person",
-          path: of("questions"),
-          on: {},
-          isOn: isThere,
-          help: "The model can ask something, with choices, and wait for the answer.",
-        }),
-        feature("todo", "A list of what is to be done", "It writes one for long tasks; the person sees it ticked."),
-        feature("spawn_agent", "Helpers", "It hands parts of a task to helpers, which work beside each other."),
-        feature("schedules", "Schedules", "It sets alarms and schedules tasks for the person, who confirms them."),
         switchField(store, {
           label: "Search for tools instead of listing them",
           path: "orchestrator.tool_discovery",
@@ -83,7 +63,6 @@ export const behaviour = {
             numberField(store, { label: "List toolsets with fewer tools", path: "orchestrator.tool_discovery.min_tools_for_deferral", min: 1, step: 1, placeholder: "10" }),
           ],
         }),
-        feature("summary", "End with a summary", "A tool whose text ends the answer."),
       ),
       group(
         "What people see and decide",

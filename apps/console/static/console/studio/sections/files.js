@@ -1,6 +1,6 @@
 // What the application knows from the start: texts, files and folders.
 
-import { button, element, findings, link, newId, numberField, paragraph, quiet, switchField, textField } from "../elements.js";
+import { button, element, findings, link, newId, numberField, paragraph, quiet, switchField, textField, withChoices } from "../elements.js";
 
 const PATH = "contexts";
 const KINDS = { "user-defined": "Text", file: "File", folder: "Folder" };
@@ -14,21 +14,15 @@ export const files = {
   id: "files",
   title: "Files and contexts",
   paths: [PATH, "features.documents", "features.dial_files"],
-  async render(container, store) {
-    const choices = await store.choices();
-    if (!container.isConnected) return;
-    const redraw = () => {
-      container.replaceChildren();
-      this.render(container, store);
-    };
+  render: withChoices((store, choices, redraw) => {
     const list = store.get(PATH) ?? [];
     const paths = element("datalist", { id: newId("paths") }, ...choices.files.map((file) => element("option", { value: file.path })));
     const add = (kind) => {
       store.change(PATH, [...list, { ...NEW[kind] }]);
       redraw();
-      container.querySelector(`[data-context="${list.length}"] :is(input, textarea)`)?.focus();
+      document.querySelector(`[data-context="${list.length}"] :is(input, textarea)`)?.focus();
     };
-    container.append(
+    return [
       paragraph("Texts stand in the prompt of every question. Of files and folders the model is told, and it reads them when it needs them."),
       paths,
       ...list.map((one, index) => card(store, one, index, paths.id, redraw)),
@@ -58,8 +52,8 @@ export const files = {
         " ",
         link("Attached files and their state", store.data.urls.files),
       ),
-    );
-  },
+    ];
+  }),
 };
 
 function card(store, { type }, index, list, redraw) {

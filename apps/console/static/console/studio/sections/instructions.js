@@ -1,6 +1,7 @@
 // What the model is told: the prompt, its variables, predefined prompts, and what comes beside it.
 
-import { button, element, field, findings, group, newId, paragraph, quiet, selectField, textField } from "../elements.js";
+import { button, element, findings, group, newId, paragraph, quiet, selectField, textField } from "../elements.js";
+import { naming } from "../naming.js";
 import { preview } from "../prompt-layers.js";
 
 const PATH = "orchestrator.system_prompt";
@@ -14,7 +15,7 @@ const NAMES = /\{([A-Za-z_]\w*)\}/g;
 export const instructions = {
   id: "instructions",
   title: "Instructions",
-  paths: [PATH],
+  paths: [PATH, "(title)", "(description)", "(icon)"],
   async render(container, store) {
     const redraw = () => {
       container.replaceChildren();
@@ -32,28 +33,6 @@ export const instructions = {
     place.append(preview(store));
   },
 };
-
-// What people read of the application before they ask it anything.
-function naming(store) {
-  const bound = (name, control) => {
-    control.addEventListener("input", () => store.name({ [name]: control.value }));
-    return control;
-  };
-  const title = bound("title", element("input", { value: store.title, maxLength: 200, autocomplete: "off" }));
-  const description = bound("description", element("textarea", { value: store.description, rows: 2 }));
-  return element(
-    "details",
-    { class: "studio-fold" },
-    element("summary", {}, "Title and description"),
-    field(store, { label: "Title", control: title, findingsPath: "(title)" }),
-    field(store, {
-      label: "Description",
-      control: description,
-      findingsPath: "(description)",
-      help: "What people read where applications are listed, and models where it is their tool.",
-    }),
-  );
-}
 
 function kinds(store, kind, redraw) {
   const name = newId("kind");

@@ -1,6 +1,6 @@
 // The model that answers: which one, whether it can be reached, and what it is sent.
 
-import { button, element, findings, group, link, newId, numberField, paragraph, quiet, selectField } from "../elements.js";
+import { button, element, findings, group, link, newId, numberField, paragraph, quiet, selectField, withChoices } from "../elements.js";
 
 const PATH = "orchestrator.deployment";
 const ID = `${PATH}.deployment_id`;
@@ -9,15 +9,7 @@ export const model = {
   id: "model",
   title: "Model",
   paths: [PATH],
-  async render(container, store) {
-    const choices = await store.choices();
-    if (!container.isConnected) return;
-    const redraw = () => {
-      container.replaceChildren();
-      this.render(container, store);
-    };
-    container.append(...picker(store, choices, redraw), ...parameters(store));
-  },
+  render: withChoices((store, choices, redraw) => [...picker(store, choices, redraw), ...parameters(store)]),
 };
 
 const current = (store) => store.get(ID) ?? store.get(`${PATH}.name`) ?? "";
@@ -39,6 +31,7 @@ function picker(store, choices, redraw) {
     delete rest.name;
     store.change(PATH, { ...rest, deployment_id: id });
     redraw();
+    document.querySelector(".studio-models :checked")?.focus();
   };
   const parts = [
     element(

@@ -1,6 +1,8 @@
 // Instructions that the model reads when a task calls for them.
 
-import { button, element, findings, group, link, paragraph, quiet, selectField, textField } from "../elements.js";
+import { button, element, findings, group, link, paragraph, quiet, selectField, textField, withChoices } from "../elements.js";
+import { freeName } from "../tools/paths.js";
+import { newSkill, skillEditor } from "../skill-editor.js";
 
 const PATH = "skills";
 
@@ -8,48 +10,52 @@ export const skills = {
   id: "skills",
   title: "Skills",
   paths: [PATH],
-  async render(container, store) {
-    const choices = await store.choices();
-    if (!container.isConnected) return;
-    const redraw = () => {
-      container.replaceChildren();
-      this.render(container, store);
-    };
-    const list = store.get(PATH) ?? [];
-    const add = () => {
-      store.change(PATH, [...list, { type: "dial-prompt", url: "" }]);
+  render: withChoices((store, choices, redraw) => {
+    const own = Object.keys(store.skills);
+    const kept = store.get(PATH) ?? [];
+    const write = () => {
+      const name = freeName("new-skill", own, "-");
+      store.name({ skills: { ...store.skills, [name]: newSkill(name) } });
       redraw();
+      document.querySelector(`[data-skill="${name}"] input`)?.select();
+    };
+    const add = () => {
+      store.change(PATH, [...kept, { type: "dial-prompt", url: "" }]);
+      redraw();
+      document.querySelector(`[data-kept="${kept.length}"] select`)?.focus();
     };
     const installed = choices.skills.map(({ name, description }) => [element("dt", {}, name), element("dd", {}, description)]);
-    container.append(
+    return [
       paragraph("The model is told the name and the purpose of each skill, and reads the whole of it when a task calls for it."),
+      group(
+        "This application alone",
+        ...own.map((name) => skillEditor(store, name, redraw)),
+        ...kept.map((_, index) => keptCard(store, index, redraw)),
+        own.length || kept.length ? "" : quiet("None yet. A skill is a how-to: how you write, how a claim is handled, which form is for what."),
+        element("p", { class: "studio-actions" }, button("Write a skill", write, { class: "workbench-button workbench-primary", "data-write": "" }), button("Add a skill of DIAL", add)),
+        kept.length ? "" : findings(store, PATH, true),
+      ),
       group(
         "Every application has",
         installed.length ? element("dl", { class: "studio-facts" }, ...installed.flat()) : quiet("None are installed."),
-        choices.add.content ? paragraph(link("Write a skill", choices.add.content)) : "",
+        choices.add.content ? paragraph(link("Write one for every application", choices.add.content)) : "",
       ),
-      group(
-        "This application alone",
-        ...list.map((_, index) => card(store, index, redraw)),
-        list.length ? "" : quiet("None. Skills that are kept in DIAL can be added by their paths."),
-        element("p", {}, button("Add a skill of DIAL", add)),
-        list.length ? "" : findings(store, PATH),
-      ),
-    );
-  },
+    ];
+  }),
 };
 
-function card(store, index, redraw) {
+function keptCard(store, index, redraw) {
   const path = `${PATH}[${index}]`;
   const remove = () => {
     const rest = store.get(PATH).filter((_, place) => place !== index);
     store.change(PATH, rest.length ? rest : undefined);
     redraw();
+    document.querySelector("[data-write]")?.focus();
   };
   return element(
     "fieldset",
-    { class: "studio-card" },
-    element("legend", {}, `Skill ${index + 1}`),
+    { class: "studio-card", "data-kept": String(index) },
+    element("legend", {}, `Skill of DIAL ${index + 1}`),
     selectField(store, {
       label: "What it is",
       path: `${path}.type`,
@@ -59,6 +65,6 @@ function card(store, index, redraw) {
       ],
     }),
     textField(store, { label: "Path", path: `${path}.url`, placeholder: "prompts/<bucket>/<path>", empty: "" }),
-    element("p", { class: "studio-actions" }, button("Remove", remove, { "aria-label": `Remove skill ${index + 1}` })),
+    element("p", { class: "studio-actions" }, button("Remove", remove, { "aria-label": `Remove skill of DIAL ${index + 1}` })),
   );
 }

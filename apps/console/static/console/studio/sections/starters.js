@@ -3,6 +3,7 @@
 import { button, element, findings, group, paragraph, quiet, switchField, textField } from "../elements.js";
 
 const PATH = "conversation_starters";
+const LONGEST_BUTTON = 60;
 
 export const starters = {
   id: "starters",
@@ -14,22 +15,25 @@ export const starters = {
       this.render(container, store);
     };
     const list = store.get(`${PATH}.starters`) ?? [];
+    const created = () => container.append(around(store), preview(store));
     container.append(paragraph("Questions that a new conversation offers as buttons."));
     if (!list.length) container.append(quiet("None yet. Three to six show people what the application is good at."));
-    container.append(...list.map((_, index) => row(store, index, list.length, redraw)));
+    // Without any, the first one stands there to be typed.
+    container.append(...(list.length ? list : [null]).map((_, index) => row(store, index, list.length, { redraw, created })));
     const add = () => {
       const next = { title: "", text: "" };
       const before = store.get(PATH);
-      store.change(PATH, { ...(before ?? {}), starters: [...list, next] });
+      store.change(PATH, { ...(before ?? {}), starters: [...(before?.starters ?? []), next] });
       redraw();
-      container.querySelector(`[data-starter="${list.length}"] input`)?.focus();
+      const rows = container.querySelectorAll("[data-starter]");
+      rows[rows.length - 1].querySelector("textarea").focus();
     };
     container.append(element("p", {}, button("Add a starter", add)), findings(store, "starters"));
-    if (list.length) container.append(around(store), preview(store));
+    if (list.length) created();
   },
 };
 
-function row(store, index, count, redraw) {
+function row(store, index, count, { redraw, created }) {
   const path = `${PATH}.starters[${index}]`;
   const remove = () => {
     if (count === 1) store.change(PATH, undefined);
@@ -46,9 +50,8 @@ function row(store, index, count, redraw) {
     "fieldset",
     { class: "studio-card", "data-starter": String(index) },
     element("legend", {}, `Starter ${index + 1}`),
-    textField(store, { label: "Button", path: `${path}.title`, empty: "" }),
-    textField(store, { label: "Question that it asks", path: `${path}.text`, rows: 2, empty: "" }),
-    element(
+    ...texts(store, path, count === 0 && created),
+    count > 0 && element(
       "p",
       { class: "studio-actions" },
       button("Up", () => move(-1), { disabled: index === 0, "aria-label": `Move starter ${index + 1} up` }),
@@ -56,6 +59,23 @@ function row(store, index, count, redraw) {
       button("Remove", remove, { "aria-label": `Remove starter ${index + 1}` }),
     ),
   );
+}
+
+// The question, and the words on its button, which follow it until somebody writes others.
+function texts(store, path, created) {
+  const question = textField(store, { label: "Question that it asks", path: `${path}.text`, rows: 2, empty: "" });
+  const title = textField(store, { label: "Button", path: `${path}.title`, empty: "", help: "The beginning of the question, unless you write something shorter." });
+  const [asked, words] = [question.querySelector("textarea"), title.querySelector("input")];
+  let followed = asked.value.slice(0, LONGEST_BUTTON);
+  asked.addEventListener("input", () => {
+    if (words.value === followed) {
+      words.value = asked.value.slice(0, LONGEST_BUTTON);
+      store.change(`${path}.title`, words.value);
+    }
+    followed = asked.value.slice(0, LONGEST_BUTTON);
+  });
+  if (created) asked.addEventListener("input", created, { once: true });
+  return [question, title];
 }
 
 function around(store) {

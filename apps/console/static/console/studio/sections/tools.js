@@ -2,12 +2,13 @@
 
 import { addBar } from "../tools/sources.js";
 import { card } from "../tools/cards.js";
+import { PLATFORM_PATHS, platformTools } from "../tools/platform.js";
 import { element, findings, numberField, quiet, selectField } from "../elements.js";
 
 export const tools = {
   id: "tools",
   title: "Tools",
-  paths: ["tool_sets", "tool_defaults"],
+  paths: ["tool_sets", "tool_defaults", ...PLATFORM_PATHS],
   async render(container, store, open) {
     const [choices, about] = await Promise.all([store.choices(), cardsOf(store)]);
     if (!container.isConnected) return;
@@ -32,7 +33,7 @@ export const tools = {
         place?.querySelector("summary")?.focus();
       });
     };
-    container.append(findings(store, "tool_sets", true), list, addBar(store, choices, added), defaults(store));
+    container.append(findings(store, "tool_sets", true), list, addBar(store, choices, added), platformTools(store), defaults(store));
   },
 };
 

@@ -14,11 +14,11 @@ export const nameOf = ({ name, template_name: template, type } = {}) => {
 };
 
 // `weather`, or `weather_2` where that is taken.
-export function freeName(wanted, taken) {
+export function freeName(wanted, taken, joint = "_") {
   if (!taken.includes(wanted)) return wanted;
   let number = 2;
-  while (taken.includes(`${wanted}_${number}`)) number += 1;
-  return `${wanted}_${number}`;
+  while (taken.includes(`${wanted}${joint}${number}`)) number += 1;
+  return `${wanted}${joint}${number}`;
 }
 
 export const plainName = (text) => text.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^_+|_+$/g, "").slice(0, 24) || "service";

@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0011_key_versions'),
-        ('catalog', '0012_application_files'),
+        ('catalog', '0014_application_icons_and_draft_skills'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

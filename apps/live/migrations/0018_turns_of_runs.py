@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runs', '0015_searched_runs'),
+        ('runs', '0017_more_doors'),
     ]
 
     operations = [

@@ -1,0 +1,16 @@
+"""The pictures that applications show as their icons."""
+
+from django.db import models
+
+
+class IconImage(models.Model):
+    """A picture under the hash of its content, so that its address can be cached for good."""
+
+    name = models.CharField(max_length=80, primary_key=True, help_text="`<sha-256>.<ending>`")
+    content = models.BinaryField()
+
+    class Meta:
+        app_label = "catalog"
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,101 @@
+"""What the chat page tells of feedback, and takes: a person rates the answers of their conversations."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.db import IntegrityError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from apps.accounts.caller import Caller
+from apps.chat.access import own
+from apps.chat.models import Message
+from apps.chat.views import visitor
+from apps.feedback import ratings
+from apps.feedback.models import Feedback
+from apps.feedback.ratings import RatedAnswer
+
+MOST_ASKED = 200
+"""Answers of one request."""
+LONGEST_TEXT = 100_000
+
+
+class FeedbackForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = Feedback
+        fields = ("rating", "reason", "comment", "shares_transcript")
+
+
+@require_safe
+@never_cache
+def listing(request: HttpRequest) -> JsonResponse:
+    """What the person said of the answers that the address names with `message`."""
+    asked = {found for text in request.GET.getlist("message") if (found := uuid_of(text))}
+    if len(asked) > MOST_ASKED:
+        return JsonResponse({"error": f"message: name at most {MOST_ASKED} answers."}, status=400)
+    rows = Feedback.objects.filter(bucket=visitor(request).bucket, message__in=asked)
+    return JsonResponse({"feedback": {str(row.message): row.told for row in rows}})
+
+
+def uuid_of(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+@require_http_methods(["POST", "DELETE"])
+def rate(request: HttpRequest, message: UUID) -> HttpResponse:
+    """Keep or remove what the person says of an answer. Raises Http404 for one that is not theirs."""
+    caller = visitor(request)
+    if request.method == "DELETE":
+        ratings.remove(caller.bucket, message)
+        return HttpResponse(status=204)
+    answer = find_answer(caller, message)
+    form = FeedbackForm(request.POST, instance=ratings.row_of(caller.bucket, answer))
+    if not form.is_valid():
+        return JsonResponse({"errors": form.errors}, status=400)
+    try:
+        ratings.keep(form.save(commit=False), answer)
+    except IntegrityError:
+        # Another tab has rated it for the first time in this moment.
+        form = FeedbackForm(request.POST, instance=ratings.row_of(caller.bucket, answer))
+        ratings.keep(form.save(commit=False), answer)
+    return JsonResponse({"feedback": form.instance.told})
+
+
+def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
+    """Raises Http404, also once the application is deleted: nobody would read the feedback."""
+    rows = Message.objects.filter(
+        uuid=message, role=Message.Role.ASSISTANT, conversation__in=own(caller)
+    )
+    found = rows.select_related("conversation", "run").first()
+    if found is None or found.conversation.application_id is None:
+        raise Http404("There is no such answer.")
+    number = None if found.run is None else found.run.application_number
+    return RatedAnswer(
+        found.uuid,
+        found.conversation_id,
+        found.run_id,
+        found.conversation.application_id,
+        number or found.usage.get("version"),
+        transcript_of(found),
+    )
+
+
+def transcript_of(answer: Message) -> dict[str, Any]:
+    """The question and the answer as they are now."""
+    before = answer.conversation.messages.filter(pk__lt=answer.pk, role=Message.Role.USER)
+    question = before.last()
+    return {
+        "question": {} if question is None else said_in(question),
+        "answer": said_in(answer),
+    }
+
+
+def said_in(message: Message) -> dict[str, Any]:
+    titles = [one.get("title") or one.get("url") or "" for one in message.attachments]
+    at = message.created_at.isoformat()
+    return {"text": message.text[:LONGEST_TEXT], "files": titles, "at": at}

@@ -1,0 +1,144 @@
+"""The inbox of feedback: what people think of answers, and what was done about it."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.views.decorators.http import require_safe
+
+from apps.console.admin.callers import caller_names
+from apps.console.admin.cells import NOTHING
+from apps.console.admin.feedback_transcripts import shared_feedback
+from apps.console.admin.run_contents import may_read
+from apps.console.admin.theme import Admin
+from apps.console.operated import may_rule, of_seen, seen
+from apps.feedback.models import Feedback
+from apps.live.run_summary import RunSummary
+
+SHOWN_CHARACTERS = 100
+LINK = '<li><a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a></li>'
+
+
+class OfApplication(admin.SimpleListFilter):
+    """Offers applications with feedback that the person sees."""
+
+    title = parameter_name = "application"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        rows = seen(request).filter(feedback__isnull=False).distinct().order_by("title")
+        return list(rows.values_list("slug", "title"))
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Feedback]) -> QuerySet[Feedback]:
+        return queryset if not self.value() else queryset.filter(application__slug=self.value())
+
+
+@admin.register(Feedback)
+class FeedbackAdmin(Admin[Feedback]):
+    list_display = (
+        *("created_at", "application", "version_number", "rating", "reason", "words"),
+        *("has_transcript", "state"),
+    )
+    list_filter = (
+        *(OfApplication, ("application_version", admin.AllValuesFieldListFilter)),
+        *("rating", "reason", "state", ("created_at", admin.DateFieldListFilter)),
+    )
+    list_select_related = ("application",)
+    search_fields = ("=application__slug", "=run", "comment")
+    search_help_text = "Words of a comment, the whole slug of an application, or the id of a run."
+    readonly_fields = (
+        *("application", "application_version", "person", "rating", "reason", "comment"),
+        *("created_at", "updated_at", "actions_of"),
+    )
+    fieldsets = (
+        (None, {"fields": ("state", "note")}),
+        ("What the person said", {"fields": ("rating", "reason", "comment", "actions_of")}),
+        (
+            "About",
+            {
+                "fields": (
+                    *("application", "application_version", "person"),
+                    *("created_at", "updated_at"),
+                )
+            },
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Feedback]:
+        rows: QuerySet[Feedback] = super().get_queryset(request)
+        return rows.filter(of_seen(request, "application__slug"))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        may: bool = super().has_change_permission(request)
+        return may and (obj is None or may_rule(request, obj.application))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        may: bool = super().has_delete_permission(request)
+        return may and (obj is None or may_rule(request, obj.application))
+
+    def get_object(self, request: HttpRequest, *args: Any, **options: Any) -> Feedback | None:
+        found: Feedback | None = super().get_object(request, *args, **options)
+        if found is not None:
+            found.links = [*self.links_of(request, found)]  # type: ignore[attr-defined]
+        return found
+
+    def links_of(self, request: HttpRequest, row: Feedback) -> Iterator[tuple[str, str]]:
+        if row.transcript is not None:
+            yield self.url("transcript", row.pk), "Read the question and the answer"
+        if row.run and RunSummary.objects.filter(of_seen(request), pk=row.run).exists():
+            may_see = request.user.has_perm("runs.view_runsummary")
+            if may_see:
+                yield reverse("admin:runs_runsummary_change", args=[row.run]), "Open the run"
+        if request.user.has_perm("cases.add_case") and may_rule(request, row.application):
+            source = self.source_of_case(request, row)
+            if source:
+                yield f"{reverse('admin:cases_case_add')}?{urlencode(source)}", "Make a case of it"
+
+    def source_of_case(self, request: HttpRequest, row: Feedback) -> dict[str, str]:
+        if row.transcript is not None:
+            return {"feedback": str(row.pk)}
+        return {"run": str(row.run)} if row.run and may_read(request) else {}
+
+    @admin.display(description="version", ordering="application_version")
+    def version_number(self, row: Feedback) -> str:
+        return NOTHING if row.application_version is None else str(row.application_version)
+
+    @admin.display(description="comment")
+    def words(self, row: Feedback) -> str:
+        return Truncator(row.comment).chars(SHOWN_CHARACTERS)
+
+    @admin.display(description="conversation", boolean=True)
+    def has_transcript(self, row: Feedback) -> bool:
+        return row.transcript is not None
+
+    @admin.display(description="person")
+    def person(self, row: Feedback) -> str:
+        return caller_names([row.bucket])[row.bucket]
+
+    @admin.display(description="where it leads")
+    def actions_of(self, row: Any) -> SafeString | str:
+        found = format_html_join("", LINK, row.links)
+        return format_html_join("", "<ul>{}</ul>", [(found,)]) if found else NOTHING
+
+    def get_urls(self) -> list[URLPattern]:
+        transcript = require_safe(self.transcript_view)
+        return [
+            self.viewer_path("<int:number>/transcript/", transcript, "transcript"),
+            *super().get_urls(),
+        ]
+
+    def transcript_view(self, request: HttpRequest, number: int) -> HttpResponse:
+        """What the person sent along. Raises PermissionDenied if they did not, and Http404."""
+        row = shared_feedback(request, str(number))
+        said = row.transcript or {}
+        context = {"row": row, "question": said.get("question"), "answer": said.get("answer")}
+        return self.page(request, "admin/feedback/transcript.html", "Sent along", context)

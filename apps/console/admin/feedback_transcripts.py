@@ -1,0 +1,46 @@
+"""What people sent along with their feedback: read by operators, recorded in the audit, made a case."""
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
+
+from apps.cases.case_messages import LONGEST_TURN
+from apps.cases.from_runs import free_name
+from apps.cases.models import Case
+from apps.console.admin.run_contents import record_contents
+from apps.console.operated import may_rule, of_seen
+from apps.feedback.models import Feedback
+
+
+def shared_feedback(request: HttpRequest, number: str) -> Feedback:
+    """Feedback with a transcript that its person sent along; each reading is recorded.
+
+    Raises PermissionDenied for one without, and Http404.
+    """
+    rows = Feedback.objects.filter(of_seen(request, "application__slug"))
+    rows = rows.select_related("application")
+    found = rows.filter(pk=number).first() if number.isdecimal() and len(number) < 19 else None
+    if found is None:
+        raise Http404
+    is_allowed = found.transcript is not None and request.user.has_perm("feedback.view_feedback")
+    subject = f"feedback {found.pk}"
+    record_contents(request, found.application.slug, found.run, subject, is_allowed=is_allowed)
+    if not is_allowed:
+        raise PermissionDenied
+    return found
+
+
+def case_from_feedback(request: HttpRequest, row: Feedback) -> Case:
+    """A case that is not saved, with the question that was sent along. Raises PermissionDenied."""
+    if not may_rule(request, row.application):
+        raise PermissionDenied
+    question = (row.transcript or {}).get("question", {}).get("text", "")
+    messages.info(
+        request,
+        "Nothing is kept yet. Take out what is private, say what is expected, and save it.",
+    )
+    return Case(
+        application=row.application,
+        name=free_name(row.application, question),
+        messages=[{"role": "user", "text": question[:LONGEST_TURN]}],
+    )

@@ -1,0 +1,100 @@
+"""Feedback for scripts: read, and marked as done. It is the person's own, so nothing else is changed."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import mixins, serializers
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from apps.console.admin.feedback_transcripts import shared_feedback
+from apps.console.operated import may_rule, of_seen
+from apps.console.run_search import text_of, time_of
+from apps.feedback.models import Feedback
+
+NOT_YOURS = "It can be changed by those who edit the application."
+EXACT = {
+    "application": "application__slug",
+    "version": "application_version",
+    "rating": "rating",
+    "reason": "reason",
+    "state": "state",
+}
+SEARCH = [
+    OpenApiParameter("application", OpenApiTypes.STR, description="A slug."),
+    OpenApiParameter("version", OpenApiTypes.INT),
+    OpenApiParameter("rating", OpenApiTypes.STR, enum=Feedback.Rating.values),
+    OpenApiParameter("reason", OpenApiTypes.STR, enum=Feedback.Reason.values),
+    OpenApiParameter("state", OpenApiTypes.STR, enum=Feedback.State.values),
+    OpenApiParameter("since", OpenApiTypes.DATETIME),
+    OpenApiParameter("until", OpenApiTypes.DATETIME),
+]
+
+
+class FeedbackSerializer(serializers.ModelSerializer[Feedback]):
+    application = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+
+    class Meta:
+        model = Feedback
+        fields = (
+            *("id", "application", "application_version", "run", "rating", "reason", "comment"),
+            *("shares_transcript", "state", "note", "created_at", "updated_at"),
+        )
+        read_only_fields = tuple(name for name in fields if name not in ("state", "note"))
+
+
+class SaidSerializer(serializers.Serializer[Any]):
+    text = serializers.CharField()
+    files = serializers.ListField(child=serializers.CharField(), help_text="Their names.")
+    at = serializers.DateTimeField()
+
+
+class TranscriptSerializer(serializers.Serializer[Any]):
+    question = SaidSerializer()
+    answer = SaidSerializer()
+
+
+@extend_schema_view(list=extend_schema(parameters=SEARCH))
+class FeedbackViewSet(
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    mixins.UpdateModelMixin,
+    GenericViewSet[Feedback],
+):
+    queryset = Feedback.objects.select_related("application").order_by("-created_at", "-pk")
+    serializer_class = FeedbackSerializer
+    http_method_names = ["get", "head", "options", "patch"]
+    lookup_value_regex = "[0-9]{1,18}"
+
+    def get_queryset(self) -> QuerySet[Feedback]:
+        return super().get_queryset().filter(of_seen(self.request, "application__slug"))
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        """Raises `ValidationError` for a version or a time that is none."""
+        asked = {name: text_of(self.request.query_params.get(name)) for name in EXACT}
+        wanted: dict[str, Any] = {EXACT[name]: value for name, value in asked.items() if value}
+        try:
+            since, until = (
+                time_of(text_of(self.request.query_params.get(name))) for name in ("since", "until")
+            )
+            rows = queryset.filter(**wanted)
+        except (ValueError, OverflowError) as error:
+            raise ValidationError(str(error)) from error
+        rows = rows if since is None else rows.filter(created_at__gte=since)
+        return rows if until is None else rows.filter(created_at__lt=until)
+
+    def perform_update(self, serializer: Any) -> None:
+        if not may_rule(self.request, serializer.instance.application):
+            self.permission_denied(self.request, NOT_YOURS)
+        serializer.save()
+
+    @extend_schema(responses=TranscriptSerializer)
+    @action(detail=True)
+    def transcript(self, request: Request, pk: str) -> Response:
+        """The question and the answer, if the person sent them along; each reading is in the audit."""
+        return Response(shared_feedback(request, pk).transcript)

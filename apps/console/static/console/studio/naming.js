@@ -1,0 +1,26 @@
+// What people see of the application before they ask it anything: title, description, icon.
+
+import { element, field } from "./elements.js";
+import { iconField } from "./icon.js";
+
+export function naming(store) {
+  const bound = (name, control) => {
+    control.addEventListener("input", () => store.name({ [name]: control.value }));
+    return control;
+  };
+  const title = bound("title", element("input", { value: store.title, maxLength: 200, autocomplete: "off" }));
+  const description = bound("description", element("textarea", { value: store.description, rows: 2 }));
+  return element(
+    "details",
+    { class: "studio-fold" },
+    element("summary", {}, "Title, description and icon"),
+    field(store, { label: "Title", control: title, findingsPath: "(title)" }),
+    field(store, {
+      label: "Description",
+      control: description,
+      findingsPath: "(description)",
+      help: "What people read where applications are listed, and models where it is their tool.",
+    }),
+    iconField(store),
+  );
+}

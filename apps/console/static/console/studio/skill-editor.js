@@ -1,0 +1,112 @@
+// A skill of the application alone: its name, when to read it, its instructions, and files beside it.
+
+import { button, element, field, findings } from "./elements.js";
+import { freeName } from "./tools/paths.js";
+import { readSkill, writeSkill } from "./skill-text.js";
+
+const FILE = "SKILL.md";
+
+export const newSkill = (name) => ({ [FILE]: writeSkill({ name, description: "", rest: [], body: "" }) });
+
+// `redraw` draws the section anew, after a skill or a file has come or gone.
+export function skillEditor(store, name, redraw) {
+  const place = `skills/${name}`;
+  const texts = () => store.skills[name];
+  const set = (changed) => store.name({ skills: { ...store.skills, [name]: changed } });
+  const write = (path, text) => set({ ...texts(), [path]: text });
+  const read = readSkill(texts()[FILE] ?? "");
+  const remove = () => {
+    const { [name]: _, ...others } = store.skills;
+    store.name({ skills: others });
+    redraw();
+    document.querySelector("[data-write]")?.focus();
+  };
+  const rename = (input) => {
+    const next = input.value.trim();
+    if (!next || next === name) return;
+    input.setCustomValidity(next in store.skills ? `There is a skill ${next} already.` : "");
+    if (!input.reportValidity()) return;
+    const text = writeSkill({ ...readSkill(texts()[FILE]), name: next });
+    const entries = Object.entries(store.skills).map(([key, value]) => (key === name ? [next, { ...value, [FILE]: text }] : [key, value]));
+    store.name({ skills: Object.fromEntries(entries) });
+    redraw();
+    document.querySelector(`[data-skill="${CSS.escape(next)}"] textarea`)?.focus();
+  };
+  return element(
+    "fieldset",
+    { class: "studio-card", "data-skill": name },
+    element("legend", {}, `Skill ${name}`),
+    findings(store, place, true),
+    ...(read ? fields(store, place, read, (skill) => write(FILE, writeSkill(skill)), rename) : [asWhole(store, place, texts()[FILE] ?? "", (text) => write(FILE, text))]),
+    ...Object.keys(texts()).filter((path) => path !== FILE).map((path) => fileEditor({ store, place, path, texts, set, redraw })),
+    element("p", { class: "studio-actions" }, ...adders({ store, name, texts, set, redraw }), button("Remove this skill", remove, { "aria-label": `Remove the skill ${name}` })),
+  );
+}
+
+function* fields(store, place, skill, write, rename) {
+  const bound = (key, properties) => {
+    const control = element(properties.rows ? "textarea" : "input", { value: skill[key], autocomplete: "off", ...properties });
+    control.addEventListener("input", () => {
+      skill[key] = control.value;
+      write(skill);
+    });
+    return control;
+  };
+  const name = element("input", { value: skill.name, autocomplete: "off", spellcheck: false, maxLength: 64 });
+  name.addEventListener("change", () => rename(name));
+  yield field(store, { label: "Name", control: name, findingsPath: "", help: "Lower-case letters, digits and hyphens, such as tone-of-voice." });
+  yield field(store, { label: "What it is for, and when to read it", control: bound("description", { rows: 2, maxLength: 1024 }), findingsPath: "" });
+  yield field(store, { label: "Instructions", path: `${place}/${FILE}`, control: bound("body", { rows: 8, placeholder: "Write short sentences …" }), help: "Markdown. The model reads them when a task calls for the skill." });
+}
+
+function asWhole(store, place, text, write) {
+  const control = element("textarea", { value: text, rows: 12, spellcheck: false });
+  control.addEventListener("input", () => write(control.value));
+  return field(store, { label: FILE, path: `${place}/${FILE}`, control, help: "Front matter with name and description between two lines of ---, then the instructions." });
+}
+
+function fileEditor({ store, place, path, texts, set, redraw }) {
+  const input = element("input", { value: path, autocomplete: "off", spellcheck: false });
+  input.addEventListener("change", () => {
+    const next = input.value.trim();
+    if (!next || next === path) return;
+    input.setCustomValidity(next in texts() ? `There is a file ${next} already.` : "");
+    if (!input.reportValidity()) return;
+    set(Object.fromEntries(Object.entries(texts()).map(([key, value]) => [key === path ? next : key, value])));
+    redraw();
+  });
+  const control = element("textarea", { value: texts()[path], rows: 4, spellcheck: false });
+  control.addEventListener("input", () => set({ ...texts(), [path]: control.value }));
+  const remove = () => {
+    const { [path]: _, ...others } = texts();
+    set(others);
+    redraw();
+    document.querySelector("[data-write]")?.focus();
+  };
+  return element(
+    "details",
+    { class: "studio-fold", open: !texts()[path] },
+    element("summary", {}, element("code", {}, path)),
+    field(store, { label: "Path", control: input, findingsPath: "" }),
+    field(store, { label: "Text", path: `${place}/${path}`, control }),
+    element("p", {}, button("Remove this file", remove, { "aria-label": `Remove ${path}` })),
+  );
+}
+
+// A file that is written here, and files of this computer.
+function adders({ store, name, texts, set, redraw }) {
+  const add = () => {
+    const path = freeName("notes", Object.keys(texts()).map((one) => one.replace(/\.md$/, "")));
+    set({ ...texts(), [`${path}.md`]: "" });
+    redraw();
+    document.querySelector(`[data-skill="${CSS.escape(name)}"] details:last-of-type input`)?.select();
+  };
+  const endings = store.data.skill_endings;
+  const picker = element("input", { type: "file", multiple: true, hidden: true, accept: endings.join(",") });
+  picker.addEventListener("change", async () => {
+    const taken = await Promise.all([...picker.files].map(async (file) => [file.name, await file.text()]));
+    set({ ...texts(), ...Object.fromEntries(taken) });
+    redraw();
+  });
+  return [button("Add a file", add), button("Take files from this computer", () => picker.click()), picker];
+}

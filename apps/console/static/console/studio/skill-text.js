@@ -1,0 +1,47 @@
+// A SKILL.md as fields: its name, its description, the other lines of the front matter, its instructions.
+
+const SHAPE = /^---\n(?<head>(?:.*\n)*?)---\n?(?<body>[^]*)$/;
+const LINE = /^(name|description):[ \t]*(.*)$/;
+const PLAIN = /^[A-Za-z0-9][^:#\n"'\\]*$/;
+const RESERVED = /^(?:true|false|null|yes|no|on|off|[\d.+-]+)$/i;
+
+// Null for a text that people have written in another way; it is edited as a whole.
+export function readSkill(text) {
+  const found = SHAPE.exec(text);
+  if (!found) return null;
+  const skill = { name: "", description: "", rest: [], body: found.groups.body.replace(/^\n/, "") };
+  for (const line of found.groups.head.split("\n").slice(0, -1)) {
+    const [, key, written] = LINE.exec(line) ?? [];
+    if (!key) {
+      // What is indented below a description would be cut from it.
+      if (/^\s/.test(line) && !skill.rest.length) return null;
+      skill.rest.push(line);
+      continue;
+    }
+    const value = readText(written.trim());
+    if (value === null) return null;
+    skill[key] = value;
+  }
+  return skill;
+}
+
+function readText(written) {
+  if (!written.startsWith('"')) return /^[|>'[{&*!%@`]/.test(written) || written.includes(" #") ? null : written;
+  try {
+    const value = JSON.parse(written);
+    return typeof value === "string" ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+export function writeSkill({ name, description, rest, body }) {
+  const head = [`name: ${writeText(name)}`, `description: ${writeText(description)}`, ...rest];
+  return `---\n${head.join("\n")}\n---\n\n${body}`;
+}
+
+// In quotes wherever YAML might read something else.
+function writeText(text) {
+  const line = text.replace(/\s*\n\s*/g, " ");
+  return !line || (PLAIN.test(line) && !RESERVED.test(line) && line === line.trim()) ? line : JSON.stringify(line);
+}

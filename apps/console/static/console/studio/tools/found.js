@@ -1,0 +1,117 @@
+// What a source of tools has, to be ticked and added: a server, an OpenAPI document, a curl command.
+
+import { button, element, newId, quiet } from "../elements.js";
+import { freeName, plainName, plural } from "./paths.js";
+import { tickList } from "./server-tools.js";
+import { titleOf } from "./rest-tool.js";
+
+// Of operations that only read, more are not ticked by themselves: each costs tokens.
+const MOST_TICKED = 20;
+
+// Fields of such a form, which belong to no place of the document.
+export function labelled(label, control, help) {
+  control.id ||= newId("source");
+  const about = help && element("p", { class: "studio-help", id: `${control.id}-help` }, help);
+  if (about) control.setAttribute("aria-describedby", about.id);
+  return element("div", { class: "studio-field" }, element("label", { htmlFor: control.id }, label), control, about);
+}
+
+// A secret that there is not yet is typed instead, and made when the draft is saved.
+const withKnownSecret = (written, secrets, typed = "") =>
+  Object.fromEntries(Object.entries(written).map(([key, value]) => [key, value?.$secret && (typed || !secrets.includes(value.$secret)) ? typed : value]));
+
+export const line = (properties = {}) => element("input", { type: "text", autocomplete: "off", spellcheck: false, ...properties });
+
+
+export async function ask(store, name, body) {
+  const response = await store.send(name, body);
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(answer.message ?? "This server cannot be reached, or you are signed out.");
+  return answer;
+}
+
+// `done(toolset)` adds what was chosen, here and below.
+export function serverFound(found, done) {
+  const toolset = { type: "mcp", name: plainName(found.name), mcp_server_info: found.server };
+  const withSignIn = (authorization) => done({ ...toolset, mcp_server_info: { ...found.server, authorization } });
+  if (found.needs_sign_in) {
+    return [
+      element(
+        "p",
+        { class: "studio-actions" },
+        button("Add it: each person signs in", () => withSignIn({ type: "oauth" })),
+        button("Add it: with a token", () => withSignIn({ type: "bearer", token: "" })),
+      ),
+    ];
+  }
+  let chosen = null;
+  const add = button("Add these tools", () => done({ ...toolset, ...(chosen ? { allowed_tools: chosen } : {}) }), { class: "workbench-button workbench-primary" });
+  const list = tickList(found.tools, null, (ticked, names) => {
+    chosen = ticked;
+    add.disabled = !names.length;
+  });
+  return [quiet(found.tools.length ? "Connected." : "Connected. The server offers no tools."), list, element("p", {}, add)];
+}
+
+export function* serviceFound(found, secrets, done) {
+  const name = line({ value: plainName(found.title) });
+  const base = line({ value: found.base_url, placeholder: "https://api.example.com/v1" });
+  let chosen = [];
+  const tools = new Map(found.operations.map((one) => [one.name || `${one.method} ${one.path}`, one]));
+  const add = button(
+    "Add these tools",
+    () => {
+      const toolset = { type: "rest-api", name: plainName(name.value), base_url: base.value.trim() || null };
+      if (found.description) toolset.description = found.description.slice(0, 300);
+      if (found.authorization) toolset.authorization = withKnownSecret(found.authorization.written, secrets);
+      done({ ...toolset, tools: chosen.map((one) => tools.get(one).tool) });
+    },
+    { class: "workbench-button workbench-primary", disabled: true },
+  );
+  const rows = [...tools].map(([key, one]) => ({
+    ...one,
+    name: key,
+    description: `${one.method.toUpperCase()} ${one.path}${one.summary ? `: ${one.summary}` : ""}`,
+  }));
+  yield quiet(`${found.title}: ${plural(found.operations.length, "operation")}. Those that only read are ticked.`);
+  yield* found.notes.map((note) => quiet(note));
+  yield labelled("Name of the toolset", name);
+  yield labelled("Address of the service", base);
+  if (found.authorization?.secret) yield quiet(`The service wants to know who is calling. Type its credential under Settings, or choose a secret there.`);
+  const reading = found.operations.filter(({ method }) => method === "get").length;
+  const ticked = reading <= MOST_TICKED ? rows.filter(({ method }) => method === "get").map(({ name: key }) => key) : [];
+  yield tickList(rows, ticked, (_, ticked) => {
+    chosen = ticked;
+    add.disabled = !ticked.length;
+  });
+  yield element("p", {}, add);
+}
+
+export function* commandFound(store, secrets, found, done) {
+  const { method_url: url, method_type: method } = found.tool.rest_api_method_info;
+  const same = (store.get("tool_sets") ?? []).findIndex(({ type, base_url: base }) => type === "rest-api" && base === found.base_url);
+  yield element("p", {}, element("code", {}, `${method.toUpperCase()} ${found.base_url}${url}`));
+  yield* found.notes.map((note) => quiet(note));
+  const keep = element("input", { type: "checkbox", id: newId("keep"), checked: true });
+  if (found.credential) {
+    yield element("p", {}, keep, " ", element("label", { htmlFor: keep.id }, "Keep its credential as a secret"));
+    yield quiet(`Saving makes the secret; the application only names it. Otherwise it is dropped here.`);
+  }
+  yield element("p", {}, button("Add this tool", () => {
+    const typed = keep.checked ? found.credential : "";
+    const authorization = found.authorization && withKnownSecret(found.authorization.written, secrets, typed);
+    if (same >= 0) return done(intoToolset(store, same, found.tool, authorization));
+    const name = plainName(new URL(found.base_url).hostname.split(".").slice(-2)[0]);
+    done({ type: "rest-api", name, base_url: found.base_url, ...(authorization ? { authorization } : {}), tools: [found.tool] });
+  }, { class: "workbench-button workbench-primary" }));
+}
+
+function intoToolset(store, index, tool, authorization) {
+  const path = `tool_sets[${index}]`;
+  const tools = store.get(`${path}.tools`) ?? [];
+  const told = tool.open_ai_tool.function;
+  told.name = freeName(told.name, tools.map(titleOf));
+  store.change(`${path}.tools`, [...tools, tool]);
+  if (authorization && !store.get(`${path}.authorization`)) store.change(`${path}.authorization`, authorization);
+  return index;
+}

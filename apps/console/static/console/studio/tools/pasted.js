@@ -1,0 +1,86 @@
+// One field for whatever somebody has at hand: an address, a curl command, an OpenAPI document, a SKILL.md.
+
+import { element, newId } from "../elements.js";
+import { ask, commandFound, serverFound, serviceFound } from "./found.js";
+import { askServer } from "./server-tools.js";
+import { freeName } from "./paths.js";
+import { readSkill } from "../skill-text.js";
+
+const ADDRESS = /^https?:\/\/\S+$/i;
+const DOCUMENT = /openapi|swagger|\.(?:json|ya?ml)(?:$|\?)/i;
+
+// `done` is that of the other sources.
+export function pasteField(store, choices, done) {
+  const id = newId("paste");
+  const text = element("textarea", { id, rows: 1, spellcheck: false, autocomplete: "off", class: "studio-paste", placeholder: "https://… or curl …", "aria-describedby": `${id}-help` });
+  const status = element("p", { role: "status", class: "studio-status" });
+  const place = element("div", { class: "studio-inner" });
+  const show = (parts) => place.replaceChildren(...parts);
+  const tell = (said, isBad = false) => {
+    status.textContent = said;
+    status.classList.toggle("studio-error", isBad);
+  };
+  let reading = 0;
+  const read = async () => {
+    const typed = text.value.trim();
+    if (!typed) return;
+    reading += 1;
+    const mine = reading;
+    place.replaceChildren();
+    tell("Reading…");
+    try {
+      const found = await recognized(store, choices, typed, done);
+      if (mine !== reading) return;
+      if (found.parts) show(found.parts);
+      tell(found.said ?? "");
+      if (found.isDone) text.value = "";
+    } catch (error) {
+      if (mine === reading) tell(error.message, true);
+    }
+  };
+  text.addEventListener("paste", () => setTimeout(read));
+  text.addEventListener("keydown", (event) => {
+    // A text of several lines is pasted; Enter is for an address that was typed.
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    void read();
+  });
+  return element(
+    "div",
+    { class: "studio-field" },
+    element("label", { htmlFor: id }, "Paste an address or a text"),
+    text,
+    element("p", { class: "studio-help", id: `${id}-help` }, "The address of an MCP server or of an OpenAPI document, such a document, a curl command, or a SKILL.md. Enter reads it."),
+    status,
+    place,
+  );
+}
+
+// What the text is: `parts` to choose from, or what was `said` of it once it `isDone`.
+async function recognized(store, choices, text, done) {
+  if (text.startsWith("---")) return takeSkill(store, `${text}\n`);
+  if (/^curl\s/.test(text)) return { parts: commandFound(store, choices.secrets, await ask(store, "curl", { text }), done) };
+  if (!ADDRESS.test(text)) return { parts: serviceFound(await ask(store, "openapi", { text }), choices.secrets, done) };
+  const asDocument = async () => ({ parts: serviceFound(await ask(store, "openapi", { url: text }), choices.secrets, done) });
+  const asServer = async () => {
+    const found = await askServer(store, { url: text });
+    return { parts: serverFound(found, done), said: found.message };
+  };
+  const [likely, other] = DOCUMENT.test(text) ? [asDocument, asServer] : [asServer, asDocument];
+  try {
+    return await likely();
+  } catch (error) {
+    // The reason of the likelier guess helps more.
+    return other().catch(() => {
+      throw error;
+    });
+  }
+}
+
+function takeSkill(store, text) {
+  const skill = readSkill(text);
+  if (!skill?.name) throw new Error("The front matter between the two lines of --- has no name; write name: and description: there.");
+  const name = freeName(skill.name, Object.keys(store.skills), "-");
+  store.name({ skills: { ...store.skills, [name]: { "SKILL.md": text } } });
+  return { said: `The skill ${name} was added; it stands under Skills.`, isDone: true };
+}

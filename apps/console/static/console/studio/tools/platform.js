@@ -1,0 +1,91 @@
+// The tools that the platform itself has: a card with a switch for each, and its few settings.
+
+import { element, group, linesField, link, numberField, quiet, selectField, switchField } from "../elements.js";
+
+const of = (name) => `features.${name}`;
+const isEnabled = (value) => Boolean(value?.enabled);
+const isThere = (value) => value !== null && value !== undefined;
+const seconds = (store, path, label, placeholder) => numberField(store, { label, path: of(path), min: 1, step: 1, placeholder });
+
+const approval = (store, path, usual) =>
+  selectField(store, {
+    label: "Approval",
+    path: of(path),
+    options: [["", usual], ["auto", "calls are made at once"], ["confirm", "each call waits for a person"]],
+  });
+
+// `on` is what the manifest gets when the tool is switched on; `settings` are fields that show then.
+const TOOLS = [
+  {
+    name: "web_fetch",
+    label: "Pages of the Web",
+    help: "It reads pages and files of the Web, as far as the installation allows.",
+  },
+  {
+    name: "notes",
+    label: "Notes",
+    help: "It reads and writes the notes of the person or their team.",
+  },
+  {
+    name: "search_conversations",
+    label: "Earlier conversations",
+    help: "It finds what the same person asked this application before.",
+  },
+  {
+    name: "questions",
+    label: "Questions to the person",
+    help: "It asks something, with choices, and waits for the answer.",
+    on: {},
+    isOn: isThere,
+    settings: (store) => [seconds(store, "questions.seconds", "How long it waits, in seconds", "300")],
+  },
+  {
+    name: "todo",
+    label: "A list of what is to be done",
+    help: "It writes one for long tasks; the person sees it ticked.",
+  },
+  {
+    name: "spawn_agent",
+    label: "Helpers",
+    help: "It hands parts of a task to helpers, which work beside each other.",
+    settings: (store) => [
+      linesField(store, { label: "Only these helpers", path: of("spawn_agent.agents"), rows: 2, help: "Names, one a line. Empty: all that are installed." }),
+      seconds(store, "spawn_agent.timeout_seconds", "Time for each, in seconds", "120"),
+    ],
+  },
+  {
+    name: "schedules",
+    label: "Schedules",
+    help: "It sets alarms and schedules tasks for the person, who confirms them.",
+    settings: (store) => [approval(store, "schedules.approval.mode", "each waits for a person (as usual)")],
+  },
+  {
+    name: "representation_tooling",
+    label: "Answers with files",
+    help: "It puts a file or a link beside its answer.",
+    on: {},
+    isOn: isThere,
+  },
+  {
+    name: "summary",
+    label: "End with a summary",
+    help: "A tool whose text ends the answer.",
+  },
+];
+
+export const PLATFORM_PATHS = TOOLS.map(({ name }) => of(name));
+
+export function platformTools(store) {
+  const cards = TOOLS.map(({ name, label, help, on = { enabled: true }, isOn = isEnabled, settings }) =>
+    element(
+      "div",
+      { class: "studio-card", "data-platform": name },
+      switchField(store, { path: of(name), label, help, on, isOn, children: settings && (() => settings(store)) }),
+    ),
+  );
+  return group(
+    "Tools of the platform",
+    quiet("They need no address and no key. More of them are under Predefined above; those that search and write files are under ", link("Files and contexts", "#files"), "."),
+    element("div", { class: "studio-platform" }, ...cards),
+  );
+}

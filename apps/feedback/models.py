@@ -1,0 +1,89 @@
+"""What people think of answers, for those who operate the applications."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils import timezone
+
+LONGEST_COMMENT = 2_000
+LONGEST_NOTE = 2_000
+
+
+class Feedback(models.Model):
+    """What one person, by their `bucket`, thinks of one answer, which is `message`.
+
+    `transcript` is a copy of the question and the answer, kept only as long as the person sends it
+    along. Once the conversation is deleted, neither it nor the copy is known any more.
+    """
+
+    class Rating(models.TextChoices):
+        UP = "up", "good"
+        DOWN = "down", "bad"
+
+    class Reason(models.TextChoices):
+        WRONG = "wrong", "It is wrong"
+        INCOMPLETE = "incomplete", "It is incomplete"
+        NOT_ASKED = "not_asked", "It is not what I asked"
+        SLOW = "slow", "It was too slow"
+        UNSAFE = "unsafe", "It is unsafe"
+        OTHER = "other", "Something else"
+
+    class State(models.TextChoices):
+        NEW = "new", "new"
+        IN_WORK = "in_work", "in work"
+        DONE = "done", "done"
+
+    message = models.UUIDField(editable=False)
+    conversation = models.UUIDField(null=True, editable=False, db_index=True)
+    run = models.UUIDField(null=True, editable=False)
+    application = models.ForeignKey(
+        "catalog.Application", on_delete=models.CASCADE, related_name="feedback", editable=False
+    )
+    application_version = models.PositiveIntegerField("version", null=True, editable=False)
+    bucket = models.CharField("person", max_length=100, editable=False)
+    rating = models.CharField(max_length=4, choices=Rating)
+    reason = models.CharField(max_length=10, choices=Reason, blank=True)
+    comment = models.TextField(max_length=LONGEST_COMMENT, blank=True)
+    shares_transcript = models.BooleanField("conversation sent along", default=False)
+    transcript = models.JSONField(null=True, blank=True, editable=False)
+    state = models.CharField(max_length=7, choices=State, default=State.NEW)
+    note = models.TextField(
+        max_length=LONGEST_NOTE, blank=True, help_text="For operators; the person never reads it."
+    )
+    created_at = models.DateTimeField("from", default=timezone.now, editable=False)
+    updated_at = models.DateTimeField("changed", auto_now=True)
+
+    class Meta:
+        verbose_name = verbose_name_plural = "feedback"
+        ordering = ("-created_at", "-pk")
+        constraints = (
+            models.UniqueConstraint(fields=("message", "bucket"), name="one_feedback_of_a_person"),
+        )
+        indexes = (
+            models.Index(fields=("created_at",), name="feedback_by_age"),
+            models.Index(fields=("bucket",), name="feedback_by_person"),
+            models.Index(
+                fields=("application",),
+                condition=models.Q(state="new", rating="down"),
+                name="feedback_that_is_new_and_bad",
+            ),
+        )
+
+    def __str__(self) -> str:
+        # The admin prints this: the comment is a person's words.
+        return f"feedback {self.pk}"
+
+    def clean(self) -> None:
+        if self.reason and self.rating == self.Rating.UP:
+            raise ValidationError({"reason": "A reason is given for a bad answer only."})
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What its person reads of it."""
+        return {
+            "rating": self.rating,
+            "reason": self.reason,
+            "comment": self.comment,
+            "shares_transcript": self.shares_transcript,
+        }

@@ -1,0 +1,228 @@
+"""Publishing by two people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+
+from apps.accounts.models import AuditEntry
+from apps.catalog.history.actors import Actor, acting
+from apps.catalog.models import Application, ApplicationDraft, Change, PublishingRequest
+from apps.catalog.versions.drafts import (
+    DraftOvertaken,
+    discard_draft,
+    draft_from_version,
+    draft_of,
+    save_draft,
+)
+from apps.catalog.versions.publication import publish, republish, restore
+from apps.catalog.versions.publishing_requests import (
+    SecondPublisherRequired,
+    open_request,
+    request_publishing,
+    send_back,
+    waiting_for,
+)
+from tests.catalog.rows import make_application, make_deployment, make_operator
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def row() -> Application:
+    make_deployment()
+    return make_application(needs_second_publisher=True)
+
+
+@pytest.fixture
+def anna() -> User:
+    return make_operator("anna")
+
+
+@pytest.fixture
+def ben() -> User:
+    return make_operator("ben")
+
+
+def refused(row: Application, user: User | None, **options: Any) -> str:
+    with pytest.raises(SecondPublisherRequired) as error:
+        publish(row, "Now", user=user, **options)
+    return str(error.value.messages[0])
+
+
+def events() -> list[tuple[str, str, str]]:
+    found = AuditEntry.objects.filter(event__startswith="publishing.").order_by("pk")
+    return list(found.values_list("event", "actor", "subject"))
+
+
+def test_what_one_has_changed_another_publishes(row, anna, ben):
+    save_draft(row, {"title": "Tours"}, None, anna)
+
+    unasked = refused(row, ben)
+    request_publishing(row, "Another title", anna)
+    own = refused(row, anna)
+    nobody = refused(row, None)
+    with acting(Actor(ben, Change.Via.ADMIN)):
+        version = publish(row, "Another title", user=ben)
+
+    assert "Nobody has requested publishing" in unasked
+    assert "somebody else has to publish it" in own
+    assert nobody == own
+    assert (version.title, version.author_name) == ("Tours", "ben")
+    assert not PublishingRequest.objects.exists()
+    assert events() == [
+        ("publishing.requested", f"user-{anna.pk}", ""),
+        ("publishing.done", f"user-{ben.pk}", "version 2"),
+    ]
+
+
+def test_nobody_who_changed_the_draft_publishes_it_whoever_was_the_last(row, anna, ben):
+    save_draft(row, {"title": "Tours"}, None, anna)
+    save_draft(row, {"description": "By bus"}, None, ben)
+    request_publishing(row, "Tours", ben)
+
+    assert [refused(row, one) for one in (anna, ben)] == [refused(row, anna)] * 2
+    assert publish(row, "Tours", user=make_operator("carl")).number == 2
+
+
+def test_whoever_only_asked_does_not_publish_either(row, anna, ben):
+    save_draft(row, {"title": "Tours"}, None, anna)
+    request_publishing(row, "Tours", ben)
+
+    assert "somebody else" in refused(row, ben)
+
+
+def test_a_change_withdraws_the_request_and_the_same_texts_do_not(row, anna, ben):
+    save_draft(row, {"title": "Tours"}, None, anna)
+    request_publishing(row, "Tours", anna)
+    save_draft(row, {"title": "Tours"}, None, ben)
+    kept = open_request(draft_of(row))
+    save_draft(row, {"title": "Trips"}, None, anna)
+
+    assert kept is not None
+    assert open_request(draft_of(row)) is None
+    assert "Nobody has requested" in refused(row, ben)
+
+
+def test_another_icon_or_skill_withdraws_the_request_too(row, anna, ben):
+    skills = {
+        "tone": {"SKILL.md": "---\nname: tone\ndescription: How we write.\n---\n\nBe kind.\n"}
+    }
+    for values in ({"icon": "🦊"}, {"skills": skills}):
+        save_draft(row, {"title": "Tours"}, None, anna)
+        request_publishing(row, "Another title", anna)
+        assert open_request(draft_of(row)) is not None
+
+        save_draft(row, values, None, anna)
+
+        assert open_request(draft_of(row)) is None
+        assert "Nobody has requested publishing" in refused(row, ben)
+
+
+def test_a_text_that_changed_behind_the_request_is_not_published(row, anna, ben):
+    save_draft(row, {"title": "Tours"}, None, anna)
+    request_publishing(row, "Tours", anna)
+    ApplicationDraft.objects.update(title="Trips")
+
+    assert "as it is now" in refused(row, ben)
+
+
+def test_a_request_is_sent_back_with_words_which_stay_until_the_next_one(row, anna, ben):
+    save_draft(row, {"title": "Tours"}, None, anna)
+    request_publishing(row, "Tours", anna)
+    with pytest.raises(ValidationError):
+        send_back(row, "  ", ben)
+    send_back(row, "Say where to.", ben)
+    refusal = refused(row, ben)
+    with pytest.raises(ValidationError):
+        send_back(row, "Again", ben)
+    save_draft(row, {"title": "Tours to Rome"}, None, anna)
+    said = PublishingRequest.objects.get().returned_words
+    request_publishing(row, "Rome", anna)
+
+    assert "Nobody has requested" in refusal
+    assert said == "Say where to."
+    assert PublishingRequest.objects.get().returned_words == ""
+    assert publish(row, "Rome", user=ben).title == "Tours to Rome"
+
+
+def test_a_draft_that_was_saved_meanwhile_is_not_requested(row, anna, ben):
+    seen = save_draft(row, {"title": "Tours"}, None, anna).version
+    save_draft(row, {"title": "Trips"}, None, ben)
+
+    with pytest.raises(DraftOvertaken):
+        request_publishing(row, "Tours", anna, seen=seen)
+
+
+def test_a_request_ends_with_its_draft(row, anna):
+    save_draft(row, {"title": "Tours"}, None, anna)
+    request_publishing(row, "Tours", anna)
+    discard_draft(row)
+
+    assert not PublishingRequest.objects.exists()
+
+
+def test_content_and_earlier_versions_come_back_by_two_people_as_well(row, anna, ben):
+    save_draft(row, {"title": "Tours"}, None, anna)
+    request_publishing(row, "Tours", anna)
+    publish(row, "Tours", user=ben)
+
+    for act in (
+        lambda: republish(row, "Content", user=ben),
+        lambda: restore(row, 1, "x", user=ben),
+    ):
+        with pytest.raises(SecondPublisherRequired):
+            act()
+    request_publishing(row, "The content of now", anna)
+    again = publish(row, "The content of now", user=ben)
+    draft = draft_from_version(row, row.versions.get(number=1), anna)
+    request_publishing(row, "As it was", anna)
+    back = publish(row, "As it was", user=ben)
+
+    assert (again.number, again.title) == (3, "Tours")
+    assert (draft.based_on, back.number, back.title) == (3, 4, "Travel")
+
+
+def test_no_save_goes_around_it(row):
+    row.title = "Tours"
+    with pytest.raises(SecondPublisherRequired):
+        row.save()
+
+    row = Application.objects.get()
+    row.is_public = True
+    row.save()
+    assert (row.title, row.live_number) == ("Travel", 1)
+
+
+def test_a_setting_makes_it_the_rule_of_all(anna, ben, settings):
+    make_deployment()
+    row = make_application()
+    settings.REQUIRE_SECOND_PUBLISHER = True
+    save_draft(row, {"title": "Tours"}, None, anna)
+
+    refusal = refused(row, anna)
+    request_publishing(row, "Tours", anna)
+
+    assert "Two people publish" in refusal
+    assert publish(row, "Tours", user=ben).number == 2
+
+
+def test_superusers_are_no_exception(row):
+    chief = make_operator("chief")
+    save_draft(row, {"title": "Tours"}, None, chief)
+    request_publishing(row, "Tours", chief)
+
+    assert "somebody else" in refused(row, chief)
+
+
+def test_requests_wait_for_those_who_can_answer_them(row, anna, ben):
+    save_draft(row, {"title": "Tours"}, None, anna)
+    request_publishing(row, "Tours", anna)
+    waiting = [PublishingRequest.objects.filter(waiting_for(one)).count() for one in (anna, ben)]
+    send_back(row, "No", ben)
+
+    assert waiting == [0, 1]
+    assert not PublishingRequest.objects.filter(waiting_for(ben)).exists()

@@ -1,0 +1,164 @@
+"""Drafts take over what went live after they were begun."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from apps.catalog.models import Application, ApplicationDraft, PublishingRequest
+from apps.catalog.versions.drafts import DraftOvertaken, draft_of, save_draft
+from apps.catalog.versions.publication import DraftOutdated, publish
+from apps.catalog.versions.publishing_requests import request_publishing
+from apps.catalog.versions.rebase import ConflictsOpen, take_over_live
+from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+
+pytestmark = pytest.mark.django_db
+
+PROMPT = "manifest.orchestrator.system_prompt.content"
+
+
+def prompted(content: str, **rest: Any) -> dict[str, Any]:
+    prompt = {"type": "custom", "content": content, "variables": {}}
+    model = {"deployment_id": "demo-model"}
+    return manifest_with(orchestrator={"deployment": model, "system_prompt": prompt, **rest})
+
+
+@pytest.fixture
+def row() -> Application:
+    make_deployment()
+    return make_application(manifest=prompted("You help.", max_iterations=3))
+
+
+def go_live(row: Application, **values: Any) -> None:
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.save()
+
+
+def state_of_draft(row: Application) -> tuple[Any, ...]:
+    found = ApplicationDraft.objects.get(application=row)
+    return found.title, found.manifest, found.based_on, found.version
+
+
+def test_what_only_one_side_changed_is_merged(row):
+    save_draft(row, {"title": "Tours"}, None, make_operator("anna"))
+    sold = prompted("You sell.", max_iterations=3)
+    go_live(row, manifest=sold, description="By bus", icon="🚌")
+    with pytest.raises(DraftOutdated):
+        publish(row, "Mine")
+
+    draft = take_over_live(row, {}, make_operator("ben"), seen=1, live=2)
+    version = publish(row, "Both")
+
+    merged = draft.title, draft.description, draft.icon, draft.based_on
+    assert merged == ("Tours", "By bus", "🚌", 2)
+    assert (version.title, version.icon, version.document) == ("Tours", "🚌", sold)
+
+
+def test_what_both_changed_needs_a_choice_for_each_place(row):
+    save_draft(
+        row, {"title": "Tours", "manifest": prompted("You plan.", max_iterations=3)}, None, None
+    )
+    go_live(row, title="Trips", manifest=prompted("You sell.", max_iterations=9))
+    before = state_of_draft(row)
+
+    with pytest.raises(ConflictsOpen) as none:
+        take_over_live(row, {}, None)
+    with pytest.raises(ConflictsOpen) as some:
+        take_over_live(row, {"title": "mine", PROMPT: "neither"}, None)
+    kept = state_of_draft(row)
+    draft = take_over_live(row, {"title": "mine", PROMPT: "theirs"}, None)
+
+    found = [(one.path, one.base, one.mine, one.theirs) for one in none.value.clashes]
+    assert found == [
+        ("title", "Travel", "Tours", "Trips"),
+        (PROMPT, "You help.", "You plan.", "You sell."),
+    ]
+    assert [one.path for one in some.value.clashes] == [PROMPT]
+    assert kept == before
+    assert (draft.title, draft.manifest) == ("Tours", prompted("You sell.", max_iterations=9))
+
+
+def test_two_operators_at_one_draft_lose_nothing(row):
+    anna, ben = make_operator("anna"), make_operator("ben")
+    seen = save_draft(row, {"title": "Tours"}, None, anna).version
+    go_live(row, description="By bus")
+    save_draft(row, {"manifest": prompted("You plan.", max_iterations=3)}, seen, ben)
+
+    with pytest.raises(DraftOvertaken):
+        take_over_live(row, {}, anna, seen=seen)
+    draft = take_over_live(row, {}, anna, seen=seen + 1)
+
+    assert (draft.title, draft.description) == ("Tours", "By bus")
+    assert draft.manifest == prompted("You plan.", max_iterations=3)
+    assert {user.username for user in draft.editors.all()} == {"anna", "ben"}
+
+
+def test_what_went_live_after_the_choices_is_looked_at_first(row):
+    save_draft(row, {"title": "Tours"}, None, None)
+    go_live(row, description="By bus")
+    go_live(row, description="By train")
+
+    with pytest.raises(ValidationError, match="Version 3 went live meanwhile"):
+        take_over_live(row, {}, None, live=2)
+
+    assert state_of_draft(row)[2] == 1
+
+
+def test_a_draft_of_what_is_live_stays_as_it_is(row):
+    save_draft(row, {"title": "Tours"}, None, None)
+    before = state_of_draft(row)
+
+    take_over_live(row, {}, None)
+
+    assert state_of_draft(row) == before
+    ApplicationDraft.objects.all().delete()
+    assert take_over_live(row, {}, None).pk is None
+
+
+def test_without_the_version_that_it_began_with_all_that_differs_is_a_choice(row):
+    save_draft(row, {"title": "Tours"}, None, None)
+    go_live(row, description="By bus")
+    ApplicationDraft.objects.update(based_on=7)
+
+    with pytest.raises(ConflictsOpen) as error:
+        take_over_live(row, {}, None)
+
+    assert [one.path for one in error.value.clashes] == ["title", "description"]
+
+
+def test_credentials_come_along_masked_or_by_their_secrets(row):
+    tool = {
+        "type": "mcp",
+        "name": "files",
+        "mcp_server_info": {"url": "https://files.example/mcp", "headers": {"Authorization": "k1"}},
+    }
+    save_draft(row, {"manifest": {**prompted("You help.", max_iterations=3), "tool_sets": [tool]}},
+               None, make_operator())  # fmt: skip
+    stored = draft_of(row).manifest["tool_sets"]
+    go_live(row, description="By bus")
+
+    draft = take_over_live(row, {}, make_operator("ben"))
+
+    assert (draft.description, draft.manifest["tool_sets"]) == ("By bus", stored)
+
+
+def test_taking_over_withdraws_the_request_and_counts_as_a_change():
+    make_deployment()
+    row = make_application(needs_second_publisher=True)
+    anna, ben, carl = map(make_operator, ("anna", "ben", "carl"))
+    save_draft(row, {"title": "Tours"}, None, anna)
+    Application.objects.filter(pk=row.pk).update(needs_second_publisher=False)
+    go_live(Application.objects.get(), description="By bus")
+    Application.objects.filter(pk=row.pk).update(needs_second_publisher=True)
+    request_publishing(row, "Tours", anna)
+
+    take_over_live(row, {}, ben)
+
+    assert not PublishingRequest.objects.exists()
+    request_publishing(row, "Tours", anna)
+    with pytest.raises(ValidationError, match="somebody else has to publish"):
+        publish(row, "Tours", user=ben)
+    assert publish(row, "Tours", user=carl).description == "By bus"
