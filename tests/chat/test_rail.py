@@ -11,10 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.accounts.caller import Caller
+from apps.catalog.icons.tiles import colour_of
 from apps.chat.arrangement import UNDO, erase_deleted
 from apps.chat.models import Conversation, Folder, Message, PinnedApplication
 from apps.chat.rail import MOST_CHANGED, PAGE, RailNews
-from apps.catalog.icons.tiles import colour_of
 from apps.live.models import Run
 from tests.chat.test_views import add_application, add_conversation, visiting
 
@@ -85,8 +85,8 @@ def test_a_row_says_where_it_is_and_of_which_application():
         "state": "done",
         "address": f"/chat/{conversation.application.slug}/{conversation.pk}/",  # type: ignore[union-attr]
         "application": {
-            **{"title": "Big travel", "ended": False},
-            **{"letters": "Bt", "tile": colour, "emoji": "", "icon": ""},
+            "title": "Big travel", "ended": False,
+            "letters": "Bt", "tile": colour, "emoji": "", "icon": "",
         },
         "folder": None,
         "pinned": False,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from apps.catalog.icons.values import COLOURS
 from apps.catalog.icons.tiles import colour_of, letters_of
+from apps.catalog.icons.values import COLOURS
 from tests.fork_server import ROOT
 
 
