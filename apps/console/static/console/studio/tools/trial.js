@@ -11,7 +11,7 @@ export function openTrial(store, index, title) {
     "dialog",
     { class: "studio-dialog", "aria-labelledby": id },
     element(
-      "header",
+      "div",
       { class: "studio-actions" },
       element("h2", { id }, `Try ${title}`),
       element("span", { class: "studio-gap" }),
