@@ -18,6 +18,7 @@ from apps.accounts.addresses import address_of
 from apps.accounts.buckets import bucket_of
 from apps.catalog.application_files.managed import known_problems
 from apps.catalog.application_files.models import managed_directory_of
+from apps.catalog.application_files.parts import save_skills
 from apps.catalog.application_files.starts import example_named
 from apps.catalog.grants import audit_grants, grants_of
 from apps.catalog.history.recorder import update_rows
@@ -153,9 +154,15 @@ class ApplicationAdmin(
         if form.is_draft:
             keep_draft(obj, form, request.user)
             return
+        if not form.cleaned_data.get("seen_draft"):
+            super().save_model(request, obj, form, change)
+            return
+        # The skills of the draft are not in the form, and go live with the rest of it.
+        obj.own_skills = skills = stored_draft(obj).skills
         super().save_model(request, obj, form, change)
-        if form.cleaned_data.get("seen_draft"):
-            discard_draft(obj)
+        if skills is not None:
+            save_skills(obj, skills)
+        discard_draft(obj)
 
     def save_related(
         self, request: HttpRequest, form: ModelForm[Application], formsets: Any, change: bool

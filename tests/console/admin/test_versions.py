@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.accounts.models import AuditEntry
+from apps.catalog.application_files.own_skills import skills_of
 from apps.catalog.models import Application, ContentItem, Grant, Role
 from apps.catalog.versions.content_changes import ContentChange, pending_content
 from apps.catalog.versions.drafts import save_draft
@@ -164,6 +165,19 @@ def test_the_form_shows_and_saves_the_draft_or_publishes_it(client):
     assert "Somebody saved a draft of this application" in late
     assert (shown["title"].value(), shown["seen_draft"].value()) == ("Tours", 1)
     assert (row.title, row.live_number, hasattr(row, "draft")) == ("Tours", 2, False)
+
+
+def test_the_skills_of_a_draft_go_live_with_the_form(client):
+    row = make_application()
+    skill = {"tone": {"SKILL.md": "---\nname: tone\ndescription: How to speak.\n---\nBe kind.\n"}}
+    draft = save_draft(row, {"title": "Tours", "skills": skill}, 0, None)
+    row.refresh_from_db()
+
+    values = {"seen_draft": str(draft.version), "seen_version": str(row.version)}
+    client.post(f"{LIST}{row.pk}/change/", {**typed(row, title="Tours"), **values})
+
+    row.refresh_from_db()
+    assert (row.title, skills_of(row.pk), hasattr(row, "draft")) == ("Tours", skill, False)
 
 
 def test_an_editor_who_may_not_publish_saves_drafts(client):
