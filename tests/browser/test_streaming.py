@@ -73,6 +73,6 @@ def test_a_word_is_parsed_alone_however_long_the_answer_is(
 
     assert found[100_000] <= max(found[1_000], 400), found
     socket.end()
-    expect(chat.get_by_role("button", name="Copy", exact=True).last).to_be_visible()
+    expect(chat.get_by_role("button", name="Copy as Markdown").last).to_be_visible()
     text = chat.locator("chat-answer .answer-text").inner_text()
     assert text.count("mark100000x2") == text.count("mark1000x0") == 1

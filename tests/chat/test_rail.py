@@ -85,8 +85,12 @@ def test_a_row_says_where_it_is_and_of_which_application():
         "state": "done",
         "address": f"/chat/{conversation.application.slug}/{conversation.pk}/",  # type: ignore[union-attr]
         "application": {
-            "title": "Big travel", "ended": False,
-            "letters": "Bt", "tile": colour, "emoji": "", "icon": "",
+            "title": "Big travel",
+            "ended": False,
+            "letters": "Bt",
+            "tile": colour,
+            "emoji": "",
+            "icon": "",
         },
         "folder": None,
         "pinned": False,

@@ -4,7 +4,12 @@ from typing import Any
 
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.utils import (
+    OpenApiParameter,
+    extend_schema,
+    extend_schema_serializer,
+    extend_schema_view,
+)
 from rest_framework import mixins, serializers
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
@@ -36,6 +41,7 @@ SEARCH = [
 ]
 
 
+@extend_schema_serializer(component_name="GivenFeedback")  # the section is called "feedback"
 class FeedbackSerializer(serializers.ModelSerializer[Feedback]):
     application = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
 

@@ -94,8 +94,6 @@ export class ChatComposer extends LitElement {
   }
 
   firstUpdated() {
-    this.text = this.drafts?.read(this.draftKey) ?? "";
-    this.uploads?.giveBack(this.#files.read());
     this.uploads?.addEventListener("change", () => {
       this.#files.keep(this.uploads?.items ?? []);
       if (!this.uploads?.items.some(({ id }) => id === this.pasted?.id)) this.pasted = null;
