@@ -31,6 +31,7 @@ def test_the_place_is_seen_with_the_question_and_so_is_what_the_model_saw(page: 
 
     expect(page.locator(".question-place")).to_have_text("Orders: order 4711")
     assert barriers(page) == []
+    page.locator("details.figures > summary").press("Enter")
     link = page.get_by_role("link", name="What the model saw")
     with page.expect_popup() as opened:
         link.press("Enter")
