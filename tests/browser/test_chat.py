@@ -332,7 +332,7 @@ def test_a_lost_connection_is_told_and_what_was_missed_arrives_once(
     expect(chat.locator(".step-title")).to_have_text("Counting")
     opened = [frame for frame in socket.received if frame["type"] == "open"]
     wanted = {"type": "open", "conversation": socket.conversation, "after": 4, "application": SLUG}
-    assert opened == [wanted]
+    assert opened == [{**wanted, "window": False}]
     assert socket.asked() == ["Count"]
 
 
@@ -997,7 +997,7 @@ def test_what_is_switched_off_leaves_no_trace(chat: Page, socket: ScriptedSocket
     socket.write("Because.")
     socket.end(usage=None, seconds=None)
 
-    expect(chat.locator(".answer-foot")).to_have_text(
+    expect(chat.locator(".answer-foot .figures")).to_have_text(
         "Why this answer:Details What the model saw (a new tab)"
     )
     expect(chat.locator(".step-time")).to_have_count(0)

@@ -47,5 +47,5 @@ def test_a_skill_that_was_just_written_is_read_with_its_file(admin_page: Page) -
     stages = page.get_by_text("Reading Skill: price-list")
     expect(stages).to_have_count(2)
     stages.last.click()
-    expect(page.get_by_text("file_path:").last).to_be_visible()
+    expect(page.get_by_text("file_path").last).to_be_visible()
     assert barriers(page) == []
