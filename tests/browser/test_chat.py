@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import barriers
-from tests.browser.scripted import ScriptedSocket
+from tests.browser.scripted import ScriptedSocket, send
 from tests.browser.serving import Site
 
 SLUG = "page-tests"
@@ -184,6 +184,13 @@ def test_the_address_and_the_title_become_those_of_the_conversation(
 
     expect(chat).to_have_url(f"{ADDRESS}{socket.conversation}/")
     expect(chat).to_have_title("A conversation · Page tests")
+    row = {
+        "id": socket.conversation, "title": "A conversation", "state": "done",
+        "updated_at": "2026-01-05T10:00:00+00:00", "folder": None,
+        "address": f"{ADDRESS}{socket.conversation}/", "pinned": False, "archived": False,
+        "application": {"title": "Page tests", "ended": False, "letters": "Pt", "tile": 1},
+    }
+    send(socket.viewers[0], type="list.changed", conversations=[row], deleted=[], is_whole=True)
     entry = chat.get_by_role("link", name="A conversation")
     expect(entry).to_have_attribute("aria-current", "page")
 
@@ -765,11 +772,11 @@ def test_everything_can_be_done_with_the_keyboard(chat: Page, socket: ScriptedSo
 
     reached = []
     chat.keyboard.press("Shift+Tab")
-    for _ in range(8):
+    for _ in range(10):
         reached.append(chat.evaluate("document.activeElement.innerText.trim().split('\\n')[0]"))
         chat.keyboard.press("Shift+Tab")
     # The buttons below a turn are one stop, and have no text.
-    foot = ["Why this answer:", ""]
+    foot = ["Why this answer:", "Bad answer", "Good answer", ""]
     assert reached == ["Attach files", *foot, "print(1)", "Copy", "Download", "A step", ""]
     chat.locator(".steps summary").focus()
     chat.keyboard.press("Enter")

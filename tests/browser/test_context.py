@@ -43,7 +43,7 @@ def application(site: Site) -> None:
 
 
 def ask(page: Page, text: str, answers: int) -> None:
-    page.get_by_label("Question").fill(text)
+    page.get_by_label("Your question").fill(text)
     page.keyboard.press("Enter")
     expect(page.locator(".answer-foot")).to_have_count(answers)
 
@@ -113,7 +113,7 @@ def test_a_result_that_the_model_reads_no_more_is_faded_and_told_in_words(
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 740})
     page.goto(f"/chat/{SLUG}/")
-    page.get_by_label("Question").fill("What is the weather in Oslo?")
+    page.get_by_label("Your question").fill("What is the weather in Oslo?")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Sending…")).to_have_count(0)
     expect(page.locator(".question-text")).to_have_count(1)

@@ -125,6 +125,6 @@ def watch_the_demo_read_it(page: Page) -> None:
 
     answer = page.locator("chat-answer").last
     expect(answer.locator(".answer-foot")).to_be_visible(timeout=ANSWERED_WITHIN)
-    stages = answer.get_by_text("Reading Skill: harbour-letters")
+    stages = answer.locator(".step-title", has_text="Reading Skill: harbour-letters")
     expect(stages).to_have_count(2)
     expect(answer).to_contain_text("berth 7 is yours.")

@@ -44,7 +44,7 @@ def test_a_skill_that_was_just_written_is_read_with_its_file(admin_page: Page) -
 
     assert "Use the rates of the year." in said
     assert "boat,90" in said
-    stages = page.get_by_text("Reading Skill: price-list")
+    stages = page.locator(".step-title", has_text="Reading Skill: price-list")
     expect(stages).to_have_count(2)
     stages.last.click()
     expect(page.get_by_text("file_path").last).to_be_visible()
