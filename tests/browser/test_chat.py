@@ -339,7 +339,7 @@ def test_a_lost_connection_is_told_and_what_was_missed_arrives_once(
     expect(chat.locator(".step-title")).to_have_text("Counting")
     opened = [frame for frame in socket.received if frame["type"] == "open"]
     wanted = {"type": "open", "conversation": socket.conversation, "after": 4, "application": SLUG}
-    assert opened == [{**wanted, "window": False}]
+    assert opened == [wanted]
     assert socket.asked() == ["Count"]
 
 

@@ -65,7 +65,7 @@ def test_the_end_is_shown_first_and_scrolling_up_brings_what_was_before(
 ) -> None:
     page = admin_page
     frames: list[str | bytes] = []
-    page.on("websocket", lambda one: one.on("framereceived", frames.append))
+    page.on("websocket", lambda one: one.on("framereceived", lambda said: frames.append(said)))
     page.goto(conversation)
     expect(page.get_by_text("Question number 1499", exact=True)).to_be_in_viewport()
     received = len(frames)

@@ -129,7 +129,9 @@ export class Session extends EventTarget {
   get sendingToQueue() {
     const { turns } = this.conversation;
     const sending = this.#pending ? [this.#pending, ...this.#later] : [];
-    return sending.filter(({ id }) => turns.every((turn) => turn.id !== id)).map(({ text }) => text || "Files");
+    // What is answered again stands among the turns, and is never queued.
+    const added = sending.filter(({ id, again }) => !again && turns.every((turn) => turn.id !== id));
+    return added.map(({ text }) => text || "Files");
   }
 
   /**
@@ -186,7 +188,7 @@ export class Session extends EventTarget {
   #openAfter(after) {
     this.#openedAfter = after;
     const { application } = this;
-    const how = { after, window: after === 0 };
+    const how = after ? { after } : { after, window: true };
     return this.#connection.send({ type: "open", conversation: this.conversation.id, application, ...how });
   }
 
@@ -365,8 +367,8 @@ export class Session extends EventTarget {
     if (!turns || conversation.last) return;
     conversation.insert(turns);
     conversation.last = after ?? 0;
-    const sent = this.#pending?.id;
-    if (turns.some(({ run }) => run === sent)) this.#confirm();
+    const pending = this.#pending;
+    if (pending && turns.some((turn) => answers(turn, pending))) this.#confirm();
   }
 
   /** @param {Event} event */
@@ -439,6 +441,11 @@ export class Session extends EventTarget {
   #tell(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
+}
+
+/** Whether a turn that is over is that of what was asked here. @param {WholeTurn} turn @param {Asked} asked */
+function answers({ run, events }, asked) {
+  return run === asked.id || events.some((event) => event.type === "message.added" && isOf(event.message, asked));
 }
 
 /** Whether the stored question is the one that was asked here. @param {StoredMessage} message @param {Asked} asked */
