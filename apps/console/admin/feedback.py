@@ -26,7 +26,7 @@ SHOWN_CHARACTERS = 100
 LINK = '<li><a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a></li>'
 
 
-class OfApplication(admin.SimpleListFilter):
+class FeedbackOfApplication(admin.SimpleListFilter):
     """Offers applications with feedback that the person sees."""
 
     title = parameter_name = "application"
@@ -46,7 +46,7 @@ class FeedbackAdmin(Admin[Feedback]):
         *("has_transcript", "state"),
     )
     list_filter = (
-        *(OfApplication, ("application_version", admin.AllValuesFieldListFilter)),
+        *(FeedbackOfApplication, ("application_version", admin.AllValuesFieldListFilter)),
         *("rating", "reason", "state", ("created_at", admin.DateFieldListFilter)),
     )
     list_select_related = ("application",)
