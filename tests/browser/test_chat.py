@@ -185,9 +185,14 @@ def test_the_address_and_the_title_become_those_of_the_conversation(
     expect(chat).to_have_url(f"{ADDRESS}{socket.conversation}/")
     expect(chat).to_have_title("A conversation · Page tests")
     row = {
-        "id": socket.conversation, "title": "A conversation", "state": "done",
-        "updated_at": "2026-01-05T10:00:00+00:00", "folder": None,
-        "address": f"{ADDRESS}{socket.conversation}/", "pinned": False, "archived": False,
+        "id": socket.conversation,
+        "title": "A conversation",
+        "state": "done",
+        "updated_at": "2026-01-05T10:00:00+00:00",
+        "folder": None,
+        "address": f"{ADDRESS}{socket.conversation}/",
+        "pinned": False,
+        "archived": False,
         "application": {"title": "Page tests", "ended": False, "letters": "Pt", "tile": 1},
     }
     send(socket.viewers[0], type="list.changed", conversations=[row], deleted=[], is_whole=True)
