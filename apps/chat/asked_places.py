@@ -2,7 +2,16 @@
 
 from dataclasses import dataclass
 
-from apps.chat.branches import ASSISTANT, USER, find_message, outline, write_parents
+from apps.chat.branches import (
+    ASSISTANT,
+    USER,
+    OutlineRow,
+    Tree,
+    end_of_path,
+    find_message,
+    outline,
+    write_parents,
+)
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message
 from apps.errors import Refused
@@ -23,20 +32,26 @@ class AskedPlace:
 
 def place_of(conversation: Conversation, ask: Ask) -> AskedPlace:
     """Raises `Refused`."""
-    found = outline(conversation)
-    end = found.end(conversation.leaf_id)
-    if ask.is_branching:
-        write_parents(found)
     if ask.again is not None:
-        question = find_message(found, ask.again, USER)
+        question = find_message(branching(conversation), ask.again, USER)
         return AskedPlace(again=Message.objects.get(pk=question.pk), is_branch=True)
     if ask.edits is not None:
+        found = branching(conversation)
         parent = found.parents[find_message(found, ask.edits, USER).pk]
         return AskedPlace(parent, is_root=parent is None, is_branch=True)
     if ask.continues is not None:
+        found = branching(conversation)
         answer = find_message(found, ask.continues, ASSISTANT)
-        if answer.pk != end or answer.finish_reason != "length":
+        if answer.pk != found.end(conversation.leaf_id) or answer.finish_reason != "length":
             raise Refused(
                 "not_cut", "Only the last answer can go on, if it was cut. Ask a question instead."
             )
-    return AskedPlace(end)
+        return AskedPlace(answer.pk)
+    return AskedPlace(end_of_path(conversation))
+
+
+def branching(conversation: Conversation) -> Tree[OutlineRow]:
+    """The tree, in which another branch is about to begin."""
+    found = outline(conversation)
+    write_parents(found)
+    return found

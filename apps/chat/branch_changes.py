@@ -6,7 +6,15 @@ from django.db import transaction
 
 from apps.accounts.caller import Caller
 from apps.chat.access import find, lock
-from apps.chat.branches import ASSISTANT, USER, Tree, find_message, outline, write_parents
+from apps.chat.branches import (
+    ASSISTANT,
+    USER,
+    OutlineRow,
+    Tree,
+    find_message,
+    outline,
+    write_parents,
+)
 from apps.chat.frames import BranchFrame, BranchSwitch
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
@@ -41,7 +49,7 @@ def show(conversation: Conversation, leaf: int | None) -> None:
     Conversation.objects.filter(pk=conversation.pk).update(leaf=leaf)
 
 
-def delete_turn(conversation: Conversation, found: Tree, question: Message) -> None:
+def delete_turn(conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow) -> None:
     """Delete a question and its answers for good; the questions after them follow what was before."""
     turn = turn_of(found, question)
     gone = {row.pk for row in turn}
@@ -64,7 +72,7 @@ def delete_turn(conversation: Conversation, found: Tree, question: Message) -> N
         show(conversation, end)
 
 
-def turn_of(found: Tree, question: Message) -> list[Message]:
+def turn_of(found: Tree[OutlineRow], question: OutlineRow) -> list[OutlineRow]:
     """The question, its answers, and what continues these."""
     turn, keys = [question], {question.pk}
     for row in found.messages:

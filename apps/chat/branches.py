@@ -1,31 +1,51 @@
 """The tree of a conversation's messages: which path of it is shown, and what stands beside the path."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from apps.chat.models import Conversation, Message
 from apps.errors import Refused
-from apps.live import journal, leases
 from apps.live.events import BranchesChanged, NumberedEvent, StreamEvent
 
 USER, ASSISTANT = Message.Role.USER, Message.Role.ASSISTANT
+AT_ONCE = 500
+"""Rows of one statement."""
+
+
+class OutlineRow(NamedTuple):
+    """A message without what was said; a model takes four times as long to read."""
+
+    pk: int
+    parent_id: int | None
+    run_id: UUID | None
+    role: str
+    uuid: UUID
+    sender: dict[str, Any] | None
+    finish_reason: str
+
+
+MessageRow = Message | OutlineRow
+Row = TypeVar("Row", Message, OutlineRow)
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Generic[Row]):
     """Questions and answers in the order in which they were stored, and the message before each.
 
     A message is stored after the one before it, so a path is in the order of the primary keys too.
     """
 
-    messages: Sequence[Message]
+    messages: Sequence[Row]
     parents: dict[int, int | None]
+    followers: dict[int | None, list[Row]]
+    """By the message before, None for what begins the conversation."""
 
     @classmethod
-    def of(cls, messages: Iterable[Message]) -> "Tree":
+    def of(cls, messages: Iterable[Row]) -> "Tree[Row]":
         rows = sorted(messages, key=lambda row: row.pk)
         parents: dict[int, int | None] = {}
         before: int | None = None
@@ -36,7 +56,10 @@ class Tree:
             else:
                 parents[row.pk] = written if written in parents else before
             before = row.pk
-        return cls(rows, parents)
+        followers: dict[int | None, list[Row]] = defaultdict(list)
+        for row in rows:
+            followers[parents[row.pk]].append(row)
+        return cls(rows, parents, dict(followers))
 
     def end(self, leaf: int | None) -> int | None:
         """The last message of the path that is shown."""
@@ -48,7 +71,7 @@ class Tree:
                 leaf = row.pk
         return leaf
 
-    def up(self, leaf: int | None) -> list[Message]:
+    def up(self, leaf: int | None) -> list[Row]:
         """The messages from the first one to `leaf`."""
         wanted = set()
         while leaf is not None:
@@ -56,7 +79,7 @@ class Tree:
             leaf = self.parents.get(leaf)
         return [row for row in self.messages if row.pk in wanted]
 
-    def below(self, top: int) -> list[Message]:
+    def below(self, top: int) -> list[Row]:
         """The message and all that follow it, on any branch."""
         found = {top}
         for row in self.messages:
@@ -64,22 +87,26 @@ class Tree:
                 found.add(row.pk)
         return [row for row in self.messages if row.pk in found]
 
-    def children(self, of: int | None) -> list[Message]:
-        return [row for row in self.messages if self.parents[row.pk] == of]
+    def children(self, of: int | None) -> list[Row]:
+        return self.followers.get(of, [])
 
-    def siblings(self, row: Message) -> list[Message]:
+    def siblings(self, row: Row) -> list[Row]:
         """Those that stand at the same place, with the message itself."""
         return self.children(self.parents[row.pk])
 
+    def shown(self, leaf: int | None) -> list[Row]:
+        """The path that is shown with this leaf."""
+        return self.up(self.end(leaf))
 
-def tree(conversation: Conversation) -> Tree:
+
+def tree(conversation: Conversation) -> Tree[Message]:
     return Tree.of(conversation.messages.said())
 
 
-def outline(conversation: Conversation) -> Tree:
+def outline(conversation: Conversation) -> Tree[OutlineRow]:
     """The tree without what was said."""
-    fields = ("uuid", "conversation", "run", "parent", "role", "sender", "finish_reason")
-    return Tree.of(conversation.messages.said().only(*fields))
+    rows = conversation.messages.said().values_list(*OutlineRow._fields)
+    return Tree.of(map(OutlineRow._make, rows))
 
 
 def path(conversation: Conversation, leaf: int | None = None) -> list[Message]:
@@ -88,13 +115,22 @@ def path(conversation: Conversation, leaf: int | None = None) -> list[Message]:
     With the primary key of a message as `leaf`: those up to that message.
     """
     found = tree(conversation)
-    return found.up(found.end(conversation.leaf_id) if leaf is None else leaf)
+    return found.shown(conversation.leaf_id) if leaf is None else found.up(leaf)
 
 
-def shown_path(conversation: Conversation) -> list[Message]:
+def end_of_path(conversation: Conversation) -> int | None:
+    """The last message that is shown, as a rule without reading the others."""
+    leaf, said = conversation.leaf_id, conversation.messages.said().order_by()
+    if leaf is None or not said.filter(pk=leaf).exists():
+        return outline(conversation).end(leaf)
+    # A process from before there were branches may have stored more meanwhile.
+    has_more = said.filter(pk__gt=leaf, parent=None).exists()
+    return outline(conversation).end(leaf) if has_more else leaf
+
+
+def shown_path(conversation: Conversation) -> list[OutlineRow]:
     """The questions and answers that are shown, without what was said."""
-    found = outline(conversation)
-    return found.up(found.end(conversation.leaf_id))
+    return outline(conversation).shown(conversation.leaf_id)
 
 
 def shown_runs(conversation: Conversation) -> list[UUID]:
@@ -116,14 +152,7 @@ class ShownEvents:
         return number > self.last or run in self.runs or isinstance(event, BranchesChanged)
 
 
-def shown_events(conversation: UUID) -> ShownEvents:
-    """What of the journal belongs to the path, as it is now."""
-    last = journal.last_number(conversation)
-    row = Conversation.objects.filter(pk=conversation).first()
-    return ShownEvents(last, frozenset() if row is None else frozenset(shown_runs(row)))
-
-
-def runs_of(messages: Sequence[Message]) -> Iterator[UUID]:
+def runs_of(messages: Sequence[Row]) -> Iterator[UUID]:
     """Each answer's run; of a question without an answer the run that is to give it."""
     for row, after in zip_longest(messages, messages[1:]):
         is_answered = after is not None and after.role == ASSISTANT
@@ -131,40 +160,41 @@ def runs_of(messages: Sequence[Message]) -> Iterator[UUID]:
             yield row.run_id
 
 
-def shown_branches(conversation: Conversation) -> dict[str, dict[str, Any]]:
-    """Where the path has others beside it: their ids, and at which of them it stands.
+def shown_branches(
+    found: Tree[OutlineRow], shown: Sequence[OutlineRow], going: UUID | None
+) -> dict[str, dict[str, Any]]:
+    """Where the shown path has others beside it: their ids, and at which of them it stands.
 
-    The page knows a question by its id, and an answer by its run. An answer that is being written has
-    no id yet: "".
+    The page knows a question by its id, and an answer by its run. The answer that the run `going` is
+    writing has no id yet: "".
     """
-    found = outline(conversation)
-    shown = found.up(found.end(conversation.leaf_id))
     told: dict[str, dict[str, Any]] = {}
     for row in shown:
         ids = [str(one.uuid) for one in found.siblings(row) if one.role == row.role]
         if len(ids) > 1:
             key = row.uuid if row.role == USER else row.run_id
             told[str(key)] = {"ids": ids, "at": ids.index(str(row.uuid))}
-    going = leases.open_run(conversation.pk)
     if going is not None and shown and shown[-1].role == USER:
         earlier = [str(one.uuid) for one in found.children(shown[-1].pk)]
         if earlier:
-            told[str(going.pk)] = {"ids": [*earlier, ""], "at": len(earlier)}
+            told[str(going)] = {"ids": [*earlier, ""], "at": len(earlier)}
     return told
 
 
-def write_parents(found: Tree) -> None:
+def write_parents(found: Tree[OutlineRow]) -> None:
     """Write down which message follows which, so that what is stored from now on changes none of it.
 
     Of a conversation from before there were branches, when the first one is about to begin.
     """
-    unwritten = [row for row in found.messages if row.parent_id is None and found.parents[row.pk]]
-    for row in unwritten:
-        row.parent_id = found.parents[row.pk]
-    Message.objects.bulk_update(unwritten, ["parent"])
+    unwritten = [
+        Message(pk=row.pk, parent_id=found.parents[row.pk])
+        for row in found.messages
+        if row.parent_id is None and found.parents[row.pk]
+    ]
+    Message.objects.bulk_update(unwritten, ["parent"], batch_size=AT_ONCE)
 
 
-def find_message(found: Tree, uuid: UUID, role: str = "") -> Message:
+def find_message(found: Tree[OutlineRow], uuid: UUID, role: str = "") -> OutlineRow:
     """Raises `Refused`."""
     for row in found.messages:
         if row.uuid == uuid and role in ("", row.role):

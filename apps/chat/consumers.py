@@ -29,7 +29,7 @@ from apps.chat.answer_frames import (
 from apps.chat.answers import OpenWorkspace
 from apps.chat.attention import attention
 from apps.chat.branch_changes import change_branches
-from apps.chat.branches import ShownEvents, shown_events
+from apps.chat.branches import ShownEvents
 from apps.chat.continuation import sweeper
 from apps.chat.decisions import decide
 from apps.chat.expired_results import results_expired
@@ -52,7 +52,7 @@ from apps.chat.frames import (
 )
 from apps.chat.helpers import stop_helper
 from apps.chat.listing import keep_looking
-from apps.chat.opening import conversation_opened
+from apps.chat.opening import OpenedConversation, open_conversation
 from apps.chat.pinned_versions import find_for
 from apps.chat.protocol import FrameWriter, to_json
 from apps.chat.rail import RailNews, folders_of
@@ -182,13 +182,15 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.unfollow()
             return
         await self.sweeper.sweep(sent.conversation)
-        look = database_sync_to_async(conversation_opened)
-        opened, after = await look(self.hub, self.caller, sent.conversation, sent, self.slug)
+        look = database_sync_to_async(open_conversation)
+        opened: OpenedConversation = await look(
+            self.hub, self.caller, sent.conversation, sent, self.slug
+        )
         await self.unfollow()
-        await self.send(text_data=to_json(opened))
+        await self.send(text_data=to_json(opened.frame))
         self.conversation = sent.conversation
         # Before all that a reader of a new answer need not wait for.
-        self.viewer = asyncio.create_task(self.view(sent.conversation, after))
+        self.viewer = asyncio.create_task(self.view(sent.conversation, opened.after, opened.shown))
         await self.mark_seen(sent.conversation)
         await self.tell_expired(sent.conversation)
         self.hub.wake(self.person)  # the queue that is shown is another one
@@ -319,10 +321,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await asyncio.wait([self.viewer])
         self.viewer = self.conversation = None
 
-    async def view(self, conversation: UUID, after: int) -> None:
+    async def view(self, conversation: UUID, after: int, shown: ShownEvents) -> None:
         frames = FrameWriter()
         try:
-            shown: ShownEvents = await database_sync_to_async(shown_events)(conversation)
             batches = follow(self.hub, conversation, after, idle=settings.HEARTBEAT_SECONDS)
             async with listening(self.hub, conversation), aclosing(batches):
                 async for batch in batches:

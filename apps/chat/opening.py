@@ -1,42 +1,55 @@
 """What a page is told when it opens a conversation."""
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from apps.accounts.caller import Caller
 from apps.chat.access import find
-from apps.chat.branches import shown_branches
+from apps.chat.branches import ShownEvents, outline, runs_of, shown_branches
 from apps.chat.frames import Open
 from apps.chat.window import last_turns
 from apps.live import journal, leases
 from apps.live.hub import Hub
 
 
-def conversation_opened(
-    hub: Hub, caller: Caller, conversation: UUID, sent: Open, application: str
-) -> tuple[dict[str, Any], int]:
-    """The frame for a page that opens a conversation, and the number after which it reads on.
+@dataclass(frozen=True, slots=True)
+class OpenedConversation:
+    """The frame, and what follows it: events after a number, of those up to now the shown ones."""
 
-    `last` is the number of the newest event, `run` the one that is going, `branches` are other paths.
+    frame: dict[str, Any]
+    after: int
+    shown: ShownEvents
+
+
+def open_conversation(
+    hub: Hub, caller: Caller, conversation: UUID, sent: Open, application: str
+) -> OpenedConversation:
+    """In the frame, `last` is the number of the newest event, `run` the one that is going.
+
     Raises `Refused`.
     """
     found = find(caller, conversation, application)
     run = leases.open_run(found.pk)
+    going = None if run is None else run.pk
     stored = journal.last_number(found.pk)
     log = hub.logs.get(found.pk)
-    opened = {
+    tree = outline(found)
+    path = tree.shown(found.leaf_id)
+    runs = list(runs_of(path))
+    frame = {
         "type": "conversation.opened",
         "conversation": str(found.pk),
         "title": found.title,
         "last": max(stored, log.last if log is not None else 0),
-        "branches": shown_branches(found),
+        "branches": shown_branches(tree, path, going),
         "run": None if run is None else {"id": str(run.pk), "status": run.status},
     }
+    shown = ShownEvents(stored, frozenset(runs))
     if not sent.window:
-        return opened, sent.after
-    going = None if run is None else run.pk
+        return OpenedConversation(frame, sent.after, shown)
     begun = None if going is None else journal.first_number(going)
     after = stored if begun is None else begun - 1
     # A run that ends or begins meanwhile says so in events after that number.
-    window = last_turns(found, after, going)
-    return {**opened, "after": after, **window.to_dict()}, after
+    window = last_turns(runs, after, going)
+    return OpenedConversation({**frame, "after": after, **window.to_dict()}, after, shown)

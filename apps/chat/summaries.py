@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
@@ -12,6 +12,7 @@ from django.db import transaction
 
 from apps.agent.progress import Progress
 from apps.agent.summaries import Summary
+from apps.chat.branches import MessageRow
 from apps.chat.models import Conversation, Message
 from apps.errors import BudgetSpent
 
@@ -41,7 +42,7 @@ class ConversationSummaries:
         await store(self.conversation, self.messages, summary)
 
 
-def newest_summary(messages: Sequence[Message]) -> Message | None:
+def newest_summary(messages: Iterable[MessageRow]) -> Message | None:
     """Of a path, the one that stands for most of it."""
     keys = [row.pk for row in messages]
     rows = Message.objects.filter(role=Message.Role.SUMMARY, parent__in=keys)

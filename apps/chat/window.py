@@ -34,9 +34,9 @@ class Window:
         return {"turns": self.turns, "before": self.before}
 
 
-def last_turns(conversation: Conversation, until: int, going: UUID | None) -> Window:
-    """The end of the shown path, of events up to number `until`, without the run that is `going`."""
-    path = [run for run in shown_runs(conversation) if run != going]
+def last_turns(runs: Sequence[UUID], until: int, going: UUID | None) -> Window:
+    """The end of the path of `runs`, of events up to number `until`, without the run that is `going`."""
+    path = [run for run in runs if run != going]
     return read_window(path, len(path), until=until)
 
 

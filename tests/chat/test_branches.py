@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -14,7 +15,7 @@ from django.test import AsyncClient
 from apps.agent.model import Finish
 from apps.agent.summaries import Summary
 from apps.chat.access import bucket_of
-from apps.chat.branches import Tree, path, shown_runs
+from apps.chat.branches import OutlineRow, Tree, path, shown_branches, shown_runs
 from apps.chat.export import document, markdown
 from apps.chat.models import Conversation, Message
 from apps.chat.summaries import ConversationSummaries
@@ -340,3 +341,23 @@ def test_a_path_is_read_from_rows(rows: Sequence[Message], leaf: int | None, sho
     found = Tree.of(rows)
 
     assert [one.pk for one in found.up(found.end(leaf))] == shown
+
+
+class CountedRows(list[OutlineRow]):
+    passes = 0
+
+    def __iter__(self) -> Iterator[OutlineRow]:
+        self.passes += 1
+        return super().__iter__()
+
+
+def test_a_long_conversation_is_gone_through_a_few_times_and_not_for_each_message():
+    roles = ("user", "assistant")
+    rows = [OutlineRow(pk, None, None, roles[pk % 2], uuid4(), None, "") for pk in range(1_000)]
+    messages = CountedRows(rows)
+    counted = replace(Tree.of(rows), messages=messages)
+
+    shown = counted.shown(None)
+
+    assert (shown, shown_branches(counted, shown, None)) == (rows, {})
+    assert messages.passes <= 2

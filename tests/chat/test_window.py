@@ -45,7 +45,7 @@ def places(told: dict[str, Any]) -> list[int]:
 def test_the_window_has_the_last_turns_and_each_text_once(conversation: Conversation):
     runs = add_turns(conversation, 30, step="Looked it up.")
 
-    found = window.last_turns(conversation, journal.last_number(conversation.pk), None)
+    found = window.last_turns(shown_runs(conversation), journal.last_number(conversation.pk), None)
 
     assert places(found.to_dict()) == list(range(10, 30))
     assert found.before == str(runs[10])
@@ -87,7 +87,7 @@ def test_what_came_after_the_number_is_left_to_the_events(conversation: Conversa
     before_the_last = journal.first_number(shown_runs(conversation)[2])
     assert before_the_last is not None
 
-    found = window.last_turns(conversation, before_the_last - 1, None)
+    found = window.last_turns(shown_runs(conversation), before_the_last - 1, None)
 
     assert [len(turn["events"]) for turn in found.turns] == [4, 4, 0]
 
@@ -98,7 +98,7 @@ def test_a_window_is_bounded_by_its_bytes_and_has_one_turn_at_least(
     monkeypatch.setattr(window, "MOST_BYTES", 10_000)
     add_turns(conversation, 6, text=lambda number: "x" * (4_000 if number < 5 else 20_000))
 
-    last = window.last_turns(conversation, journal.last_number(conversation.pk), None)
+    last = window.last_turns(shown_runs(conversation), journal.last_number(conversation.pk), None)
     before = window.turns_before(conversation, UUID(last.turns[0]["run"]))
 
     assert (places(last.to_dict()), places(before.to_dict())) == ([5], [3, 4])
@@ -108,7 +108,9 @@ def test_a_long_step_is_cut_until_it_is_opened(client: Client, conversation: Con
     long = "x" * (window.LONGEST_STEP + 1)
     [run] = add_turns(conversation, 1, step=long)
 
-    [turn] = window.last_turns(conversation, journal.last_number(conversation.pk), None).turns
+    [turn] = window.last_turns(
+        shown_runs(conversation), journal.last_number(conversation.pk), None
+    ).turns
     [whole] = ask(client, conversation, f"run={run}").json()["turns"]
 
     cut = {"type": "stage.delta", "stage": "1", "text": long[:-1], "length": len(long)}
