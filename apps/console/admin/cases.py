@@ -21,13 +21,14 @@ from apps.cases.models import Case, CaseRun, CaseSettings
 from apps.cases.runner import begin, problem_text
 from apps.cases.standings import standings_of
 from apps.catalog.models import Application
+from apps.console.admin.application_filter import OfApplication
 from apps.console.admin.case_form import CaseForm
 from apps.console.admin.case_run_form import MODES, CaseRunForm, numbers_in, targets_of
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.feedback_transcripts import case_from_feedback, shared_feedback
 from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.run_contents import may_read, record_reading
-from apps.console.operated import edited, edits_all, may_rule, of_seen, seen, sees_all
+from apps.console.operated import edited, edits_all, may_rule, of_seen, sees_all
 from apps.errors import QuickAppError
 from apps.live.run_summary import RunSummary
 
@@ -35,17 +36,6 @@ BADGE = '<span class="workbench-badge {}">{}</span>'
 LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
 FROM_RUN, FROM_FEEDBACK = "run", "feedback"
 """In the address of the form: what a new case is made of."""
-
-
-class OfApplication(admin.SimpleListFilter):
-    title = parameter_name = "application"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        rows = seen(request).filter(cases__isnull=False).distinct().order_by("title")
-        return list(rows.values_list("slug", "title"))
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Case]) -> QuerySet[Case]:
-        return queryset if not self.value() else queryset.filter(application__slug=self.value())
 
 
 @admin.register(Case)

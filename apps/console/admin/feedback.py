@@ -13,30 +13,18 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.views.decorators.http import require_safe
 
+from apps.console.admin.application_filter import OfApplication
 from apps.console.admin.callers import caller_names
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.feedback_transcripts import shared_feedback
 from apps.console.admin.run_contents import may_read
 from apps.console.admin.theme import Admin
-from apps.console.operated import may_rule, of_seen, seen
+from apps.console.operated import may_rule, of_seen
 from apps.feedback.models import Feedback
 from apps.live.run_summary import RunSummary
 
 SHOWN_CHARACTERS = 100
 LINK = '<li><a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a></li>'
-
-
-class FeedbackOfApplication(admin.SimpleListFilter):
-    """Offers applications with feedback that the person sees."""
-
-    title = parameter_name = "application"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        rows = seen(request).filter(feedback__isnull=False).distinct().order_by("title")
-        return list(rows.values_list("slug", "title"))
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Feedback]) -> QuerySet[Feedback]:
-        return queryset if not self.value() else queryset.filter(application__slug=self.value())
 
 
 @admin.register(Feedback)
@@ -46,7 +34,7 @@ class FeedbackAdmin(Admin[Feedback]):
         *("has_transcript", "state"),
     )
     list_filter = (
-        *(FeedbackOfApplication, ("application_version", admin.AllValuesFieldListFilter)),
+        *(OfApplication, ("application_version", admin.AllValuesFieldListFilter)),
         *("rating", "reason", "state", ("created_at", admin.DateFieldListFilter)),
     )
     list_select_related = ("application",)

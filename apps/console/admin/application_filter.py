@@ -1,0 +1,23 @@
+"""A filter of lists by the application that a row belongs to."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from apps.console.operated import seen
+
+
+class OfApplication(admin.SimpleListFilter):
+    """Offers the applications that the person sees and that have rows of the list."""
+
+    title = parameter_name = "application"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        related = model_admin.model._meta.get_field("application").related_query_name()
+        rows = seen(request).filter(**{f"{related}__isnull": False}).distinct().order_by("title")
+        return list(rows.values_list("slug", "title"))
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset if not self.value() else queryset.filter(application__slug=self.value())
