@@ -18,6 +18,7 @@ RESULTS = {
     Run.Status.FAILED: "Failed",
     Run.Status.STOPPED: "Stopped",
 }
+NOT_ASKED = "Not asked"
 TONES = {Run.Status.WAITING: "warning", Run.Status.FAILED: "warning", Run.Status.DONE: "good"}
 
 
@@ -52,5 +53,8 @@ def listed(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]:
 
 def entry(row: Schedule, status: Any, open_now: set[UUID]) -> ListedSchedule:
     place = row.last_conversation if row.last_conversation in open_now else None
+    if row.last_problem and status not in Run.OPEN:
+        # The time is that of the last try, which led to no run.
+        return ListedSchedule(row, NOT_ASKED, "warning", place, differences(row))
     result = RESULTS.get(status, "Answered") if row.last_run is not None else ""
     return ListedSchedule(row, result, TONES.get(status, ""), place, differences(row))

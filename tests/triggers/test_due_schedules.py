@@ -31,6 +31,7 @@ from apps.triggers.due_schedules import (
     due_names,
     fire,
 )
+from apps.triggers.listed_schedules import listed
 from tests.triggers.rows import (
     MINUTE,
     NOON,
@@ -275,6 +276,7 @@ def test_a_withdrawn_version_pauses_its_schedule_with_the_reason_and_calls_its_o
     other.refresh_from_db()
     assert (len(found.woken), found.stopped) == (1, frozenset({f"user-{ada.pk}"}))
     assert (row.is_paused, row.pause_reason) == (True, WITHDRAWN.format(1))
+    assert [one.result for one in listed([row], f"user-{ada.pk}")] == ["Not asked"]
     assert not other.is_paused
     assert attention(caller_in(ada.pk))["conversations"] == [
         {
