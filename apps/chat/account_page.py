@@ -27,7 +27,7 @@ from apps.chat.account_forms import KeyForm, NameForm, PictureForm
 from apps.chat.file_views import LOCKED
 from apps.chat.notice_form import NoticeForm
 from apps.chat.session_end import announce_end
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 from apps.errors import Refused
 
 NEW_KEY = "new_key"

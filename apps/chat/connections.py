@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.chat.key_page import key_entries
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 from apps.errors import Refused, ToolError
 from apps.live.elicitations import YOU
 from apps.live.hub import HUB

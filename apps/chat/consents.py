@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.chat.access import own
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 from apps.live.consents import ask_each_time, tools_called
 from apps.live.models import ALL_TOOLS, LONGEST_TOOL_NAME, Consent
 

@@ -27,7 +27,6 @@ from apps.chat.answer_frames import (
     SignInFrame,
 )
 from apps.chat.answers import OpenWorkspace
-from apps.chat.attention import attention
 from apps.chat.branch_changes import change_branches
 from apps.chat.branches import ShownEvents
 from apps.chat.continuation import sweeper
@@ -55,8 +54,8 @@ from apps.chat.listing import keep_looking
 from apps.chat.opening import OpenedConversation, open_conversation
 from apps.chat.pinned_versions import find_for
 from apps.chat.protocol import FrameWriter, to_json
-from apps.chat.rail import RailNews, folders_of
 from apps.chat.session_end import check_session
+from apps.chat.tab_news import TabNews
 from apps.errors import ApplicationNotFound, QuickAppError, Refused
 from apps.live.events import AnswerStored, join
 from apps.live.hub import HUB, Hub
@@ -95,9 +94,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.shows_list = False
         self.is_hidden = False
         """Whether the tab is in the background, where nothing is seen."""
-        self.rail = RailNews()
-        self.told: dict[str, Any] = {}
-        """What was told last of folders, of what calls and of the queue, by type of frame."""
+        self.news = TabNews()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         is_open = True
@@ -201,7 +198,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.note_visibility(sent.hidden)
             return
         self.shows_list = True
-        self.told, self.rail = {}, RailNews()
+        self.news = TabNews()
         if self.watcher is None:
             self.watcher = asyncio.create_task(self.watch())
         self.hub.wake(self.person)
@@ -294,21 +291,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def tell_news(self) -> None:
         """Send what has changed in the list of conversations and in the queue of the open one."""
-        news = await database_sync_to_async(self.rail.read)(self.caller)
-        if news is not None:
-            await self.send(text_data=to_json({"type": "list.changed", **news}))
-        folders = await database_sync_to_async(folders_of)(self.caller)
-        await self.tell("folders.changed", {"folders": folders})
-        await self.tell("attention.changed", await database_sync_to_async(attention)(self.caller))
-        if (open_now := self.conversation) is not None:
-            queued = await database_sync_to_async(queue.shown)(self.caller, open_now)
-            told = {"conversation": str(open_now), "messages": queued}
-            await self.tell("queue.changed", told)
-
-    async def tell(self, kind: str, told: dict[str, Any]) -> None:
-        if self.told.get(kind) != told:
-            self.told[kind] = told
-            await self.send(text_data=to_json({"type": kind, **told}))
+        read = database_sync_to_async(self.news.read)
+        for frame in await read(self.caller, self.conversation):
+            await self.send(text_data=to_json(frame))
 
     async def tell_expired(self, conversation: UUID) -> None:
         """Tell which results the model reads no more, if there are any."""

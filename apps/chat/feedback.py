@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from apps.accounts.caller import Caller
 from apps.chat.access import own
 from apps.chat.models import Message
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 from apps.feedback import ratings
 from apps.feedback.models import Feedback
 from apps.feedback.ratings import RatedAnswer

@@ -20,7 +20,7 @@ from apps.chat.access import own, under
 from apps.chat.file_types import is_written
 from apps.chat.models import Conversation
 from apps.chat.notes.access import is_file_of_notes
-from apps.chat.views import find_application, visitor
+from apps.chat.visitors import find_application, visitor
 from apps.errors import FileMissing, FileRefused, Refused
 from apps.workspace.local import files
 from apps.workspace.local.downloads import headers_of, part_of, pieces

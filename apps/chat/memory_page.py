@@ -25,7 +25,7 @@ from apps.chat.memory_listing import (
     title_of,
     titles,
 )
-from apps.chat.views import find_conversation, visitor
+from apps.chat.visitors import find_conversation, visitor
 from apps.errors import MemoryMissing, QuickAppError
 from apps.workspace.local.models import StoredMemory
 from apps.workspace.local.remembered import change_settings, settings_of

@@ -3,7 +3,6 @@
 import uuid
 from typing import Any
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -11,13 +10,12 @@ from apps.accounts.models import Team
 from apps.agent.messages import Message as Spoken
 from apps.agent.messages import Role as Speaker
 from apps.agent.messages import attachment_from_dict
+from apps.chat.composer.models import Preferences as Preferences
 from apps.chat.senders import taint_of
 from apps.manifest.narrative import introduced, narrated
 
 LONGEST_TITLE = 80
 """Characters of a title that is made of a question."""
-LONGEST_INSTRUCTIONS = 4000
-"""Characters of what a person tells every model."""
 
 
 PLACE_HELP = "Where the person was: slug and title of the place, and a narrative."
@@ -184,51 +182,6 @@ class Conversation(models.Model):
     def __str__(self) -> str:
         # The admin prints this, so the title, which repeats a visitor's words, is left out.
         return f"conversation {self.pk}"
-
-
-class Preferences(models.Model):
-    """How a person wishes the pages to look and to work, and what they tell every model.
-
-    A person without a row has the defaults, and what their browser keeps.
-    """
-
-    class SendKey(models.TextChoices):
-        ENTER = "enter", "Enter"
-        CTRL_ENTER = "ctrl-enter", "Ctrl + Enter"
-
-    class Theme(models.TextChoices):
-        SYSTEM = "system", "As the system"
-        LIGHT = "light", "Light"
-        DARK = "dark", "Dark"
-        CONTRAST = "contrast", "High contrast"
-
-    class Density(models.TextChoices):
-        COMFORTABLE = "comfortable", "Comfortable"
-        COMPACT = "compact", "Compact"
-
-    class TextSize(models.TextChoices):
-        NORMAL = "normal", "Normal"
-        LARGE = "large", "Large"
-        LARGEST = "largest", "Very large"
-
-    user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="preferences"
-    )
-    theme = models.CharField(max_length=10, choices=Theme, default=Theme.SYSTEM)
-    density = models.CharField(max_length=12, choices=Density, default=Density.COMFORTABLE)
-    text_size = models.CharField(max_length=10, choices=TextSize, default=TextSize.NORMAL)
-    send_key = models.CharField(max_length=12, choices=SendKey, default=SendKey.ENTER)
-    has_shortcuts = models.BooleanField(default=True)
-    has_voice = models.BooleanField(default=False)
-    uses_instructions = models.BooleanField(default=True)
-    instructions = models.TextField(max_length=LONGEST_INSTRUCTIONS, blank=True)
-
-    class Meta:
-        default_permissions = ()
-        verbose_name_plural = "preferences"
-
-    def __str__(self) -> str:
-        return f"preferences of {self.user_id}"
 
 
 class QueuedMessage(models.Model):

@@ -15,7 +15,7 @@ from apps.chat.access import own, person_stream, record_denial, under
 from apps.chat.file_views import with_json_errors
 from apps.chat.models import Conversation, Folder, PinnedApplication
 from apps.chat.search import search as search_in
-from apps.chat.views import find_application, find_conversation, visitor
+from apps.chat.visitors import find_application, find_conversation, visitor
 from apps.errors import Refused
 from apps.live.notifications import announce_growth
 

@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from apps.chat.request_access import are_shown
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 from apps.live.models import Run
 from apps.live.request_view import view_of
 from apps.live.sent_requests import requests_of

@@ -31,7 +31,7 @@ from apps.chat.folders import folder_of
 from apps.chat.listing import LISTED_CONVERSATIONS
 from apps.chat.models import Conversation
 from apps.chat.senders import is_continuation
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 from apps.errors import FileRefused
 from apps.workspace.local import files
 from apps.workspace.local.paths import write_path

@@ -18,7 +18,7 @@ from apps.accounts.models import Team
 from apps.accounts.team_members import add_member, members_of, remove_member, set_administrator
 from apps.accounts.teams import administers, teams_of
 from apps.chat.access import person_stream
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 from apps.errors import Refused
 from apps.live.notifications import announce_growth
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.teams import TEAM, teams_of
 from apps.chat.access import person_stream
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 from apps.live.notifications import announce_growth
 
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from apps.chat.models import Conversation
 from apps.chat.protocol import to_json
-from apps.chat.views import find_conversation
+from apps.chat.visitors import find_conversation
 from apps.chat.window import turns_after, turns_around, turns_before, whole_turn
 from apps.errors import Refused
 

@@ -16,7 +16,7 @@ from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.catalog.resolve import named_version
 from apps.chat.access import reference_of
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 from apps.schedules import desk, proposals
 from apps.schedules.desk import Owner
 from apps.schedules.models import Schedule

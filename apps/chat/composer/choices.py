@@ -16,7 +16,7 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.catalog.saved_prompts import MOST_OFFERED, offered_prompts
 from apps.chat.access import own, under
 from apps.chat.folders import ROOT, is_uuid
-from apps.chat.views import find_application, find_conversation, visitor
+from apps.chat.visitors import find_application, find_conversation, visitor
 from apps.errors import ApplicationBroken, ApplicationNotFound, QuickAppError
 from apps.runs.requests import EFFORT, possible_efforts
 from apps.runs.workspaces import open_workspace

@@ -11,7 +11,7 @@ from apps.catalog.access import usable
 from apps.chat.access import own
 from apps.chat.models import Conversation
 from apps.chat.search import search
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 
 MOST_OF_A_KIND = 6
 LONGEST_QUERY = 200

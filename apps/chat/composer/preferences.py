@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from apps.chat.models import Preferences
+from apps.chat.composer.models import Preferences
 
 
 def preferences_of(user: int) -> Preferences | None:

@@ -11,7 +11,7 @@ from apps.catalog.saved_prompts import SavedPrompt, offered_prompts, own_prompts
 from apps.chat.account_page import person
 from apps.chat.composer.prompt_form import PromptForm
 from apps.chat.composer.prompt_transfer import IMPORT_BYTES, exported, import_prompts
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 from apps.errors import Refused
 
 

@@ -12,8 +12,8 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.chat.account_page import person
+from apps.chat.composer.models import LONGEST_INSTRUCTIONS, Preferences
 from apps.chat.composer.preferences import preferences_of
-from apps.chat.models import LONGEST_INSTRUCTIONS, Preferences
 
 
 class AppearanceForm(forms.ModelForm[Preferences]):

@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from apps.accounts.caller import Caller
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 from apps.notes.attachments import FOLDER
 from apps.notes.models import Note
 from apps.notes.spaces import NoteSpace, space_of

@@ -18,7 +18,7 @@ from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.chat.notes.access import living_note, own_space
-from apps.chat.views import visitor
+from apps.chat.visitors import visitor
 from apps.errors import NoteRefused
 from apps.notes.content import key_of
 from apps.notes.filters import LONGEST

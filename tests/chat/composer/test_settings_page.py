@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from apps.chat.composer.models import Preferences
 from apps.chat.composer.preferences import own_instructions
-from apps.chat.models import Preferences
 
 pytestmark = pytest.mark.django_db
 

@@ -1,0 +1,64 @@
+"""Whoever looks at a page, and what of theirs it is about."""
+
+from dataclasses import replace
+from uuid import UUID
+
+from django.conf import settings
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+
+from apps.accounts.addresses import address_of
+from apps.accounts.caller import Caller
+from apps.accounts.sender_headers import locale_of
+from apps.catalog.access import usable
+from apps.catalog.models import Application
+from apps.chat.access import (
+    VISITOR,
+    adopt,
+    bucket_of,
+    caller_of,
+    own,
+    record_denial,
+    under,
+)
+from apps.chat.models import Conversation
+
+SEEN = "seen"
+
+
+def visitor(request: HttpRequest) -> Caller:
+    """The caller of a page; a browser without a session gets one."""
+    session = request.session
+    # The user first: looking up one who has a new password empties the session of the old one.
+    if not request.user.is_authenticated and not session.session_key:
+        session.create()
+    locale = locale_of(request.headers.get(settings.PROXY_LANGUAGE_HEADER, ""))
+    caller = replace(caller_of(request.user, session, locale), address=address_of(request))
+    if caller.kind == "visitor":
+        session_key: str = session.session_key or ""
+        today = timezone.now().date().isoformat()
+        if session.get(SEEN) != today:  # a session that is used does not expire
+            session[SEEN] = today
+            session[VISITOR] = bucket_of(session_key)
+    elif VISITOR in session:
+        adopt(session.pop(VISITOR), caller)
+    return caller
+
+
+def find_application(caller: Caller, slug: str) -> Application:
+    return get_object_or_404(usable(caller), slug=slug)
+
+
+def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Conversation:
+    caller = visitor(request)
+    found = own(caller).filter(under(slug), pk=conversation).first()
+    if found is None:
+        record_denial(caller, conversation, slug)
+        raise Http404("There is no such conversation.")
+    return found
+
+
+def find_former(caller: Caller, slug: str, conversation: UUID) -> Conversation | None:
+    """A conversation whose application was deleted; its address has not changed."""
+    return own(caller).filter(application=None, former_slug=slug, pk=conversation).first()
