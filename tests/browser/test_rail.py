@@ -7,7 +7,7 @@ from typing import Literal
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
@@ -120,6 +120,27 @@ def test_they_are_arranged_with_the_keyboard_alone(
     expect(page.get_by_role("link", name="Oslo")).to_be_visible()
     choose(page, "Oslo", "Restore from the archive")
     expect(folder.get_by_role("link", name="Oslo")).to_be_visible()
+
+
+def test_the_way_back_keeps_the_focus_when_the_next_page_comes_late(
+    page: Page, slugs: list[str]
+) -> None:
+    page.goto(f"/chat/{slugs[0]}/")
+    ask(page, "Late?")
+    deleted = page.url
+    held = list[Route]()
+    page.route("**/page/", held.append)
+    choose(page, "Late?", "Delete")
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_focused()
+    page.unroute("**/page/")
+    held[0].continue_()
+    page.wait_for_url(f"**/chat/{slugs[0]}/")
+    expect(page.get_by_text("Late?")).to_have_count(0)
+    expect(undo).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url(deleted)
+    expect(page.locator(".question")).to_contain_text("Late?")
 
 
 def test_the_first_page_keeps_applications_at_hand(page: Page, slugs: list[str]) -> None:

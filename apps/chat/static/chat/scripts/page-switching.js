@@ -44,11 +44,12 @@ export function keepLeft() {
   unconfirmed = null;
 }
 
-/** @param {string} href of a conversation, or of an application for a new one */
-export async function go(href) {
+/** @param {string} href of a conversation, or of an application for a new one @param {{takesFocus?: boolean}} [how] */
+export async function go(href, { takesFocus = true } = {}) {
   const { pathname } = new URL(href);
   if (await open(href)) {
     if (sidebar.matches(":popover-open")) sidebar.hidePopover();
+    if (!takesFocus) return;
     if (matchMedia("(pointer: fine)").matches || pathname.split("/").length === 4) composer.focus();
     else element("main", HTMLElement).focus({ preventScroll: true });
   }
@@ -59,11 +60,11 @@ async function open(href) {
   const { pathname, search, hash } = new URL(href);
   const number = ++opening;
   const id = CONVERSATION.exec(pathname)?.[1] ?? null;
+  history.current = id;
   if (pathname === shown && id) {
     if (hash) location.hash = hash;
     return true;
   }
-  history.current = id;
   const data = await get(`${pathname}page/${search}`);
   if (number !== opening) return false;
   if (!data) {

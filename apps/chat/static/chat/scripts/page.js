@@ -274,7 +274,7 @@ function renamed({ id, title }) {
 function deleted(row) {
   const wasOpen = row.id === session.conversation.id;
   announcer.say("Conversation deleted. It can be undone for a moment.");
-  if (wasOpen) void go(newChat.href);
+  if (wasOpen) void go(newChat.href, { takesFocus: false }); // the way back has it
   void toast.show("Conversation deleted.", () => undelete(row, wasOpen));
 }
 
