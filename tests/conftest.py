@@ -120,8 +120,9 @@ def forget_triggers() -> None:
 def forget_budgets() -> None:
     if (module := sys.modules.get("apps.live.hub")) is not None:
         module.HUB.budgets.forget()
-    if (module := sys.modules.get("apps.insights.budgets.costs")) is not None:
-        module.forget()
+    for name in ("apps.insights.prices", "apps.insights.budgets.costs"):
+        if (module := sys.modules.get(name)) is not None:
+            module.forget()
 
 
 def forget_rows_that_wait() -> None:

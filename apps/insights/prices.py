@@ -7,6 +7,7 @@ from datetime import date
 from decimal import Decimal
 from typing import NamedTuple, Self
 
+from apps.aged_cache import AgedCache
 from apps.agent.events import ModelUsage
 from apps.agent.meter import ModelCallReport
 from apps.catalog.history.kinds import RowKind
@@ -17,6 +18,9 @@ from apps.workspace.local.models import Deployment
 
 DIAL = "dial"
 """The provider of deployments that have no row here: DIAL Core has them."""
+
+SERVICES_SECONDS = 10.0
+"""How long a deployment's service and prices are kept: calls cost what a new price says so much later."""
 
 SERVICE_COLUMNS = (
     *("deployment_id", "display_name", "provider", "model_name", "base_url", "features"),
@@ -122,3 +126,22 @@ def by_deployment(prices: Iterable[Price]) -> dict[int, list[tuple[date, Rates]]
     for price in sorted(prices, key=lambda one: one.valid_from, reverse=True):
         found[price.deployment_id].append((price.valid_from, rates_of(price)))
     return found
+
+
+_recent: AgedCache[str, Service] = AgedCache()
+
+
+def recent_services(deployments: Iterable[str]) -> dict[str, Service]:
+    """By deployment, as they were at most `SERVICES_SECONDS` ago."""
+    names = set(deployments)
+    kept = {name: _recent.get(name, SERVICES_SECONDS) for name in names}
+    services = {name: service for name, service in kept.items() if service is not None}
+    if missing := names - services.keys():
+        for name, service in find_services(missing).items():
+            _recent.put(name, service)
+            services[name] = service
+    return services
+
+
+def forget() -> None:
+    _recent.clear()

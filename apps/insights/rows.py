@@ -25,7 +25,7 @@ from apps.insights.models import (
     ModelCall,
     ToolUse,
 )
-from apps.insights.prices import Service, find_services
+from apps.insights.prices import Service, recent_services
 
 MOST = models.BigIntegerField.MAX_BIGINT
 DEAREST = Decimal(10 ** (COST_DIGITS - COST_PLACES) - 1)
@@ -44,7 +44,7 @@ TOOL_COLUMNS = (*COMMON, "tool", "location", "has_failed")
 def write(entries: Sequence[Entry]) -> None:
     reports = [(one, one.report) for one in entries]
     asked = [(one, report) for one, report in reports if isinstance(report, ModelCallReport)]
-    services = find_services({text(report.deployment) for _, report in asked}) if asked else {}
+    services = recent_services(text(report.deployment) for _, report in asked)
     ops = connection.ops  # looked up once: each look costs as much as a column
     calls = [row for one, report in asked for row in model_rows(one, report, services, ops)]
     tools = [

@@ -341,7 +341,7 @@ def test_the_cost_of_runs_is_one_query(django_assert_num_queries):
 
 async def test_rows_that_the_database_refuses_fail_no_run_and_are_told_once(monkeypatch, caplog):
     writer = SummaryWriter(on_a_thread)
-    monkeypatch.setattr(rows, "find_services", lambda names: 1 / 0)
+    monkeypatch.setattr(rows, "recent_services", lambda names: 1 / 0)
 
     for _ in range(2):
         with writer.recorded(RunFigures("gateway", "app", "user-1")) as progress:

@@ -4,40 +4,26 @@ import logging
 from collections.abc import Iterable
 from decimal import Decimal
 
-from apps.aged_cache import AgedCache
 from apps.agent.events import ModelUsage
 from apps.agent.meter import CANCELLED, ModelCallReport
+from apps.insights import prices
 from apps.insights.budgets.models import in_parts
 from apps.insights.budgets.rules import Rule
-from apps.insights.prices import Service, find_services
 from apps.insights.rows import at, text
 
 logger = logging.getLogger(__name__)
 
-SERVICES_SECONDS = 10.0
-"""How long a deployment's service and prices are kept: budgets follow a new price so much later."""
 LARGEST = 10**15
 """Smallest parts of one call; services report what they like."""
 BILLED = frozenset({"", CANCELLED, "stream"})
 """The errors of calls whose service has answered, and counts what it does not report."""
 
-_services: AgedCache[str, Service] = AgedCache()
 _told: set[tuple[str, str]] = set()
 """Deployments that have no price in a currency, as the log was told."""
 
 
 def forget() -> None:
-    _services.clear()
     _told.clear()
-
-
-def service_of(deployment: str) -> Service:
-    name = text(deployment)
-    if (kept := _services.get(name, SERVICES_SECONDS)) is not None:
-        return kept
-    found = find_services({name})[name]
-    _services.put(name, found)
-    return found
 
 
 def parts_of(
@@ -47,7 +33,9 @@ def parts_of(
     entries = tuple(usages)
     if rule.unit == "tokens":
         return bounded(sum(max(one.input, 0) + max(one.output, 0) for one in entries))
-    service, day, cost = service_of(deployment), at(ended_at).date(), Decimal()
+    name = text(deployment)
+    service = prices.recent_services([name])[name]
+    day, cost = at(ended_at).date(), Decimal()
     for usage in entries:
         model = service.model_of(deployment, usage)
         rates = service.rates(model, day, is_only=len(entries) <= 1)
