@@ -69,6 +69,7 @@ test test-postgres: export PYTHONDONTWRITEBYTECODE =
 
 test: .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp ## Set everything up and run all tests
 	@$(BIN)/python -m tests.chromium
+	@$(BIN)/python -m tests.firefox
 	$(BIN)/python -m tests.second_try $(PYTEST)
 	@if $(BIN)/python -m tests.services postgres; then $(MAKE) --no-print-directory test-postgres; fi
 

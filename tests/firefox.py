@@ -1,0 +1,44 @@
+"""Which Firefox the browser tests use as a second engine: `python -m tests.firefox` installs one.
+
+Only the system's package manager can, which needs root; elsewhere its test is skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+from tests import chromium
+
+NAMES = ("firefox-esr", "firefox")
+PACKAGES = {
+    "apt-get": (*chromium.APT_INSTALL, "firefox-esr"),
+    "dnf": ("dnf", "install", "-y", "-q", "firefox"),
+    "apk": ("apk", "add", "--quiet", "firefox-esr"),
+}
+ABSENCE = "The test in Firefox is skipped: there is none, and none could be installed."
+
+
+def find() -> str | None:
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def install() -> Iterator[str]:
+    """Ask each package manager that there is; gives what went wrong."""
+    for name, command in PACKAGES.items():
+        if shutil.which(name) and find() is None:
+            yield chromium.run(command)
+
+
+def main() -> None:
+    if find() or not (hasattr(os, "geteuid") and os.geteuid() == 0):
+        return
+    print("There is no Firefox for a second look at the page; installing one.", flush=True)  # noqa: T201
+    problems = [*filter(None, install())]
+    if find() is None:
+        print(ABSENCE, *problems, sep="\n  ")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
