@@ -36,6 +36,7 @@ import { confirmLeft, go, keepLeft, noteAddress, offerSwitching } from "./page-s
 import { calling, entitle } from "./page-title.js";
 import { PageTools } from "./page-tools.js";
 import { ChatQuestion } from "./question.js";
+import { keepUnsent } from "./unsent-questions.js";
 
 /**
  * @import { Starter } from "./log.js"
@@ -119,8 +120,10 @@ wireComposer({ composer, session, announcer, starters: () => log.starters.starte
 composer.addEventListener("edit-last", (event) => editLast(event));
 document.addEventListener("visibilitychange", () => session.tellVisibility());
 
+const unsent = keepUnsent(session, page.account ?? "", draftKey);
 connection.connect();
 draw();
+if (unsent) void composer.updateComplete.then(() => composer.giveBack(unsent, []));
 if (page.draft) void composer.updateComplete.then(() => beginWith(page.draft ?? ""));
 // On a touch screen the focus would open the keyboard over the page.
 if (matchMedia("(pointer: fine)").matches) void composer.updateComplete.then(() => composer.focus());

@@ -125,12 +125,16 @@ export class Session extends EventTarget {
     return this.#pending !== null || awaiting || running !== null;
   }
 
+  /** Questions that the server has not confirmed, in the order of asking. */
+  get unsent() {
+    return this.#pending ? [this.#pending, ...this.#later] : [];
+  }
+
   /** The texts of messages on their way that are no turns yet. */
   get sendingToQueue() {
     const { turns } = this.conversation;
-    const sending = this.#pending ? [this.#pending, ...this.#later] : [];
     // What is answered again stands among the turns, and is never queued.
-    const added = sending.filter(({ id, again }) => !again && turns.every((turn) => turn.id !== id));
+    const added = this.unsent.filter(({ id, again }) => !again && turns.every((turn) => turn.id !== id));
     return added.map(({ text }) => text || "Files");
   }
 
@@ -147,6 +151,12 @@ export class Session extends EventTarget {
     this.#later.push(message);
     if (!this.#pending) this.#sendNext();
     this.#tell("change");
+  }
+
+  /** Ask once more what may not have arrived. @param {Asked[]} questions with their ids, so that each counts once */
+  askAgain(questions) {
+    this.#later.push(...questions);
+    if (!this.#pending) this.#sendNext();
   }
 
   /** Answer the question that takes the person's own words. @param {string} text */
