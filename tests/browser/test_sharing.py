@@ -46,7 +46,6 @@ class People:
 
     owner: Page
     reader: Page
-    address: str
 
 
 @pytest.fixture
@@ -67,10 +66,9 @@ def people(browser: Browser, site: Site, demo_model: None) -> Iterator[People]:
         contexts.append(context)
         pages.append(context.new_page())
     problems = [watch(page) for page in pages]
-    address = f"/chat/{slug}/{made['conversation']}/"
-    pages[0].goto(address)
+    pages[0].goto(f"/chat/{slug}/{made['conversation']}/")
     expect(pages[0].locator(".question")).to_have_count(2)
-    yield People(*pages, address)
+    yield People(pages[0], pages[1])
     assert problems == [[], []]
     for context in contexts:
         context.close()
@@ -136,7 +134,7 @@ def test_the_menu_of_a_row_shares_revokes_exports_and_prints(people: People) -> 
     owner.evaluate("globalThis.print = () => { globalThis.printed = document.title }")
     choose(owner, "A weekend in Riga", "Share…")
     dialog = owner.get_by_role("dialog", name="Share this conversation")
-    owner.get_by_label("The link works for").select_option("never")
+    owner.get_by_label("The link works").select_option("never")
     owner.get_by_role("button", name="Create link").click()
     expect(dialog.get_by_text("does not expire")).to_be_visible()
     dialog.get_by_role("button", name="Revoke the link").press("Enter")

@@ -25,12 +25,15 @@ from apps.chat.models import Conversation, Message
 from apps.chat.questions import PAGE, question_added
 from apps.chat.shares.models import Share
 from apps.errors import FileMissing
-from apps.live import journal
-from apps.live.events import StatusChanged, storable
-from apps.live.models import Run
+from apps.live.events import StatusChanged, StreamEvent, storable
+from apps.live.journal import entry_of
+from apps.live.models import JournalEntry, Run
 from apps.live.rates import counted_name
 from apps.workspace.local import files
 from apps.workspace.stored_files import FileContent
+
+AT_ONCE = 500
+"""Rows of one statement."""
 
 
 @dataclass(slots=True)
@@ -119,30 +122,43 @@ def prefix_of(share: Share) -> str:
 def write_turns(
     caller: Caller, conversation: Conversation, share: Share, copied: CopiedFiles
 ) -> None:
-    before: Message | None = None
+    """As runs would have stored them, and in a few statements."""
+    runs: list[Run] = []
+    messages: list[Message] = []
+    entries: list[JournalEntry] = []
     for turn in share.turns:
-        run = Run(
-            stream=conversation.pk,
-            request=uuid4(),
-            application=conversation.application.slug if conversation.application else "",
-            application_pk=conversation.application_id,
-            bucket=caller.bucket,
-            counted_as=counted_name(caller),
-            caller=reference_of(caller),
-            door=PAGE,
-            status=Run.Status.DONE,
-            finished_at=timezone.now(),
-        )
-        run.save(force_insert=True)
-        messages = messages_of(turn, conversation, share, copied)
-        for message in messages:
-            message.run, message.parent = run, before
-            message.save(force_insert=True)
-            before = message
-        events = [told(message) for message in messages]
-        journal.add(conversation.pk, run.pk, [*events, StatusChanged(run.status)])
-    conversation.leaf = before
+        run = ended_run(caller, conversation)
+        said = messages_of(turn, conversation, share, copied)
+        for message in said:
+            message.run = run
+        events = [*map(told, said), StatusChanged(run.status)]
+        first = entries[-1].last + 1 if entries else 1
+        entries.append(entry_of(conversation.pk, run.pk, first, events))
+        runs.append(run)
+        messages += said
+    Run.objects.bulk_create(runs, batch_size=AT_ONCE)
+    # Without parents: each follows the one that was stored before.
+    Message.objects.bulk_create(messages, batch_size=AT_ONCE)
+    JournalEntry.objects.bulk_create(entries, batch_size=AT_ONCE)
+    conversation.leaf = conversation.messages.last()
     conversation.save(update_fields=["leaf"])
+
+
+def ended_run(caller: Caller, conversation: Conversation) -> Run:
+    """A run of the reader that asks no model."""
+    application = conversation.application
+    return Run(
+        stream=conversation.pk,
+        request=uuid4(),
+        application="" if application is None else application.slug,
+        application_pk=conversation.application_id,
+        bucket=caller.bucket,
+        counted_as=counted_name(caller),
+        caller=reference_of(caller),
+        door=PAGE,
+        status=Run.Status.DONE,
+        finished_at=timezone.now(),
+    )
 
 
 def messages_of(
@@ -175,7 +191,7 @@ def messages_of(
     return found
 
 
-def told(message: Message) -> Any:
+def told(message: Message) -> StreamEvent:
     if message.role == Message.Role.USER:
         return question_added(message)
     return answer_stored(message)

@@ -133,7 +133,8 @@ def record(caller: Caller, row: Share, event: audit.Event) -> None:
 def find(token: str, reader: User | AnonymousUser) -> Share | None:
     """The link that a reader follows; None for one that is unknown, over, or not for them."""
     rows = Share.objects.live().select_related("conversation__application", "user")
-    row = rows.filter(token=token).first()
+    # A file needs no turns, which may be long.
+    row = rows.defer("turns").filter(token=token).first()
     if row is None or not is_given(row):
         return None
     if reader.is_authenticated:

@@ -23,7 +23,8 @@ from apps.live import journal
 from apps.live.models import Run
 from apps.runs.history import expand
 from apps.workspace.local import files
-from apps.workspace.local.paths import write_path
+from apps.workspace.local.models import PUBLIC
+from apps.workspace.local.paths import ROOT, write_path
 
 STEPS = frozenset({"stage.opened", "stage.delta", "stage.closed", "helper.began", "helper.ended"})
 ANSWERS = frozenset(
@@ -51,7 +52,7 @@ class SharedFiles:
 
     def __post_init__(self) -> None:
         names = "|".join(map(re.escape, files.buckets_of(self.owner)))
-        self.pattern = re.compile(rf"files/(?:{names})/[^\s\"'<>()\[\]\\#?]+")
+        self.pattern = re.compile(rf"{ROOT}/(?:{names})/[^\s\"'<>()\[\]\\#?]+")
 
     def address_of(self, path: str) -> str:
         """Under the link; without a file that may be shown its name alone, which leads nowhere."""
@@ -78,7 +79,7 @@ class SharedFiles:
     def rewrite(self, value: Any) -> Any:
         """The value with the addresses of readers in all of its texts."""
         if isinstance(value, str):
-            return self.pattern.sub(self.replace, value) if "files/" in value else value
+            return self.pattern.sub(self.replace, value) if f"{ROOT}/" in value else value
         if isinstance(value, Mapping):
             return {key: self.rewrite(item) for key, item in value.items()}
         if isinstance(value, list):
@@ -91,7 +92,14 @@ class SharedFiles:
 
     def attached(self, written: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Attachments without those that are files, unless these are wanted."""
-        return [dict(one) for one in written if self.is_wanted or not is_file(one)]
+        wanted = (one for one in written if self.is_wanted or not is_file(one))
+        return [dict(one) for one in wanted if not self.is_foreign(str(one.get("url") or ""))]
+
+    def is_foreign(self, url: str) -> bool:
+        """Whether it is a file of somebody else, such as the reader, whose model would then read it."""
+        if not url.startswith(f"{ROOT}/"):
+            return False
+        return not (url.startswith(f"{ROOT}/{PUBLIC}/") or self.pattern.match(url))
 
 
 def is_file(attachment: Mapping[str, Any]) -> bool:
@@ -121,7 +129,7 @@ def taken(
     """The turns of these runs as the page draws them."""
     memories = memory_steps(conversation) if with_steps else frozenset()
     for at, run in enumerate(runs):
-        frames = turn(str_run(at), at, journal.read_run(run), longest_step=None)["events"]
+        frames = turn(run, at, journal.read_run(run), longest_step=None)["events"]
         events = without_steps(frames, memories) if with_steps else as_text(frames)
         cleaned = [shared.rewrite(one) for frame in events if (one := clean(frame, at, shared))]
         yield {"run": str_run(at), "at": at, "events": cleaned}

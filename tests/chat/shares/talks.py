@@ -155,4 +155,5 @@ def share(client: Client, conversation: Conversation, **fields: str) -> dict[str
 
 
 def path_of(link: dict[str, Any]) -> str:
-    return "/" + link["address"].split("/", 3)[3]
+    address: str = link["address"]
+    return f"/{address.split('/', 3)[3]}"

@@ -262,6 +262,10 @@ def test_files_of_others_are_not_shared_by_naming_them(ada: User, grace: User, t
     add_turn(mine, f"Show {foreign}", file=foreign)
     made = share(signed_in(ada), mine, files="true")
 
+    # The model of whoever goes on would read a file of theirs that stands among the attachments.
+    [turn] = turns_of(signed_in(ada), path_of(made))
+    said = [one["message"] for one in turn["events"] if "message" in one]
+    assert [one["attachments"] for one in said] == [[], [CITATION]]
     assert signed_in(ada).get(f"{path_of(made)}files/1/private.txt").status_code == 404
 
 

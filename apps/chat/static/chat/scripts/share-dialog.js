@@ -13,7 +13,7 @@ import { get, post, postForm } from "./requests.js";
 
 const COPIED_FOR = 2_000;
 const LOST = "The server cannot be reached. Check the connection and try again.";
-const TIMES = { 1: "1 day", 7: "7 days", 30: "30 days", never: "Until I revoke it" };
+const TIMES = { 1: "for 1 day", 7: "for 7 days", 30: "for 30 days", never: "until I revoke it" };
 const USUAL = "7";
 
 /** Dispatches `said` (detail: words for people who do not see what happened). */
@@ -103,7 +103,7 @@ export class ShareDialog extends LitElement {
           </fieldset>`
         : html`<p>People who are signed in here can read it.</p>`}
       <label class="share-time">
-        The link works for
+        The link works
         <select name="expires">
           ${Object.entries(TIMES).map(([value, words]) => html`<option value=${value} ?selected=${value === USUAL}>${words}</option>`)}
         </select>
