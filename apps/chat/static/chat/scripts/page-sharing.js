@@ -29,16 +29,17 @@ async function printRow({ id, address }) {
   print();
 }
 
-/** Whether all turns are here; those that are missing are fetched. */
+/** Fetches the turns that are missing. Whether there is anything to print. */
 async function isDrawn() {
   const end = performance.now() + PATIENCE;
   while (performance.now() < end) {
     await new Promise((resolve) => requestAnimationFrame(resolve));
     await log.updateComplete;
-    if (!session.loaded || log.turns.length !== session.conversation.turns.length) continue;
+    const { turns } = session.conversation;
+    if (!turns.length || log.turns.length !== turns.length) continue;
     const gap = log.querySelector(".gap button");
     if (!gap || log.problem) return true;
     if (gap instanceof HTMLElement) gap.click();
   }
-  return session.loaded;
+  return log.turns.length > 0;
 }
