@@ -145,7 +145,8 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     if row is None:
         return gone(request)
     caller = reader_of(request)
-    if caller.bucket != row.owner:
+    is_own = row.user_id == request.user.pk
+    if not is_own:
         links.record(caller, row, "contents.read")
     application = row.conversation.application
     context = {
@@ -153,7 +154,7 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
         "title": row.title or "Untitled",
         "application": application or Application(title=title_of_application(row.conversation)),
         "author": row.user.get_full_name(),
-        "is_own": caller.bucket == row.owner,
+        "is_own": is_own,
         "may_continue": find_usable(request, row) is not None,
         "turns": row.turns,
     }
