@@ -45,12 +45,18 @@ def tidy_up(*, is_hourly: bool) -> None:
 
 def tidy_up_conversations() -> None:
     from apps.chat import arrangement
+    from apps.chat.shares import links
 
     try:
         if erased := arrangement.erase_deleted():
             logger.info("Erased conversations that were deleted: %d", erased)
     except Exception:
         logger.exception("Deleted conversations could not be erased")
+    try:
+        if expired := links.erase_expired():
+            logger.info("Erased links whose time was over: %d", expired)
+    except Exception:
+        logger.exception("Links whose time was over could not be erased")
 
 
 def tidy_up_files() -> None:

@@ -941,6 +941,8 @@ ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
 """What the page tells people of how an answer was made; `none` tells them nothing."""
 CONVERSATION_MIRROR = env.text("CONVERSATION_MIRROR")
 """A folder to which each conversation is written after each turn, "" for none."""
+SHARES_FOR_ANYONE = env.boolean("SHARES_FOR_ANYONE", False)
+"""Whether shared conversations may open without signing in, of applications that allow it too."""
 CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")
 """Types of files, such as `image/*`, that the page takes; empty means all."""
 CHAT_SCRIPTS = env.words("CHAT_SCRIPTS")

@@ -29,7 +29,16 @@ from apps.workspace.local.paths import write_path
 
 OVERHEAD_BYTES = 16 * 1024
 """Bytes of a form beside its file."""
-STATUS = {"too_large": 413, "too_many_files": 409, "busy": 409, "wrong_type": 415}
+STATUS = {
+    "too_large": 413,
+    "too_many_files": 409,
+    "busy": 409,
+    "wrong_type": 415,
+    "too_often": 429,
+    "sign_in": 403,
+    "link_over": 404,
+    "no_application": 403,
+}
 SHOWN = re.compile(
     r"image/(png|jpeg|gif|webp|avif|svg\+xml)|application/pdf|(audio|video)/[\w.+-]+"
 )

@@ -12,6 +12,7 @@ from apps.agent.messages import Role as Speaker
 from apps.agent.messages import attachment_from_dict
 from apps.chat.composer.models import Preferences as Preferences
 from apps.chat.senders import taint_of
+from apps.chat.shares.models import Share as Share
 from apps.manifest.narrative import introduced, narrated
 
 LONGEST_TITLE = 80

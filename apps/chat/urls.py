@@ -23,6 +23,7 @@ from apps.chat import (
 )
 from apps.chat.composer import choices, palette, prompt_pages, settings_page
 from apps.chat.notes import history, note_changes, note_pages, transfer
+from apps.chat.shares import pages as share_pages
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
@@ -78,6 +79,7 @@ urlpatterns: list[URLPattern] = [
     path("chat/<slug:slug>/<uuid:conversation>/delete/", views.delete, name="delete"),
     path("chat/<slug:slug>/<uuid:conversation>/download/", views.download, name="download"),
     path("chat/<slug:slug>/<uuid:conversation>/usage/", views.usage, name="usage"),
+    path("chat/<slug:slug>/<uuid:conversation>/shares/", share_pages.shares, name="shares"),
     path("chat/<slug:slug>/<uuid:conversation>/turns/", turn_views.turns, name="turns"),
     path(
         "chat/<slug:slug>/<uuid:conversation>/memory/",
@@ -126,6 +128,10 @@ urlpatterns: list[URLPattern] = [
     path("notes/<int:pk>/restore/", note_changes.restore, name="note-restore"),
     path("notes/<int:pk>/undo/", note_changes.undo, name="note-undo"),
     path("notes/<int:pk>/forget/", note_changes.forget, name="note-forget"),
+    path("shares/<int:share>/revoke/", share_pages.revoke, name="share-revoke"),
+    path("shared/<str:token>/", share_pages.shared, name="shared"),
+    path("shared/<str:token>/continue/", share_pages.go_on, name="shared-continue"),
+    path("shared/<str:token>/files/<int:number>/<str:name>", share_pages.file, name="shared-file"),
     path("chat/<slug:slug>/files/", file_views.upload, name="upload"),
     path("chat/<slug:slug>/<uuid:conversation>/files/", file_views.listing, name="files"),
     path("frames/artifact/", sandboxes.artifact, name="artifact-frame"),

@@ -10,6 +10,7 @@ from apps.manifest.approvals import AnswerSeconds, Approval
 from apps.manifest.memory import Memory
 from apps.manifest.nodes import IN_PREVIEW, Node, unpublished
 from apps.manifest.notes import Notes
+from apps.manifest.sharing import Sharing
 from apps.manifest.subagents import Subagents
 
 FileTool = Literal[
@@ -271,5 +272,7 @@ class Features(Node):
     notes: Notes | None = None
     """The notes of the person who asks, or of their team, for the model to read and to write. Null:
     the model has none."""
+    sharing: Sharing | None = None
+    """Who may read the conversations that people share. Null: people who are signed in."""
     tool_access_filter: ToolAccessFilter | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Leave out tools that the caller may not use. Null: all are offered."""

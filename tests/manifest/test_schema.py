@@ -103,6 +103,8 @@ DIFFERENCES = {
     # An addition: what people said once need not be said again.
     "Features.properties.memory": "ours only",
     "Features.properties.notes": "ours only",
+    # An addition: the page keeps conversations, which people share.
+    "Features.properties.sharing": "ours only",
     # An addition: the page of the conversation runs tools.
     "$.properties.tool_sets.items.discriminator.mapping.client": "ours only",
     "$.properties.tool_sets.items.oneOf": "8 kinds instead of 7",

@@ -14,6 +14,8 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.chat.account_page import person
 from apps.chat.composer.models import LONGEST_INSTRUCTIONS, Preferences
 from apps.chat.composer.preferences import preferences_of
+from apps.chat.shares.pages import listed
+from apps.chat.visitors import visitor
 
 
 class AppearanceForm(forms.ModelForm[Preferences]):
@@ -78,7 +80,9 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
     """`forms` are those that were filled in wrongly, with what is wrong about them."""
     row = row_of(request)
     unbound = {name: form(instance=row, auto_id=f"{name}-%s") for name, form in FORMS.items()}
-    return render(request, "chat/settings.html", {**unbound, **forms}, status=status)
+    links = listed(request, visitor(request)) if request.user.is_authenticated else None
+    context = {**unbound, **forms, "links": links}
+    return render(request, "chat/settings.html", context, status=status)
 
 
 def row_of(request: HttpRequest) -> Preferences:

@@ -1,10 +1,11 @@
 /** Where a browser may go that was told by a model. */
 
-const FILE = /^files\/[^/]+\/./;
+const FILE = /^(?:files\/[^/]+|shared\/[^/]+\/files)\/./;
+const SHOWN = /^\/(?:files\/|shared\/[^/]+\/files\/)/;
 const CONVERSATION = /^\/chat\/[\w-]{1,50}\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\/$/;
 
 /**
- * A stored file, `files/…`, is where the server shows it.
+ * A stored file, `files/…`, or `shared/…` under the link of a shared conversation, is where the server shows it.
  * @param {string} address @returns {URL | null} null where a browser cannot go, or must not
  */
 export function webAddress(address) {
@@ -15,7 +16,7 @@ export function webAddress(address) {
 /** @param {string} address @returns {URL | null} null for what is no file of this installation */
 export function fileAddress(address) {
   const found = FILE.test(address) ? parsed(`/${address}`) : null;
-  return found?.pathname.startsWith("/files/") ? found : null;
+  return found && SHOWN.test(found.pathname) ? found : null;
 }
 
 /** Whether it is the address of a conversation on this page. @param {string} address */

@@ -4,8 +4,8 @@ import { post } from "./requests.js";
 
 /**
  * @import { Folder, HistoryRows, Row } from "./history-rows.js"
- * @typedef {{said?: string, problem?: string, id?: string, deleted?: Row, asks?: import("./history-dialog.js").Asked}} Outcome
- *   `said` is told to people who do not see it, `id` is the conversation that keeps the focus, `asks` opens a dialog
+ * @typedef {{said?: string, problem?: string, id?: string, deleted?: Row, leaves?: "share" | "print", asks?: import("./history-dialog.js").Asked}} Outcome
+ *   `said` is told to people who do not see it, `id` is the conversation that keeps the focus, `asks` opens a dialog, and the page `leaves` with the conversation what is asked for
  */
 
 /** @param {HistoryRows} rows @param {string} name of the item @param {Row} row @returns {Promise<Outcome>} */
@@ -14,6 +14,9 @@ export async function actOnRow(rows, name, row) {
     case "rename":
     case "move":
       return { asks: { kind: name, row } };
+    case "share":
+    case "print":
+      return { leaves: name };
     case "pin":
       return arrange(rows, row, { pinned: String(!row.pinned) }, row.pinned ? "No longer pinned." : "Pinned.");
     case "archive":

@@ -15,7 +15,7 @@ import { itemsOfFolder, itemsOfRow } from "./row-menu.js";
  * @import { RowMenu } from "./row-menu.js"
  */
 
-/** Dispatches `renamed` (detail: the row), `deleted` (detail: the row) and `said` (detail: words for people who do not see it). */
+/** Dispatches `renamed`, `deleted`, `share` and `print` (detail: the row) and `said` (detail: words for people who do not see it). */
 export class ChatHistory extends LitElement {
   static properties = {
     current: { attribute: false },
@@ -173,7 +173,7 @@ export class ChatHistory extends LitElement {
   /** @param {{row: Row, button: HTMLElement}} asked */
   #openRowMenu({ row, button }) {
     this.chosen = row;
-    void this.#menu?.open(itemsOfRow(row), button);
+    void this.#menu?.open(itemsOfRow(row, Boolean(document.getElementById("main")?.dataset.account)), button);
   }
 
   /** @param {Folder} folder @param {EventTarget | null} button */
@@ -186,7 +186,10 @@ export class ChatHistory extends LitElement {
   async #chosen(name) {
     const { chosen, rows } = this;
     if (!chosen) return;
-    this.#tellOf("address" in chosen ? await actOnRow(rows, name, chosen) : await actOnFolder(rows, name, chosen));
+    if (!("address" in chosen)) return this.#tellOf(await actOnFolder(rows, name, chosen));
+    const outcome = await actOnRow(rows, name, chosen);
+    if (outcome.leaves) this.#tell(outcome.leaves, chosen);
+    this.#tellOf(outcome);
   }
 
   /** @param {import("./history-actions.js").Outcome} outcome */

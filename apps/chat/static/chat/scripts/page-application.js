@@ -59,6 +59,7 @@ export function showApplication() {
 
 export function offerDownload() {
   const { id } = session.conversation;
+  element("share", HTMLButtonElement).hidden = !id || !page.account;
   const link = element("download", HTMLAnchorElement);
   link.hidden = !id;
   if (id) link.href = `${base()}${id}/download/`;

@@ -31,6 +31,7 @@ import {
   toast,
   todo,
 } from "./page-parts.js";
+import { offerSharing } from "./page-sharing.js";
 import { base, connection, draftKey, forgetBeginning, session, uploads } from "./page-session.js";
 import { confirmLeft, go, keepLeft, noteAddress, offerSwitching } from "./page-switching.js";
 import { calling, entitle } from "./page-title.js";
@@ -63,6 +64,7 @@ offerGauge(gauge, log, session, base);
 offerMissingTurns(log, session, follower, base);
 entitle();
 offerSwitching();
+offerSharing();
 
 session.addEventListener("change", scheduleDraw);
 session.addEventListener("opened", (event) => opened(detailOf(event)));

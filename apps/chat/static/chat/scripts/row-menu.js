@@ -8,15 +8,18 @@ import { icon } from "./icons.js";
  * @typedef {{name: string, words: string, icon: string, href?: string}} Item with `href` it is a link that downloads
  */
 
-/** What can be done with a conversation; another entry needs a `case` where `chosen` is heard. @param {Row} row @returns {Item[]} */
-export function itemsOfRow(row) {
+/** What can be done with a conversation; another entry needs a `case` where `chosen` is heard. @param {Row} row @param {boolean} isSignedIn @returns {Item[]} */
+export function itemsOfRow(row, isSignedIn) {
   const { address, pinned, archived } = row;
   /** @type {(Item | false)[]} */
   const items = [
     { name: "rename", words: "Rename", icon: "pencil" },
     !archived && { name: "pin", words: pinned ? "Unpin" : "Pin", icon: "pin" },
     !archived && { name: "move", words: "Move to folder…", icon: "folder" },
-    { name: "export", words: "Download", icon: "download", href: `${address}download/` },
+    isSignedIn && { name: "share", words: "Share…", icon: "external-link" },
+    { name: "export", words: "Export as Markdown", icon: "download", href: `${address}download/` },
+    { name: "export-json", words: "Export as JSON", icon: "code", href: `${address}download/?format=json` },
+    { name: "print", words: "Print", icon: "file-text" },
     archived
       ? { name: "unarchive", words: "Restore from the archive", icon: "archive-restore" }
       : { name: "archive", words: "Archive", icon: "archive" },

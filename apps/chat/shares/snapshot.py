@@ -1,0 +1,212 @@
+"""What of a conversation is shared: its shown path, as the page draws it, without what stays private.
+
+Never part of it are memories, what models were asked, figures, feedback, places, the to-do list, and
+what people were asked for approvals, forms and sign-ins.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, unquote
+from uuid import UUID
+
+from django.urls import reverse
+
+from apps.agent.messages import Message as Spoken
+from apps.chat.branches import shown_path
+from apps.chat.memory_notes import ACTIONS
+from apps.chat.models import Conversation, Message
+from apps.chat.window import turn
+from apps.errors import FileRefused
+from apps.live import journal
+from apps.live.models import Run
+from apps.runs.history import expand
+from apps.workspace.local import files
+from apps.workspace.local.models import PUBLIC
+from apps.workspace.local.paths import ROOT, write_path
+
+STEPS = frozenset({"stage.opened", "stage.delta", "stage.closed", "helper.began", "helper.ended"})
+ANSWERS = frozenset(
+    {"message.delta", "answer.restarted", "annotation.added", "attachment.added", "run.continued"}
+)
+SENDER = ("kind", "title", "untrusted", "at")
+MOST_FILES = 200
+SOURCE = re.compile(r"\[\d{1,4}\] .*\S")
+"""The title of an attachment that is a citation."""
+LONGEST_SOURCE = 600
+AFTER_ADDRESS = ".,;:!?`*_"
+"""Signs of a text that do not belong to an address at whose end they stand."""
+
+
+@dataclass(slots=True)
+class SharedFiles:
+    """The files of the owner that a snapshot mentions, and where its readers find them."""
+
+    owner: str
+    token: str
+    is_wanted: bool
+    found: list[dict[str, str]] = field(default_factory=list)
+    addresses: dict[str, str] = field(default_factory=dict)
+    pattern: re.Pattern[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = "|".join(map(re.escape, files.buckets_of(self.owner)))
+        self.pattern = re.compile(rf"{ROOT}/(?:{names})/[^\s\"'<>()\[\]\\#?]+")
+
+    def address_of(self, path: str) -> str:
+        """Under the link; without a file that may be shown its name alone, which leads nowhere."""
+        if path not in self.addresses:
+            self.addresses[path] = self.add(path) or unquote(path.rsplit("/", 1)[-1])
+        return self.addresses[path]
+
+    def add(self, path: str) -> str:
+        if not self.is_wanted or len(self.found) >= MOST_FILES:
+            return ""
+        try:
+            row = files.find(self.owner, path)
+        except FileRefused:
+            return ""
+        # A model may quote signs of a name that need it not.
+        path = write_path(row.bucket, row.name)
+        name = row.name.rsplit("/", 1)[-1]
+        shared = {"path": path, "etag": row.etag, "name": name}
+        if shared not in self.found:
+            self.found.append(shared)
+        address = reverse("shared", args=(self.token,)).lstrip("/")
+        return f"{address}files/{self.found.index(shared) + 1}/{quote(name, safe='')}"
+
+    def rewrite(self, value: Any) -> Any:
+        """The value with the addresses of readers in all of its texts."""
+        if isinstance(value, str):
+            return self.pattern.sub(self.replace, value) if f"{ROOT}/" in value else value
+        if isinstance(value, Mapping):
+            return {key: self.rewrite(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.rewrite(item) for item in value]
+        return value
+
+    def replace(self, match: re.Match[str]) -> str:
+        path = match[0].rstrip(AFTER_ADDRESS)
+        return self.address_of(path) + match[0][len(path) :]
+
+    def attached(self, written: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Attachments without those that are files, unless these are wanted."""
+        wanted = (one for one in written if self.is_wanted or not is_file(one))
+        return [dict(one) for one in wanted if not self.is_foreign(str(one.get("url") or ""))]
+
+    def is_foreign(self, url: str) -> bool:
+        """Whether it is a file of somebody else, such as the reader, whose model would then read it."""
+        if not url.startswith(f"{ROOT}/"):
+            return False
+        return not (url.startswith(f"{ROOT}/{PUBLIC}/") or self.pattern.match(url))
+
+
+def is_file(attachment: Mapping[str, Any]) -> bool:
+    """Whether an attachment is a file or brings one; a link and a citation are not."""
+    url, data = str(attachment.get("url") or ""), str(attachment.get("data") or "")
+    if data:
+        is_text = attachment.get("type") == "text/plain" and len(data) <= LONGEST_SOURCE
+        return not (is_text and not url and SOURCE.fullmatch(str(attachment.get("title") or "")))
+    return bool(url) and not url.lower().startswith(("http://", "https://"))
+
+
+def shared_runs(conversation: Conversation) -> list[UUID]:
+    """The runs of the shown path whose answers are over."""
+    rows = shown_path(conversation)
+    answered = [row.run_id for row in rows if row.role == Message.Role.ASSISTANT]
+    known = set(
+        Run.objects.filter(stream=conversation.pk)
+        .exclude(status__in=Run.OPEN)
+        .values_list("pk", flat=True)
+    )
+    return [run for run in answered if run is not None and run in known]
+
+
+def taken(
+    conversation: Conversation, runs: Sequence[UUID], shared: SharedFiles, *, with_steps: bool
+) -> Iterator[dict[str, Any]]:
+    """The turns of these runs as the page draws them."""
+    memories = memory_steps(conversation) if with_steps else frozenset()
+    for at, run in enumerate(runs):
+        frames = turn(run, at, journal.read_run(run), longest_step=None)["events"]
+        events = without_steps(frames, memories) if with_steps else as_text(frames)
+        cleaned = [shared.rewrite(one) for frame in events if (one := clean(frame, at, shared))]
+        yield {"run": str_run(at), "at": at, "events": cleaned}
+
+
+def str_run(at: int) -> str:
+    """In place of the id of a run, which is nobody else's business."""
+    return f"answer-{at + 1}"
+
+
+def memory_steps(conversation: Conversation) -> frozenset[str]:
+    """The ids of the calls of tools of memory, which are those of their steps."""
+    answers = conversation.messages.filter(role=Message.Role.ASSISTANT)
+    states = answers.values_list("state", flat=True)
+    said = (message for state in states for message in expand([Spoken("assistant", state=state)]))
+    return frozenset(
+        call.id for message in said for call in message.tool_calls if call.name in ACTIONS
+    )
+
+
+def without_steps(
+    frames: Iterable[dict[str, Any]], hidden: frozenset[str]
+) -> Iterator[dict[str, Any]]:
+    """The frames without those of some steps, and of the steps in them."""
+    gone = set(hidden)
+    for frame in frames:
+        if frame["type"] == "stage.opened" and frame["parent"] in gone:
+            gone.add(frame["stage"])
+        if frame.get("stage") not in gone:
+            yield frame
+
+
+def as_text(frames: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The frames with the text of the answer in one piece, and without steps."""
+    text = "".join(frame["text"] for frame in frames if frame["type"] == "message.delta")
+    for frame in frames:
+        if frame["type"] == "message.complete":
+            message = {"text": text, **frame["message"]}
+            yield {"type": "message.delta", "text": message.pop("text")}
+            yield {**frame, "message": message}
+        elif frame["type"] not in STEPS | ANSWERS or frame["type"] == "annotation.added":
+            yield frame
+
+
+def clean(frame: dict[str, Any], at: int, shared: SharedFiles) -> dict[str, Any] | None:
+    """The frame without what is not shared; None for nothing."""
+    kind = frame["type"]
+    if kind == "message.added":
+        return {**frame, "message": clean_question(frame["message"], at, shared)}
+    if kind == "message.complete":
+        return {**frame, "message": clean_answer(frame["message"], at, shared)}
+    if kind == "run.error":
+        return {**frame, "reference": ""}
+    if kind == "answer.restarted":
+        return {**frame, "attachments": shared.attached(frame["attachments"])}
+    if "attachment" in frame:
+        return frame if shared.attached([frame["attachment"]]) else None
+    return frame if kind in STEPS | ANSWERS | {"run.status"} else None
+
+
+def clean_question(message: Mapping[str, Any], at: int, shared: SharedFiles) -> dict[str, Any]:
+    sender = message.get("sender")
+    return {
+        "id": f"question-{at + 1}",
+        "role": message["role"],
+        "text": message["text"],
+        "attachments": shared.attached(message.get("attachments") or ()),
+        "created_at": message.get("created_at") or "",
+        **({"sender": {name: sender[name] for name in SENDER if name in sender}} if sender else {}),
+    }
+
+
+def clean_answer(message: Mapping[str, Any], at: int, shared: SharedFiles) -> dict[str, Any]:
+    return {
+        "id": f"stored-{at + 1}",
+        "role": message["role"],
+        "attachments": shared.attached(message.get("attachments") or ()),
+        "finish_reason": message.get("finish_reason") or "",
+        **({"text": message["text"]} if "text" in message else {}),
+    }
