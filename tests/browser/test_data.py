@@ -1,0 +1,89 @@
+"""The page with a person's data; the real site, a real browser."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.serving import Site
+from tests.chat.imports.samples import TRIP, chatgpt, chatgpt_node
+
+SLUG = "keeping"
+MANIFEST: dict[str, Any] = {
+    "orchestrator": {
+        "deployment": {"deployment_id": "demo-keeper"},
+        "system_prompt": {"type": "custom", "content": "You help.", "variables": {}},
+    },
+    "contexts": [],
+    "tool_sets": [],
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def application(site: Site) -> None:
+    site.shell(
+        """
+        Deployment.objects.create(
+            deployment_id="demo-keeper", display_name="Keeper", provider="demo"
+        )
+        Application.objects.create(
+            slug=name, title="Keeping", description="Answers.", is_public=True, manifest=manifest
+        )
+        """,
+        name=SLUG,
+        manifest=MANIFEST,
+    )
+
+
+def picture(page: Page, name: str) -> None:
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/data-{name}.png", full_page=True)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+def test_conversations_are_imported_read_and_gone_on_with(
+    admin_page: Page, scheme: Any, width: int
+):
+    page = admin_page
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    title = f"Trip in the {scheme}"
+    other = chatgpt(
+        chatgpt_node("q", None, "user", "Well?"),
+        chatgpt_node("a", "q", "assistant", "**Yes**"),
+        key=f"other-{scheme}",
+        title=f"Other {scheme}",
+    )
+    file = json.dumps([{**TRIP, "title": title, "conversation_id": scheme}, other, {"odd": 1}])
+    page.goto("/settings/")
+    page.get_by_role("link", name="Your data").click()
+
+    page.get_by_label("File", exact=True).set_input_files(
+        {"name": "conversations.json", "mimeType": "application/json", "buffer": file.encode()}
+    )
+    page.get_by_label("Application that goes on with them").select_option("Keeping")
+    page.get_by_role("button", name="Import", exact=True).click()
+
+    expect(page.get_by_text("2 conversations with 7 messages imported")).to_be_visible()
+    picture(page, f"imported-{scheme}-{width}")
+    assert barriers(page) == []
+    page.get_by_role("link", name="Open “Keeping”").click()
+    if width < 800:
+        page.get_by_role("button", name="Menu", exact=True).click()
+    page.locator(".sidebar").get_by_role("link", name=title).click()
+    expect(page.locator(".question")).to_have_count(2)
+    answers = page.locator("chat-answer")
+    expect(answers.last).to_contain_text("Far.")
+    expect(page.get_by_text("1/2")).to_be_visible()
+    expect(page.locator("#keeping-notice")).to_contain_text("Imported from ChatGPT")
+    picture(page, f"conversation-{scheme}-{width}")
+    assert barriers(page) == []
+    page.get_by_label("Your question").fill("And now?")
+    page.get_by_label("Your question").press("Enter")
+    expect(page.locator(".question")).to_have_count(3)
+    expect(answers.last.locator(".answer-foot")).to_be_visible()
