@@ -32,6 +32,7 @@ def tidy_up(*, is_hourly: bool) -> None:
         tidy_up_budgets()
         tidy_up_conversations()
         if is_hourly:
+            tidy_up_old_conversations()
             tidy_up_files()
             tidy_up_runs()
             tidy_up_audit()
@@ -49,8 +50,20 @@ def tidy_up_conversations() -> None:
     try:
         if erased := arrangement.erase_deleted():
             logger.info("Erased conversations that were deleted: %d", erased)
+        if erased := arrangement.erase_temporary():
+            logger.info("Erased temporary conversations: %d", erased)
     except Exception:
         logger.exception("Deleted conversations could not be erased")
+
+
+def tidy_up_old_conversations() -> None:
+    from apps.chat import retention
+
+    try:
+        if erased := retention.erase_untouched():
+            logger.info("Erased conversations that were untouched for too long: %d", erased)
+    except Exception:
+        logger.exception("Old conversations could not be erased")
 
 
 def tidy_up_files() -> None:

@@ -122,6 +122,11 @@ def own(caller: Caller) -> QuerySet[Conversation]:
     return Conversation.objects.kept().filter(owner=caller.bucket)
 
 
+def own_lasting(caller: Caller) -> QuerySet[Conversation]:
+    """Those of them that stand in lists and are searched: without temporary ones."""
+    return Conversation.objects.lasting().filter(owner=caller.bucket)
+
+
 def mark_read(conversation: UUID) -> None:
     Conversation.objects.filter(pk=conversation, is_unread=True).update(is_unread=False)
 

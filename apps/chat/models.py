@@ -76,6 +76,10 @@ class Conversations(models.QuerySet["Conversation"]):
         """Those that were not deleted; a deleted one stays for a moment, so that it can be restored."""
         return self.filter(deleted_at=None)
 
+    def lasting(self) -> "Conversations":
+        """Those that are kept, and not for a while only."""
+        return self.kept().filter(temporary_until=None)
+
 
 class Conversation(models.Model):
     """`owner` is the bucket of a caller; every query by a visitor is filtered by it.

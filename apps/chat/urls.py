@@ -79,6 +79,7 @@ urlpatterns: list[URLPattern] = [
     path("chat/<slug:slug>/<uuid:conversation>/restore/", rail_views.restore, name="restore"),
     path("chat/<slug:slug>/<uuid:conversation>/rename/", views.rename, name="rename"),
     path("chat/<slug:slug>/<uuid:conversation>/delete/", views.delete, name="delete"),
+    path("chat/<slug:slug>/<uuid:conversation>/keep/", views.keep, name="keep"),
     path("chat/<slug:slug>/<uuid:conversation>/download/", views.download, name="download"),
     path("chat/<slug:slug>/<uuid:conversation>/usage/", views.usage, name="usage"),
     path("chat/<slug:slug>/<uuid:conversation>/turns/", turn_views.turns, name="turns"),

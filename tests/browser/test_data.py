@@ -87,3 +87,43 @@ def test_conversations_are_imported_read_and_gone_on_with(
     page.get_by_label("Your question").press("Enter")
     expect(page.locator(".question")).to_have_count(3)
     expect(answers.last.locator(".answer-foot")).to_be_visible()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+def test_a_temporary_conversation_says_what_becomes_of_it_and_can_be_kept(
+    admin_page: Page, scheme: Any, width: int
+):
+    page = admin_page
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"/chat/{SLUG}/")
+    question, notice = page.get_by_label("Your question"), page.locator("#keeping-notice")
+    switch = page.get_by_role("switch", name="Temporary")
+    expect(question).to_be_enabled()
+
+    page.keyboard.press("Control+Shift+Quote")
+    expect(switch).to_be_checked()
+    expect(notice).to_contain_text("deleted 10 minutes after you leave it, or 24 hours after")
+    picture(page, f"temporary-new-{scheme}-{width}")
+    assert barriers(page) == []
+    switch.click()
+    expect(notice).to_be_hidden()
+    page.keyboard.press("Control+Shift+Quote")
+    secret = f"A secret in the {scheme}"
+    question.fill(secret)
+    question.press("Enter")
+    expect(page.locator("chat-answer .answer-foot")).to_be_visible()
+    expect(page.get_by_role("button", name="Keep this conversation")).to_be_visible()
+    expect(page.locator(".sidebar").get_by_text(secret)).to_have_count(0)
+    page.reload()
+    expect(page.locator(".question")).to_have_count(1)
+    expect(notice).to_contain_text("Temporary:")
+    picture(page, f"temporary-{scheme}-{width}")
+    assert barriers(page) == []
+
+    page.get_by_role("button", name="Keep this conversation").press("Enter")
+    expect(notice).to_be_hidden()
+    expect(page.locator("#said")).to_have_text(
+        "This conversation is kept, and stands in your list."
+    )
+    expect(page.locator(".sidebar").get_by_text(secret).first).to_be_attached()

@@ -34,6 +34,7 @@ import {
 import { base, connection, draftKey, forgetBeginning, session, uploads } from "./page-session.js";
 import { confirmLeft, go, keepLeft, noteAddress, offerSwitching } from "./page-switching.js";
 import { calling, entitle } from "./page-title.js";
+import { fixKeeping } from "./temporary.js";
 import { PageTools } from "./page-tools.js";
 import { ChatQuestion } from "./question.js";
 
@@ -241,6 +242,7 @@ function opened({ isNew }) {
     history.current = id;
     files.conversation = id;
     offerDownload();
+    fixKeeping();
     noteAddress();
     comeBackTo(location.pathname);
   }
