@@ -11,8 +11,9 @@ from datetime import timedelta
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from apps.accounts.buckets import bucket_of, place_of
+from apps.accounts.buckets import place_of
 from apps.catalog.models import Application
+from apps.chat.access import owned_by
 from apps.chat.arrangement import erase
 from apps.chat.composer.models import Preferences
 from apps.chat.composer.preferences import preferences_of
@@ -38,7 +39,7 @@ def due() -> Iterator[QuerySet[Conversation]]:
     chosen = Preferences.objects.filter(retention_days__isnull=False, user__is_active=True)
     for user, days in chosen.values_list("user", "retention_days"):
         if days:
-            yield untouched(days).filter(of_person(user), pinned_at=None)
+            yield untouched(days).filter(owned_by(user), pinned_at=None)
 
 
 def retentions() -> Iterator[tuple[int, Retention]]:
@@ -57,12 +58,6 @@ def untouched(days: int) -> QuerySet[Conversation]:
     rows = Conversation.objects.filter(updated_at__lt=limit)
     rows = rows.filter(Q(arranged_at=None) | Q(arranged_at__lt=limit))
     return rows.exclude(pk__in=Run.objects.filter(status__in=Run.OPEN).values("stream"))
-
-
-def of_person(user: int) -> Q:
-    """What is a person's by its owner, for themselves and in teams."""
-    name = bucket_of(user)
-    return Q(owner=name) | Q(owner__startswith=f"{name}-team-")
 
 
 def retention_words(manifest: Manifest | None, bucket: str) -> str:

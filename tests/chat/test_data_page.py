@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
 from apps.accounts.buckets import bucket_of
+from apps.accounts.models import ApiKey
 from apps.catalog.models import Application
 from apps.chat import data_page
-from apps.chat.models import Conversation
+from apps.chat.composer.models import Preferences
+from apps.chat.models import Conversation, Folder
+from apps.workspace.local.models import StoredFile
 from tests.chat.imports.samples import LIBRECHAT, TRIP
 from tests.chat.test_views import add_application
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
+
+PASSWORD = "a-password-for-tests"
 
 
 @pytest.fixture
 def grace() -> User:
-    return User.objects.create_user("grace")
+    return User.objects.create_user("grace", password=PASSWORD)
 
 
 @pytest.fixture
@@ -100,3 +109,126 @@ def test_visitors_are_led_to_sign_in(path: str):
 
     assert visitor.post(f"/settings/data/{path}").status_code in (302, 405)
     assert visitor.get("/settings/data/").status_code == 302
+
+
+async def content_of(answer: Any) -> bytes:
+    return b"".join([piece async for piece in answer.streaming_content])
+
+
+def add(application: Application, owner: str, title: str = "Mine", **fields: Any) -> Conversation:
+    return Conversation.objects.create(application=application, owner=owner, title=title, **fields)
+
+
+def test_the_export_has_all_conversations_of_its_owner_and_can_be_imported(
+    client: Client, grace: User, application: Application
+):
+    mine = bucket_of(grace.pk)
+    sent(client, application.slug, json.dumps([TRIP]).encode())
+    add(application, f"{mine}-team-3", "a/../b", archived_at=timezone.now())
+    add(application, f"{mine}0", "Foreign")
+    add(application, mine, "Temporary", temporary_until=timezone.now())
+    add(application, mine, "Deleted", deleted_at=timezone.now())
+    found = Conversation.objects.get(imported_from="chatgpt")
+    for bucket, name in ((mine, f"conversations/{found.pk}/plan.txt"), ("user-99", "other.txt")):
+        StoredFile.objects.create(
+            bucket=bucket, name=name, storage_name=name, content_type="text/plain", size=3
+        )
+
+    answer = client.get("/settings/data/export/")
+    content = async_to_sync(content_of)(answer)
+
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.testzip() is None
+        names = archive.namelist()
+        listed = json.loads(archive.read("files.json"))
+    assert names[0].startswith("conversations/2023-11-14 Trip to Riga ")
+    assert len(names) == 3
+    assert not any(".." in name or name.startswith("/") for name in names)
+    assert [(one["name"], one["conversation"]) for one in listed] == [("plan.txt", str(found.pk))]
+    assert answer["Content-Disposition"].startswith('attachment; filename="conversations-20')
+    ada = Client()
+    ada.force_login(User.objects.create_user("ada"))
+    _, text = sent(ada, application.slug, content)
+    assert "1 conversation with 5 messages imported" in text
+
+
+def test_all_conversations_are_deleted_once_the_word_is_written(
+    client: Client, grace: User, application: Application
+):
+    mine = bucket_of(grace.pk)
+    add(application, mine)
+    add(application, f"{mine}-team-3")
+    foreign = add(application, "user-99", "Foreign")
+    asked = client.get("/settings/data/delete/").content.decode()
+
+    refused = client.post("/settings/data/delete/", {"confirmation": "yes"})
+    left = Conversation.objects.count()
+    deleted = client.post("/settings/data/delete/", {"confirmation": " Delete "}, follow=True)
+
+    assert "2 conversations will be gone for good" in asked
+    assert (refused.status_code, left) == (400, 3)
+    assert "2 conversations are deleted." in deleted.content.decode()
+    assert list(Conversation.objects.all()) == [foreign]
+
+
+def confirmed(client: Client) -> None:
+    """The person has just shown who they are."""
+    answer = client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    assert answer.status_code == 302
+
+
+def test_an_account_is_deleted_with_all_that_is_its_own(
+    client: Client, grace: User, application: Application
+):
+    mine = bucket_of(grace.pk)
+    Application.objects.filter(pk=application.pk).update(owner=grace)
+    add(application, mine)
+    add(application, mine, "Deleted", deleted_at=timezone.now())
+    foreign = add(application, "user-99", "Foreign")
+    Folder.objects.create(owner=mine, name="Folder", position=1)
+    ApiKey.objects.create_key(name="Laptop", user=grace)
+    unconfirmed = client.get("/account/delete/")
+    confirmed(client)
+    page = client.get("/account/delete/").content.decode()
+
+    refused = client.post("/account/delete/", {"confirmation": "ada"})
+    gone = client.post("/account/delete/", {"confirmation": "grace"})
+
+    assert unconfirmed.status_code == 302
+    assert "reauthenticate" in unconfirmed["Location"]
+    assert "1 application that you own: it goes on without an owner" in page
+    assert (refused.status_code, gone.status_code) == (400, 302)
+    assert not User.objects.filter(username="grace").exists()
+    assert list(Conversation.objects.all()) == [foreign]
+    assert not Folder.objects.exists()
+    assert not ApiKey.objects.exists()
+    assert Application.objects.get(pk=application.pk).owner is None
+    assert client.get("/account/").status_code == 302
+
+
+def test_the_last_superuser_stays(client: Client, grace: User):
+    User.objects.filter(pk=grace.pk).update(is_superuser=True)
+    confirmed(client)
+    page = client.get("/account/delete/").content.decode()
+    refused = client.post("/account/delete/", {"confirmation": "grace"})
+    User.objects.create_superuser("ada", "", PASSWORD)
+    confirmed(client)
+    taken = client.post("/account/delete/", {"confirmation": "grace"})
+
+    assert "You are the only superuser." in page
+    assert "Delete my account" not in page
+    assert (refused.status_code, taken.status_code) == (409, 302)
+    assert [one.username for one in User.objects.filter(is_active=True)] == ["ada"]
+
+
+def test_a_person_chooses_how_long_conversations_are_kept(client: Client, grace: User):
+    page = client.get("/settings/data/").content.decode()
+    saved = client.post("/settings/retention/", {"retention_days": "90"})
+    wrong = client.post("/settings/retention/", {"retention_days": "5"})
+    kept = Preferences.objects.get(user=grace).retention_days
+    client.post("/settings/retention/", {"retention_days": ""})
+
+    assert '<option value="" selected>Never</option>' in page
+    assert saved["Location"] == "/settings/data/#retention"
+    assert (wrong.status_code, kept) == (400, 90)
+    assert Preferences.objects.get(user=grace).retention_days is None
