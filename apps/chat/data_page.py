@@ -1,5 +1,7 @@
 """The page on which people bring in conversations, take theirs along, and have them deleted."""
 
+from typing import Any
+
 from allauth.account.decorators import reauthentication_required
 from asgiref.sync import async_to_sync
 from django.contrib import messages
@@ -38,7 +40,7 @@ def data(request: HttpRequest) -> HttpResponse:
     return page(request)
 
 
-def page(request: HttpRequest, status: int = 200, **told: object) -> HttpResponse:
+def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
     """`told` says what was done, or why nothing was."""
     caller = visitor(request)
     context = {
@@ -57,13 +59,13 @@ def import_conversations(request: HttpRequest) -> HttpResponse:
     """The form fields are a `file`, and the slug of an `application`."""
     caller = visitor(request)
     slug = request.POST.get("application", "")
-    chosen = {"chosen": slug}
+    chosen: dict[str, Any] = {"chosen": slug}
     application = usable(caller).filter(slug=slug).first()
     if application is None:
         problem = "application: choose one that you may use."
         return page(request, 400, import_problem=problem)
     file = request.FILES.get("file")
-    if file is None:
+    if file is None or file.file is None:
         return page(request, 400, import_problem="file: choose a file first.", **chosen)
     if file.size is None or file.size > LARGEST_FILE:
         return page(request, 400, import_problem=too_large(), **chosen)

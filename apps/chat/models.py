@@ -134,9 +134,7 @@ class Conversation(models.Model):
         null=True, editable=False, help_text="Hidden since then, and soon erased."
     )
     temporary_until = models.DateTimeField(
-        null=True,
-        editable=False,
-        help_text="Kept out of lists and of what is remembered, and erased then; empty: it is kept.",
+        null=True, editable=False, help_text="Erased then; empty: it is kept."
     )
     imported_from = models.CharField(  # noqa: DJ001
         max_length=20, null=True, editable=False, help_text="The program that it comes from."

@@ -39,6 +39,9 @@ class Outbox:
     def flush(self) -> None:
         """Nothing waits here."""
 
+    def close(self) -> None:
+        """There is nothing to close."""
+
     def take(self) -> bytes:
         taken = b"".join(self.pieces)
         self.pieces.clear()

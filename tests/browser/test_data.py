@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from typing import Any
 
 import pytest
@@ -127,3 +128,57 @@ def test_a_temporary_conversation_says_what_becomes_of_it_and_can_be_kept(
         "This conversation is kept, and stands in your list."
     )
     expect(page.locator(".sidebar").get_by_text(secret).first).to_be_attached()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+def test_a_person_takes_everything_along_and_deletes_it(
+    site: Site, page: Page, scheme: Any, width: int
+):
+    name = f"leaver-{scheme}"
+    session = site.shell(
+        """
+        from django.contrib.auth.models import User
+        from django.test import Client
+        user = User.objects.create_user(name)
+        application = Application.objects.get(slug=slug)
+        for title in ("One", "Two"):
+            Conversation.objects.create(
+                application=application, owner=f"user-{user.pk}", title=title
+            )
+        client = Client()
+        client.force_login(user)
+        result = client.session.session_key
+        """,
+        name=name,
+        slug=SLUG,
+    )
+    page.context.add_cookies([{"name": "sessionid", "value": session, "url": site.url}])
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto("/settings/data/")
+    page.get_by_label("Delete conversations in which").select_option("After 90 days")
+    page.get_by_role("button", name="Save how long").click()
+    expect(page.get_by_text("How long your conversations are kept is saved.")).to_be_visible()
+    picture(page, f"page-{scheme}-{width}")
+    assert barriers(page) == []
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export all conversations").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert len(archive.namelist()) == 3
+
+    page.get_by_role("link", name="Delete all conversations").click()
+    page.get_by_label("Write “delete” to go on").fill("delete")
+    picture(page, f"delete-{scheme}-{width}")
+    assert barriers(page) == []
+    page.get_by_label("Write “delete” to go on").press("Enter")
+    expect(page.get_by_text("2 conversations are deleted.")).to_be_visible()
+    page.goto(f"/chat/{SLUG}/")
+    expect(page.locator("#keeping-notice")).to_contain_text("deleted after 90 days")
+
+    page.goto("/settings/data/")
+    page.get_by_role("link", name="Delete your account").click()
+    picture(page, f"account-{scheme}-{width}")
+    assert barriers(page) == []
+    page.get_by_label("Write your username").fill(name)
+    page.get_by_role("button", name="Delete my account").click()
+    expect(page.get_by_text("Your account is deleted.")).to_be_visible()

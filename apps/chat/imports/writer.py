@@ -6,10 +6,11 @@ on like any other. No usage is counted for it.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import IO, Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -128,15 +129,11 @@ def is_known(caller: Caller, key: tuple[str, str]) -> bool:
     """Also one that was deleted a moment ago, and can still be restored."""
     source, identity = key
     mine = Conversation.objects.filter(owner=caller.bucket)
-    if source == "quickapps" and mine.filter(pk=as_uuid(identity)).exists():
-        return True
+    if source == "quickapps":
+        with suppress(ValueError):
+            if mine.filter(pk=UUID(identity)).exists():
+                return True
     return mine.filter(imported_from=source, imported_id=identity).exists()
-
-
-def as_uuid(text: str) -> str | None:
-    plain = text.replace("-", "")
-    is_hex = len(plain) == 32 and all(one in "0123456789abcdefABCDEF" for one in plain)
-    return plain if is_hex else None
 
 
 def write(

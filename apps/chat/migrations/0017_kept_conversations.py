@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='conversation',
             name='temporary_until',
-            field=models.DateTimeField(editable=False, help_text='Kept out of lists and of what is remembered, and erased then; empty: it is kept.', null=True),
+            field=models.DateTimeField(editable=False, help_text='Erased then; empty: it is kept.', null=True),
         ),
         migrations.AddField(
             model_name='preferences',

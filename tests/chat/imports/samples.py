@@ -80,7 +80,7 @@ TRIP = chatgpt(
     leaf="a2",
 )
 
-OPEN_WEBUI = {
+OPEN_WEBUI: dict[str, Any] = {
     "id": "chat-1",
     "user_id": "u1",
     "title": "Sums",
@@ -127,7 +127,7 @@ OPEN_WEBUI = {
     "pinned": False,
 }
 
-LIBRECHAT = {
+LIBRECHAT: dict[str, Any] = {
     "conversationId": "27b593be-0000-4000-8000-0000000000aa",
     "endpoint": "openAI",
     "title": "Stories",
