@@ -32,6 +32,7 @@ def tidy_up(*, is_hourly: bool) -> None:
         tidy_up_budgets()
         tidy_up_conversations()
         if is_hourly:
+            tidy_up_old_conversations()
             tidy_up_files()
             tidy_up_runs()
             tidy_up_audit()
@@ -50,6 +51,8 @@ def tidy_up_conversations() -> None:
     try:
         if erased := arrangement.erase_deleted():
             logger.info("Erased conversations that were deleted: %d", erased)
+        if erased := arrangement.erase_temporary():
+            logger.info("Erased temporary conversations: %d", erased)
     except Exception:
         logger.exception("Deleted conversations could not be erased")
     try:
@@ -57,6 +60,16 @@ def tidy_up_conversations() -> None:
             logger.info("Erased links whose time was over: %d", expired)
     except Exception:
         logger.exception("Links whose time was over could not be erased")
+
+
+def tidy_up_old_conversations() -> None:
+    from apps.chat import retention
+
+    try:
+        if erased := retention.erase_untouched():
+            logger.info("Erased conversations that were untouched for too long: %d", erased)
+    except Exception:
+        logger.exception("Old conversations could not be erased")
 
 
 def tidy_up_files() -> None:

@@ -890,7 +890,10 @@ BODY_ROOM = 1024 * 1024
 """What a form needs around its file."""
 WEBHOOK_MAX_BODY_BYTES = env.integer("WEBHOOK_MAX_BODY_BYTES", 262_144, least=1024)
 """Of what a program sends to a webhook."""
+IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
+"""Of a file with conversations of another program, as large as `apps.chat.imports.files` reads."""
 BODY_LIMITS = (
+    (r"/settings/data/import/", IMPORT_BODY_BYTES),
     (r"/hooks/", WEBHOOK_MAX_BODY_BYTES),
     (r"/admin/|/chat/[^/]+/files/|/notes/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
     (r"", REQUEST_MAX_BODY_BYTES),

@@ -17,6 +17,7 @@ from django.db.models import Q, QuerySet
 from apps.accounts import audit
 from apps.accounts.addresses import address_of_scope
 from apps.accounts.audit import AuditEvent
+from apps.accounts.buckets import bucket_of as bucket_of_user
 from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.accounts.key_holders import find_holder_of
@@ -120,6 +121,17 @@ def caller_of_run(run: Run) -> Caller:
 def own(caller: Caller) -> QuerySet[Conversation]:
     """The conversations of a caller, without deleted ones."""
     return Conversation.objects.kept().filter(owner=caller.bucket)
+
+
+def own_lasting(caller: Caller) -> QuerySet[Conversation]:
+    """Those of them that stand in lists and are searched: without temporary ones."""
+    return Conversation.objects.lasting().filter(owner=caller.bucket)
+
+
+def owned_by(user: int) -> Q:
+    """Rows by their `owner` of all that is a person's, for themselves and in their teams."""
+    name = bucket_of_user(user)
+    return Q(owner=name) | Q(owner__startswith=f"{name}-team-")
 
 
 def mark_read(conversation: UUID) -> None:

@@ -269,6 +269,8 @@ def desk_of(begun: Begun, application: ResolvedApplication, caller: Caller) -> D
     """The schedules that the model may set. None without an account, in whose name they could run."""
     if caller.principal is None or caller.kind not in ("user", "key"):
         return None
+    if begun.conversation.temporary_until is not None:
+        return None  # it would be gone before its time comes
     kept = replace(caller, surface="")
     owner = Owner(caller.bucket, caller.principal, caller.team, reference_of(kept))
     row = begun.conversation

@@ -6,7 +6,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from apps.accounts import audit
@@ -61,15 +61,30 @@ def restore(conversation: Conversation) -> None:
     mirror(conversation.pk)
 
 
+def keep(conversation: Conversation) -> None:
+    """Let a temporary one be as any other. It has no memory until somebody switches that on."""
+    change(conversation, temporary_until=None)
+    mirror(conversation.pk)
+
+
+def erase_temporary() -> int:
+    """Delete the rows of temporary conversations whose time is over; how many."""
+    return erase(Conversation.objects.filter(temporary_until__lt=timezone.now()))
+
+
 def erase_deleted() -> int:
     """Delete the rows of conversations that nobody restored in time; how many."""
-    late = Conversation.objects.filter(deleted_at__lt=timezone.now() - UNDO)
+    return erase(Conversation.objects.filter(deleted_at__lt=timezone.now() - UNDO))
+
+
+def erase(due: QuerySet[Conversation]) -> int:
+    """Delete the rows of conversations that are due, with all that belongs to them; how many."""
     erased = 0
-    while keys := list(late.values_list("pk", flat=True)[:AT_ONCE]):
+    while keys := list(due.order_by().values_list("pk", flat=True)[:AT_ONCE]):
         for key in keys:
             with transaction.atomic():
-                # Locked, so that somebody who restores it now is quicker, or finds it gone.
-                row = late.select_for_update().filter(pk=key).first()
+                # Locked, so that somebody who restores or keeps it now is quicker, or finds it gone.
+                row = due.order_by().select_for_update(of=("self",)).filter(pk=key).first()
                 if row is not None:
                     row.delete()
         erased += len(keys)

@@ -56,6 +56,7 @@ from apps.chat.pinned_versions import find_for
 from apps.chat.protocol import FrameWriter, to_json
 from apps.chat.session_end import check_session
 from apps.chat.tab_news import TabNews
+from apps.chat.temporary import ABNORMAL, note_left, note_seen
 from apps.errors import ApplicationNotFound, QuickAppError, Refused
 from apps.live.events import AnswerStored, join
 from apps.live.hub import HUB, Hub
@@ -89,6 +90,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.inbox: asyncio.Queue[str | bytes] = asyncio.Queue(LONGEST_INBOX)
         self.worker: asyncio.Task[None] | None = None
         self.conversation: UUID | None = None
+        self.temporary: UUID | None = None
+        """The conversation again, if it is a temporary one."""
         self.viewer: asyncio.Task[None] | None = None
         self.watcher: asyncio.Task[None] | None = None
         self.shows_list = False
@@ -128,6 +131,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+        if code != ABNORMAL:
+            await self.leave_temporary()
         await self.unfollow()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -175,6 +180,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def open(self, sent: Open) -> None:
         """Follow a conversation from now on, instead of the one before; without one, none."""
         self.slug = sent.application or self.slug
+        if sent.conversation != self.conversation:
+            await self.leave_temporary()
         if sent.conversation is None:
             await self.unfollow()
             return
@@ -186,6 +193,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.unfollow()
         await self.send(text_data=to_json(opened.frame))
         self.conversation = sent.conversation
+        self.temporary = sent.conversation if opened.is_temporary else None
         # Before all that a reader of a new answer need not wait for.
         self.viewer = asyncio.create_task(self.view(sent.conversation, opened.after, opened.shown))
         await self.mark_seen(sent.conversation)
@@ -300,6 +308,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if (told := await results_expired(conversation, self.slug)) is not None:
             await self.send(text_data=to_json(told))
 
+    async def leave_temporary(self) -> None:
+        if self.temporary is not None:
+            await database_sync_to_async(note_left)(self.temporary)
+            self.temporary = None
+
     async def unfollow(self) -> None:
         if self.viewer is not None:
             self.viewer.cancel()
@@ -313,7 +326,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             async with listening(self.hub, conversation), aclosing(batches):
                 async for batch in batches:
                     if not batch:
-                        await self.sweeper.sweep(conversation)
+                        await self.tend(conversation)
                         continue
                     for said in join(shown.select(batch)):
                         if text := frames.write(conversation, said):
@@ -327,6 +340,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close(CUT_OFF)
         else:
             await self.close(RESTARTING)
+
+    async def tend(self, conversation: UUID) -> None:
+        """While nothing is said: its answer may have lost its process, and a temporary one is still seen."""
+        await self.sweeper.sweep(conversation)
+        if self.temporary == conversation:
+            await database_sync_to_async(note_seen)(conversation)
 
     async def refuse(self, error: QuickAppError) -> None:
         await self.send(

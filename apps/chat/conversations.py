@@ -10,7 +10,7 @@ from django.db.models import Q
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
 from apps.accounts.caller import Caller
-from apps.chat.access import NOT_FOUND, own, person_stream, record_denial
+from apps.chat.access import NOT_FOUND, own, own_lasting, person_stream, record_denial
 from apps.chat.branches import path
 from apps.chat.figures import figures_of, shown
 from apps.chat.json_consumer import JsonConsumer
@@ -74,7 +74,7 @@ def listed(caller: Caller, query: dict[str, str]) -> dict[str, Any]:
     limit = query.get("limit", str(LISTED))
     if not (limit.isascii() and limit.isdecimal() and 1 <= int(limit[:4]) <= MOST_LISTED):
         raise Refused("bad_request", f"limit: write a number from 1 to {MOST_LISTED}.")
-    rows = own(caller).order_by("-updated_at", "-pk").select_related("application")
+    rows = own_lasting(caller).order_by("-updated_at", "-pk").select_related("application")
     if "application" in query:
         slug = query["application"]
         rows = rows.filter(Q(application__slug=slug) | Q(application=None, former_slug=slug))

@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.accounts.caller import Caller
 from apps.capabilities.found_conversations import FoundConversation, SearchConversations
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.chat.access import own
+from apps.chat.access import own_lasting
 from apps.chat.search import search
 
 
@@ -29,7 +29,7 @@ def earlier_conversations(
 def find_earlier(
     caller: Caller, application: ResolvedApplication, current: UUID, query: str, most: int
 ) -> Sequence[FoundConversation]:
-    mine = own(caller).filter(application=application.id).exclude(pk=current)
+    mine = own_lasting(caller).filter(application=application.id).exclude(pk=current)
     return [
         FoundConversation(
             hit.title,

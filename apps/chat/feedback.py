@@ -55,6 +55,8 @@ def rate(request: HttpRequest, message: UUID) -> HttpResponse:
         return HttpResponse(status=204)
     answer = find_answer(caller, message)
     form = FeedbackForm(request.POST, instance=ratings.row_of(caller.bucket, answer))
+    if form.is_valid() and form.cleaned_data.get("shares_transcript") and answer.is_temporary:
+        form.add_error("shares_transcript", "What is said in a temporary conversation is not sent.")
     if not form.is_valid():
         return JsonResponse({"errors": form.errors}, status=400)
     try:
@@ -82,6 +84,7 @@ def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
         found.conversation.application_id,
         number or found.usage.get("version"),
         transcript_of(found),
+        is_temporary=found.conversation.temporary_until is not None,
     )
 
 

@@ -56,7 +56,7 @@ class Ask(Frame):
     uploaded. `timezone` is the browser's, such as Europe/Riga; "" for an unknown one. `surface` is
     `page` where scripts of the page run its tools. While an answer is going, the question is
     refused, queued, or asked at once in its place. `memory` is whether a new conversation may use
-    what is remembered of its person. `place` is the slug of the place where the person is, and
+    what is remembered of its person; a `temporary` one never is, and is erased soon. `place` is the slug of the place where the person is, and
     `narrative` says what they look at there. `application` is as in `open`.
 
     Three ids of messages begin another branch, or go on with one, and are never queued. `again` is a
@@ -75,6 +75,7 @@ class Ask(Frame):
     surface: Surface = ""
     while_running: Literal["refuse", "queue", "stop"] = "refuse"
     memory: bool = True
+    temporary: bool = False
     effort: Effort = ""
     place: str = Field(default="", max_length=LONGEST_PLACE)
     narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)

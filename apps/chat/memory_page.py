@@ -15,7 +15,7 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.chat.access import own
+from apps.chat.access import own_lasting
 from apps.chat.memory_form import MemoryForm
 from apps.chat.memory_listing import (
     own_collections,
@@ -177,7 +177,7 @@ def switch(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Whether the answers of a conversation have memory, by the form field `on`."""
     found = find_conversation(request, slug, conversation)
     is_on = request.POST.get("on") == "true"
-    own(visitor(request)).filter(pk=found.pk).update(has_memory=is_on)
+    own_lasting(visitor(request)).filter(pk=found.pk).update(has_memory=is_on)
     return redirect("conversation", slug, conversation)
 
 

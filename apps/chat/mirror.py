@@ -71,7 +71,7 @@ def mirror(conversation: UUID) -> None:
         return
     try:
         with transaction.atomic():
-            rows = Conversation.objects.kept().select_related("application")
+            rows = Conversation.objects.lasting().select_related("application")
             row = rows.filter(pk=conversation).first()
             document = None if row is None else document_of(row)
         if document is None:

@@ -77,6 +77,10 @@ class Conversations(models.QuerySet["Conversation"]):
         """Those that were not deleted; a deleted one stays for a moment, so that it can be restored."""
         return self.filter(deleted_at=None)
 
+    def lasting(self) -> "Conversations":
+        """Those that are kept, and not for a while only."""
+        return self.kept().filter(temporary_until=None)
+
 
 class Conversation(models.Model):
     """`owner` is the bucket of a caller; every query by a visitor is filtered by it.
@@ -130,6 +134,15 @@ class Conversation(models.Model):
     deleted_at = models.DateTimeField(
         null=True, editable=False, help_text="Hidden since then, and soon erased."
     )
+    temporary_until = models.DateTimeField(
+        null=True, editable=False, help_text="Erased then; empty: it is kept."
+    )
+    imported_from = models.CharField(  # noqa: DJ001
+        max_length=20, null=True, editable=False, help_text="The program that it comes from."
+    )
+    imported_id = models.CharField(  # noqa: DJ001
+        max_length=200, null=True, editable=False, help_text="Its id there."
+    )
     arranged_at = models.DateTimeField(
         null=True,
         editable=False,
@@ -153,7 +166,19 @@ class Conversation(models.Model):
 
     class Meta:
         ordering = ("-updated_at",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("owner", "imported_from", "imported_id"),
+                condition=models.Q(imported_id__isnull=False),
+                name="a_conversation_is_imported_once",
+            ),
+        )
         indexes = (
+            models.Index(
+                fields=("temporary_until",),
+                condition=models.Q(temporary_until__isnull=False),
+                name="conversation_temporary",
+            ),
             models.Index(fields=("owner", "-updated_at", "-id"), name="conversation_by_time"),
             models.Index(
                 fields=("owner", "arranged_at"),

@@ -8,6 +8,7 @@ from apps.accounts.caller import Caller
 from apps.chat.access import find
 from apps.chat.branches import ShownEvents, outline, runs_of, shown_branches
 from apps.chat.frames import Open
+from apps.chat.temporary import note_seen
 from apps.chat.window import last_turns
 from apps.live import journal, leases
 from apps.live.hub import Hub
@@ -20,6 +21,7 @@ class OpenedConversation:
     frame: dict[str, Any]
     after: int
     shown: ShownEvents
+    is_temporary: bool
 
 
 def open_conversation(
@@ -30,6 +32,9 @@ def open_conversation(
     Raises `Refused`.
     """
     found = find(caller, conversation, application)
+    is_temporary = found.temporary_until is not None
+    if is_temporary:
+        note_seen(found.pk)
     run = leases.open_run(found.pk)
     going = None if run is None else run.pk
     stored = journal.last_number(found.pk)
@@ -47,9 +52,10 @@ def open_conversation(
     }
     shown = ShownEvents(stored, frozenset(runs))
     if not sent.window:
-        return OpenedConversation(frame, sent.after, shown)
+        return OpenedConversation(frame, sent.after, shown, is_temporary)
     begun = None if going is None else journal.first_number(going)
     after = stored if begun is None else begun - 1
     # A run that ends or begins meanwhile says so in events after that number.
     window = last_turns(runs, after, going)
-    return OpenedConversation({**frame, "after": after, **window.to_dict()}, after, shown)
+    frame = {**frame, "after": after, **window.to_dict()}
+    return OpenedConversation(frame, after, shown, is_temporary)

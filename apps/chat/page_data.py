@@ -18,10 +18,14 @@ from apps.chat.access import (
     why_ended,
 )
 from apps.chat.frames import MOST_ATTACHMENTS
+from apps.chat.imports.writer import SOURCES
 from apps.chat.memory_listing import remembering
+from apps.chat.models import Conversation
 from apps.chat.notes.quotes import quote_of
 from apps.chat.request_access import are_shown
+from apps.chat.retention import retention_words
 from apps.chat.templatetags.tiles import tile
+from apps.chat.temporary import WORDS
 from apps.chat.visitors import find_application, find_former
 from apps.errors import ApplicationBroken, ApplicationNotFound, PlaceNotFound
 from apps.manifest.chat_place import ChatPlace
@@ -42,7 +46,8 @@ def page_of(
     else:
         application = find_application(caller, slug)
         mine = own(caller).filter(application=application)
-    if conversation is not None and not mine.filter(pk=conversation).exists():
+    opened = None if conversation is None else mine.filter(pk=conversation).first()
+    if conversation is not None and opened is None:
         record_denial(caller, conversation, slug)
         raise Http404("There is no such conversation.")
     manifest = find_manifest(slug) if former is None else None
@@ -63,6 +68,7 @@ def page_of(
         "narrative": request.GET.get("narrative", "")[:LONGEST_NARRATIVE],
         "memory": None if former is not None else memory_switch(caller, application, conversation),
         "has_notes": keeps_notes(manifest) and space_of(caller) is not None,
+        "keeping": keeping(caller, manifest, opened),
         "draft": quote_of(caller, request.GET.get("note", "")) if manifest is not None else "",
     }
     return {**page, "attributes": attributes_of(page)}
@@ -76,6 +82,7 @@ def data_of(page: Mapping[str, Any]) -> dict[str, Any]:
         "starters": page["starters"],
         "memory": page["memory"],
         "place": None if place is None else place.title,
+        "keeping": page["keeping"],
     }
 
 
@@ -101,6 +108,22 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
         "upload-limit": str(page["upload_limit"]),
         "upload-types": page["upload_types"],
         "upload-most": str(page["upload_most"]),
+    }
+
+
+def keeping(
+    caller: Caller, manifest: Manifest | None, conversation: Conversation | None
+) -> dict[str, Any]:
+    """How long the conversation is kept and where it is from, in words; `temporary` are those for one
+    that is erased soon.
+    """
+    kept = retention_words(manifest, caller.bucket)
+    source = None if conversation is None else conversation.imported_from
+    origin = f"Imported from {SOURCES[source]}." if source in SOURCES else ""
+    return {
+        "text": " ".join(filter(None, (origin, kept))),
+        "temporary": WORDS,
+        "is_temporary": conversation is not None and conversation.temporary_until is not None,
     }
 
 

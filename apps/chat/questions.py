@@ -21,6 +21,7 @@ from apps.chat.folders import attached
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message, title_of
 from apps.chat.senders import CONTINUATION, Sender
+from apps.chat.temporary import end_of
 from apps.errors import ApplicationNotFound, Refused
 from apps.insights.budgets.standings import check_start
 from apps.insights.price_list import PRICES
@@ -172,7 +173,8 @@ def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: st
         application_id=application.id,
         owner=caller.bucket,
         title=title,
-        has_memory=ask.memory,
+        has_memory=ask.memory and not ask.temporary,
+        temporary_until=end_of() if ask.temporary else None,
         reasoning_effort=ask.effort or None,
         team_id=caller.team,
         visibility=visibility_of(caller.team),
@@ -224,7 +226,9 @@ def store_question(
     conversation.leaf = question
     conversation.updated_at = run.started_at
     conversation.archived_at = None
-    conversation.save(update_fields=["updated_at", "archived_at", "leaf"])
+    if conversation.temporary_until is not None:
+        conversation.temporary_until = end_of(run.started_at)
+    conversation.save(update_fields=["updated_at", "archived_at", "leaf", "temporary_until"])
     branched = (BranchesChanged(),) if stands.is_branch else ()
     events = (*branched, question_added(question), StatusChanged(run.status))
     before = journal.add(conversation.pk, run.pk, events)

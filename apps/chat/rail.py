@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
-from apps.chat.access import own
+from apps.chat.access import own_lasting
 from apps.chat.models import Conversation, Folder, PinnedApplication
 from apps.chat.templatetags.tiles import tile_data
 from apps.errors import Refused
@@ -52,8 +52,8 @@ def first_page(caller: Caller) -> dict[str, Any]:
 
 def of_part(caller: Caller, part: Part) -> QuerySet[Conversation]:
     if part == "archived":
-        return own(caller).filter(archived_at__isnull=False)
-    kept = own(caller).filter(archived_at=None)
+        return own_lasting(caller).filter(archived_at__isnull=False)
+    kept = own_lasting(caller).filter(archived_at=None)
     if part == "pinned":
         return kept.filter(pinned_at__isnull=False)
     return kept.filter(pinned_at=None, folder=None)
@@ -61,7 +61,7 @@ def of_part(caller: Caller, part: Part) -> QuerySet[Conversation]:
 
 def recent(caller: Caller) -> QuerySet[Conversation]:
     """The newest ones of applications that go on."""
-    kept = own(caller).filter(archived_at=None, application__isnull=False)
+    kept = own_lasting(caller).filter(archived_at=None, application__isnull=False)
     return kept.select_related("application").order_by("-updated_at", "-pk")[:RECENT]
 
 
@@ -70,13 +70,13 @@ def applications(caller: Caller, usable: QuerySet[Application]) -> list[Applicat
     pinned = PinnedApplication.objects.filter(owner=caller.bucket).values_list("application")
     if found := list(usable.filter(pk__in=pinned)[:MOST_APPLICATIONS]):
         return found
-    newest = own(caller).filter(archived_at=None, application__isnull=False)
+    newest = own_lasting(caller).filter(archived_at=None, application__isnull=False)
     used = newest.order_by("-updated_at").values_list("application", flat=True)[:PAGE]
     return list(usable.filter(pk__in=list(dict.fromkeys(used))[:MOST_APPLICATIONS]))
 
 
 def of_folder(caller: Caller, folder: int) -> QuerySet[Conversation]:
-    return own(caller).filter(archived_at=None, pinned_at=None, folder=folder)
+    return own_lasting(caller).filter(archived_at=None, pinned_at=None, folder=folder)
 
 
 def read_page(caller: Caller, found: QuerySet[Conversation], after: str = "") -> RailPage:
@@ -163,7 +163,9 @@ class RailNews:
         """
         now = timezone.now()
         states = states_of(caller)
-        unread = own(caller).filter(is_unread=True).values_list("pk", flat=True)[:MOST_CHANGED]
+        unread = (
+            own_lasting(caller).filter(is_unread=True).values_list("pk", flat=True)[:MOST_CHANGED]
+        )
         lively = frozenset([*list(states)[:MOST_CHANGED], *unread])
         found = changed(caller, self.since, lively | self.lively)
         fresh = {
@@ -184,7 +186,8 @@ class RailNews:
 def changed(caller: Caller, since: datetime, lively: Collection[UUID]) -> list[Conversation]:
     """Conversations with news since then, deleted ones too."""
     # One query for each index: a database reads whole tables for some unions of conditions.
-    mine = Conversation.objects.filter(owner=caller.bucket).select_related("application")
+    mine = Conversation.objects.filter(owner=caller.bucket, temporary_until=None)
+    mine = mine.select_related("application")
     asked = (Q(updated_at__gte=since), Q(arranged_at__gte=since), Q(pk__in=lively))
     found = {one.pk: one for which in asked for one in mine.filter(which)[: MOST_CHANGED + 1]}
     return sorted(found.values(), key=lambda one: one.updated_at, reverse=True)

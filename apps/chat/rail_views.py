@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from apps.accounts.caller import Caller
 from apps.chat import arrangement, rail
-from apps.chat.access import own, person_stream, record_denial, under
+from apps.chat.access import own, own_lasting, person_stream, record_denial, under
 from apps.chat.file_views import with_json_errors
 from apps.chat.models import Conversation, Folder, PinnedApplication
 from apps.chat.search import search as search_in
@@ -53,7 +53,7 @@ def conversations(request: HttpRequest) -> HttpResponseBase:
 def search(request: HttpRequest) -> HttpResponseBase:
     """Conversations with the words of `?q=`, in their titles or in what was said, archived ones too."""
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
-    hits = search_in(own(caller), query, MOST_HITS)
+    hits = search_in(own_lasting(caller), query, MOST_HITS)
     rows = own(caller).select_related("application").in_bulk([hit.id for hit in hits])
     states = rail.states_of(caller)
     return JsonResponse(

@@ -43,7 +43,7 @@ def readable(caller: Caller) -> QuerySet[Conversation]:
     """The conversations of others that a person may read in the team where they work."""
     if caller.user_id is None or caller.team is None:
         return Conversation.objects.none()
-    rows = Conversation.objects.kept().filter(team=caller.team).exclude(owner=caller.bucket)
+    rows = Conversation.objects.lasting().filter(team=caller.team).exclude(owner=caller.bucket)
     if has_permission(caller, "runs.read_run_contents"):
         return rows
     shown = Q(visibility=MEMBERS)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.catalog.access import usable
 from apps.chat import arrangement, rail
 from apps.chat.access import (
-    own,
+    own_lasting,
     person_stream,
 )
 from apps.chat.context_use import usage_of
@@ -45,7 +45,7 @@ def index(request: HttpRequest) -> HttpResponse:
             f"{reverse('chat', args=[request.GET['app']])}?{urlencode({'q': question})}"
         )
     # Conversations of deleted applications are on no other page.
-    earlier = own(caller).filter(application=None)[:LISTED_CONVERSATIONS]
+    earlier = own_lasting(caller).filter(application=None)[:LISTED_CONVERSATIONS]
     pinned = set(
         PinnedApplication.objects.filter(owner=caller.bucket).values_list("application", flat=True)
     )
@@ -112,6 +112,15 @@ def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     arrangement.delete(visitor(request), found, slug)
     announce(found)
     return redirect("index") if found.application_id is None else redirect("chat", slug)
+
+
+@require_POST
+def keep(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Let a temporary conversation be one as any other."""
+    found = find_conversation(request, slug, conversation)
+    arrangement.keep(found)
+    announce(found)
+    return redirect("conversation", slug, conversation)
 
 
 @require_safe

@@ -19,6 +19,8 @@ class RatedAnswer:
     application: int
     version: int | None
     transcript: Mapping[str, Any]
+    is_temporary: bool = False
+    """Its conversation is: nothing of what was said is sent along."""
 
 
 def find(bucket: str, message: UUID) -> Feedback | None:

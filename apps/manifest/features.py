@@ -181,6 +181,16 @@ class RateLimits(Node):
     `APPLICATION_TOKENS_PER_MINUTE` says; 0: no limit."""
 
 
+class Retention(Node):
+    """How long the conversations of people are kept at most."""
+
+    days: int | None = Field(default=None, ge=1, le=3650)
+    """After how many days in which nobody wrote in it, renamed it or moved it a conversation is
+    deleted, with its files. Null: it stays as long as its person wishes."""
+    keep_pinned: bool = False
+    """True: conversations that their person has pinned stay."""
+
+
 class Questions(Node):
     """A tool with which the model asks the user."""
 
@@ -251,6 +261,9 @@ class Features(Node):
     """With whose keys the services of models are asked. Null: the installation's."""
     rate_limits: RateLimits | None = None
     """How often the application may be asked. Null: as the installation says."""
+    retention: Retention | None = None
+    """How long the conversations of people are kept, on the page and through its events. Null: as long
+    as they wish."""
     answer_figures: tuple[Figure, ...] | None = None
     """Which figures of an answer people are told on the page, in its events and its exports: `model`,
     `version`, `tokens`, `cost`, `first_text`, `seconds`, `tools`. It can only narrow what the

@@ -108,7 +108,9 @@ def payload(delivery: Delivery, now: datetime) -> str:
     if run is not None:
         data["conversation"] = str(run.stream)
     if delivery.subscription.has_text and delivery.event != "run.waiting":
-        answer = Message.objects.filter(run=delivery.run, role=Message.Role.ASSISTANT).first()
-        data["text"] = None if answer is None else answer.text[:LONGEST_TEXT]
+        rows = Message.objects.filter(run=delivery.run, role=Message.Role.ASSISTANT)
+        answer = rows.select_related("conversation").first()
+        is_told = answer is not None and answer.conversation.temporary_until is None
+        data["text"] = answer.text[:LONGEST_TEXT] if answer is not None and is_told else None
     told = {"type": delivery.event, "timestamp": delivery.created_at.isoformat(), "data": data}
     return json.dumps(told, ensure_ascii=False)

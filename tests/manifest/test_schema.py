@@ -82,6 +82,8 @@ DIFFERENCES = {
     "Features.properties.model_keys": "ours only",
     # An addition: how often an application may be asked.
     "Features.properties.rate_limits": "ours only",
+    # An addition: the page keeps conversations.
+    "Features.properties.retention": "ours only",
     # An addition: the page tells how an answer was made.
     "Features.properties.answer_figures": "ours only",
     # An addition: on the page there is somebody whom the model can ask.

@@ -17,6 +17,7 @@ from pytest_django.fixtures import Settings
 
 from apps.agent.progress import Progress
 from apps.catalog.models import Application
+from apps.chat.models import Conversation
 from apps.live import summaries
 from apps.live.listeners import RunNews
 from apps.live.models import Run, RunSummary
@@ -137,6 +138,17 @@ async def test_the_text_is_told_where_the_subscription_says_so():
             await sent_once()
 
     assert there.bodies(subscription.secret)[0]["data"]["text"] == "Booked."
+
+
+async def test_what_a_temporary_conversation_says_is_not_told():
+    with receiver() as there:
+        async with scene() as on:
+            subscription = await amake_subscription(there.url, has_text=True)
+            await answered(on, *saying("A secret."), None)
+            await Conversation.objects.aupdate(temporary_until=timezone.now())
+            await sent_once()
+
+    assert there.bodies(subscription.secret)[0]["data"]["text"] is None
 
 
 async def test_failures_and_waiting_are_told_to_who_wants_that():

@@ -15,7 +15,7 @@ from apps.catalog.resolve import resolve
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.catalog.saved_prompts import MOST_OFFERED, offered_prompts
 from apps.chat.access import own, under
-from apps.chat.folders import ROOT, is_uuid
+from apps.chat.folders import ROOT, folder_of, is_uuid
 from apps.chat.visitors import find_application, find_conversation, visitor
 from apps.errors import ApplicationBroken, ApplicationNotFound, QuickAppError
 from apps.runs.requests import EFFORT, possible_efforts
@@ -84,6 +84,8 @@ def applications_for(caller: Caller, current: str) -> list[dict[str, str]]:
 def recent_files(caller: Caller) -> list[dict[str, Any]]:
     """The person's newest files of all conversations."""
     rows = StoredFile.objects.filter(bucket=caller.bucket, name__startswith=f"{ROOT}/")
+    for temporary in own(caller).filter(temporary_until__isnull=False):
+        rows = rows.exclude(name__startswith=folder_of(temporary.pk))
     newest = rows.order_by("-updated_at")[:MOST_RECENT_FILES]
     return [
         {

@@ -6,6 +6,8 @@ from django.db import models
 LONGEST_INSTRUCTIONS = 4000
 """Characters of what a person tells every model."""
 
+RETENTION_DAYS = ((30, "After 30 days"), (90, "After 90 days"), (365, "After a year"))
+
 
 class Preferences(models.Model):
     """How a person wishes the pages to look and to work, and what they tell every model.
@@ -43,6 +45,12 @@ class Preferences(models.Model):
     has_voice = models.BooleanField(default=False)
     uses_instructions = models.BooleanField(default=True)
     instructions = models.TextField(max_length=LONGEST_INSTRUCTIONS, blank=True)
+    retention_days = models.PositiveSmallIntegerField(
+        choices=RETENTION_DAYS,
+        null=True,
+        blank=True,
+        help_text="After how many untouched days a conversation is erased; empty: never.",
+    )
 
     class Meta:
         default_permissions = ()

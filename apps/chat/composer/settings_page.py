@@ -57,15 +57,34 @@ class InstructionsForm(forms.ModelForm[Preferences]):
         widgets = {"instructions": forms.Textarea({"rows": 6, "dir": "auto"})}
 
 
+class RetentionForm(forms.ModelForm[Preferences]):
+    class Meta:
+        model = Preferences
+        fields = ("retention_days",)
+        labels = {"retention_days": "Delete conversations in which nothing was done"}
+        help_texts = {
+            "retention_days": "Counted from when something was last written in one, or it was "
+            "renamed, moved or imported. Those that you have pinned stay.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = self.fields["retention_days"].choices  # type: ignore[attr-defined]
+        never = [("", "Never")]
+        self.fields["retention_days"].choices = never + [one for one in choices if one[0]]  # type: ignore[attr-defined]
+
+
 FORMS: dict[str, type[forms.ModelForm[Preferences]]] = {
     "appearance": AppearanceForm,
     "writing": WritingForm,
     "instructions": InstructionsForm,
+    "retention": RetentionForm,
 }
 SAVED = {
     "appearance": "How the pages look is saved.",
     "writing": "How you write is saved.",
     "instructions": "Your instructions are saved. They hold from your next message on.",
+    "retention": "How long your conversations are kept is saved.",
 }
 
 
@@ -104,7 +123,7 @@ def change(request: HttpRequest, part: str) -> HttpResponse:
         return page(request, 400, **{part: form})
     form.save()
     messages.success(request, SAVED[part])
-    return redirect(f"/settings/#{part}")
+    return redirect("/settings/data/#retention" if part == "retention" else f"/settings/#{part}")
 
 
 @login_required

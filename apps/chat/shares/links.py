@@ -72,6 +72,8 @@ def create(user: User, caller: Caller, conversation: Conversation, wishes: Share
     """Make a link to the conversation as it is now. Raises `Refused`."""
     if wishes.audience == Share.Audience.ANYONE and not allows_anyone(conversation.application):
         raise Refused("bad_request", "audience: only people who are signed in may read this one.")
+    if conversation.temporary_until is not None:
+        raise Refused("bad_request", "A temporary conversation is not shared. Keep it first.")
     runs = shared_runs(conversation)
     if not runs:
         raise Refused("bad_request", "There is no answer to share yet.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -52,6 +52,21 @@ def test_the_owner_makes_a_link_and_is_told_of_it_again(ada: User, trip: Convers
     }
     assert after.json()["shares"] == [made]
     assert after["Cache-Control"] == "no-store"
+
+
+def test_a_temporary_conversation_is_shared_once_it_is_kept(ada: User, trip: Conversation):
+    client, address = signed_in(ada), f"{address_of(trip)}shares/"
+    Conversation.objects.filter(pk=trip.pk).update(temporary_until=NOON)
+    with time_machine.travel(NOON - timedelta(hours=1), tick=False):
+        refused = client.post(address)
+        Conversation.objects.filter(pk=trip.pk).update(temporary_until=None)
+        made = client.post(address)
+
+    assert (refused.status_code, refused.json()) == (
+        400,
+        {"problem": "A temporary conversation is not shared. Keep it first."},
+    )
+    assert made.status_code == 201
 
 
 def test_nobody_else_makes_lists_or_revokes_links(ada: User, grace: User, trip: Conversation):

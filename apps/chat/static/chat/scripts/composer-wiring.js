@@ -29,7 +29,7 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
   const list = new ShortcutList();
   const dialog = new PromptDialog();
   document.body.append(list, dialog);
-  const commands = pageCommands({ session, composer, announcer, showShortcuts: () => list.open() });
+  const commands = pageCommands({ session, composer, announcer, go, showShortcuts: () => list.open() });
   const choices = new Choices(base, () => session.conversation.id);
   list.commands = choices.commands = commands;
   choices.starters = starters();

@@ -4,13 +4,16 @@ import { offerMemorySwitch, showMemory } from "./memory.js";
 import { tellMemory } from "./page-notices.js";
 import { composer, element, files, log, page, read, tell } from "./page-parts.js";
 import { base, draftKey, session } from "./page-session.js";
+import { offerKeeping, showKeeping } from "./temporary.js";
 
 /**
+ * @import { Keeping } from "./temporary.js"
  * @import { Starters } from "./log.js"
  * @typedef {object} PageData
  * @property {Record<string, string>} attributes of the main element
  * @property {Starters} starters
  * @property {boolean | null} memory whether the conversation has it; null where there is none to be switched
+ * @property {Keeping} keeping how long the conversation is kept
  * @property {string | null} place the title of the place where the person is
  */
 
@@ -20,6 +23,7 @@ const newChat = element("new-chat", HTMLAnchorElement);
 const placeNotice = element("place-notice", HTMLElement);
 
 offerMemorySwitch(memorySwitch, session, base, tellMemory);
+offerKeeping();
 
 /** What the server has written into the page. @returns {PageData} */
 export function writtenData() {
@@ -27,10 +31,11 @@ export function writtenData() {
 }
 
 /** @param {PageData} data */
-export function takeData({ attributes, starters, memory, place }) {
+export function takeData({ attributes, starters, memory, keeping, place }) {
   for (const [name, value] of Object.entries(attributes)) main.setAttribute(`data-${name}`, value);
   log.starters = starters;
   showMemory(memorySwitch, session, memory);
+  showKeeping(keeping, !page.conversation && !page.ended);
   tell(placeNotice, [place, page.narrative].filter(Boolean).join(": "));
 }
 
@@ -59,7 +64,7 @@ export function showApplication() {
 
 export function offerDownload() {
   const { id } = session.conversation;
-  element("share", HTMLButtonElement).hidden = !id || !page.account;
+  element("share", HTMLButtonElement).hidden = !id || !page.account || session.temporary;
   const link = element("download", HTMLAnchorElement);
   link.hidden = !id;
   if (id) link.href = `${base()}${id}/download/`;

@@ -18,17 +18,29 @@ import { copy } from "./clipboard.js";
  */
 
 /**
- * @param {{session: Session, composer: ChatComposer, announcer: Announcer, showShortcuts: () => void}} page
+ * @param {{session: Session, composer: ChatComposer, announcer: Announcer, go: (href: string) => Promise<void>, showShortcuts: () => void}} page
  * @returns {PageCommand[]}
  */
-export function pageCommands({ session, composer, announcer, showShortcuts }) {
+export function pageCommands({ session, composer, announcer, go, showShortcuts }) {
   /** @param {string} text @param {string} words @param {string} none */
   const take = async (text, words, none) => {
     if (!text) announcer.say(none);
     else announcer.say((await copy(text)) ? words : "That could not be copied.");
   };
+  const beginTemporary = async () => {
+    const begin = document.getElementById("new-chat");
+    if (session.conversation.id && begin instanceof HTMLAnchorElement) await go(begin.href);
+    if (isShown("temporary-switch")) click("temporary-switch");
+  };
   return [
     { name: "new", detail: "New conversation", icon: "plus", keys: ["Ctrl", "Shift", "O"], act: () => click("new-chat") },
+    {
+      name: "temporary",
+      detail: "Temporary conversation",
+      icon: "clock",
+      keys: ["Ctrl", "Shift", "'"],
+      act: () => void beginTemporary(),
+    },
     {
       name: "stop",
       detail: "Stop the answer",

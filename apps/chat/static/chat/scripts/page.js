@@ -35,6 +35,7 @@ import { offerSharing } from "./page-sharing.js";
 import { base, connection, draftKey, forgetBeginning, session, uploads } from "./page-session.js";
 import { confirmLeft, go, keepLeft, noteAddress, offerSwitching } from "./page-switching.js";
 import { calling, entitle } from "./page-title.js";
+import { fixKeeping } from "./temporary.js";
 import { PageTools } from "./page-tools.js";
 import { ChatQuestion } from "./question.js";
 import { keepUnsent } from "./unsent-questions.js";
@@ -246,6 +247,7 @@ function opened({ isNew }) {
     history.current = id;
     files.conversation = id;
     offerDownload();
+    fixKeeping();
     noteAddress();
     comeBackTo(location.pathname);
   }

@@ -75,6 +75,8 @@ export class Session extends EventTarget {
     this.application = "";
     /** Whether a new conversation may use what is remembered of the person. */
     this.memory = true;
+    /** Whether the conversation, or a new one, is kept for a while only. */
+    this.temporary = false;
     /** How much the model shall think in a new conversation, "" as it is set up. */
     this.effort = "";
     /** The slug of the place where the person is, and what they look at there. */
@@ -292,6 +294,7 @@ export class Session extends EventTarget {
       application: this.application,
       begin: this.begin,
       memory: this.memory,
+      temporary: this.temporary,
       effort: this.effort,
       place: this.place,
       narrative: this.narrative,

@@ -8,7 +8,7 @@ import { hasShortcuts, sendsWithEnter } from "./preferences.js";
 
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
 /** Where the key has another sign on some keyboards. @type {Record<string, string>} */
-const CODES = { ";": "Semicolon", ".": "Period", "/": "Slash" };
+const CODES = { ";": "Semicolon", ".": "Period", "/": "Slash", "'": "Quote" };
 
 /** @param {PageCommand[]} commands */
 export function listenForShortcuts(commands) {

@@ -5,7 +5,7 @@ import { group, link, numberField, paragraph, selectField } from "../elements.js
 export const limits = {
   id: "limits",
   title: "Limits",
-  paths: ["orchestrator.max_iterations", "orchestrator.context", "tool_defaults", "features.rate_limits", "features.file_loading"],
+  paths: ["orchestrator.max_iterations", "orchestrator.context", "tool_defaults", "features.rate_limits", "features.retention", "features.file_loading"],
   render(container, store) {
     container.append(
       group(
@@ -57,6 +57,20 @@ export const limits = {
           min: 0,
           step: 1,
           placeholder: "as the installation says",
+        }),
+      ),
+    );
+    container.append(
+      group(
+        "Conversations",
+        numberField(store, {
+          label: "Days after which they are deleted",
+          path: "features.retention.days",
+          min: 1,
+          max: 3650,
+          step: 1,
+          placeholder: "as long as people wish",
+          help: "Counted from when something was last written in one, or it was renamed, moved or imported. The page tells people.",
         }),
       ),
     );

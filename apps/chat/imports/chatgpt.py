@@ -1,0 +1,117 @@
+"""Conversations of ChatGPT's export, `conversations.json`: a tree of nodes by their ids."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from apps.chat.imports.tree import (
+    SourceConversation,
+    SourceNode,
+    Speaker,
+    Unreadable,
+    entries,
+    fenced,
+    identifier,
+    item,
+    left_out,
+    moment,
+    paragraphs,
+    string,
+)
+
+CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201|【\\d+[:†][^】]{0,200}】")
+"""Marks that mean something on their own page alone."""
+HIDDEN = frozenset(
+    {
+        "thoughts",
+        "reasoning_recap",
+        "user_editable_context",
+        "model_editable_context",
+        "tether_browsing_display",
+    }
+)
+"""What the model thought, found or was told in the background."""
+SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant", "tool": "assistant"}
+PICTURES = ("image_asset_pointer", "image_url")
+
+
+def is_chatgpt(document: dict[str, Any]) -> bool:
+    return "mapping" in document
+
+
+def read(document: dict[str, Any]) -> SourceConversation:
+    """Raises `Unreadable`."""
+    mapping = document["mapping"]
+    if not isinstance(mapping, dict):
+        raise Unreadable("its `mapping` is no object")
+    nodes = [node_of(key, written) for key, written in mapping.items() if isinstance(written, dict)]
+    return SourceConversation(
+        "chatgpt",
+        identifier(document.get("conversation_id")) or identifier(document.get("id")),
+        string(document.get("title")),
+        nodes,
+        identifier(document.get("current_node")) or None,
+        moment(document.get("create_time")),
+        is_archived=document.get("is_archived") is True,
+        is_pinned=document.get("is_starred") is True,
+    )
+
+
+def node_of(key: str, written: dict[str, Any]) -> SourceNode:
+    message, parent = item(written, "message"), identifier(written.get("parent")) or None
+    role = SPEAKERS.get(string(item(message, "author").get("role")))
+    text = text_of(message) if role is not None and is_visible(message) else ""
+    model = string(item(message, "metadata").get("model_slug"))[:100]
+    return SourceNode(key, parent, role, text, moment(message.get("create_time")), model)
+
+
+def is_visible(message: dict[str, Any]) -> bool:
+    if item(message, "metadata").get("is_visually_hidden_from_conversation") is True:
+        return False
+    # What a model writes to its tools is not for people, but for code and canvas documents.
+    recipient = string(message.get("recipient")) or "all"
+    return recipient in ("all", "python") or recipient.startswith("canmore.")
+
+
+def text_of(message: dict[str, Any]) -> str:
+    content, recipient = item(message, "content"), string(message.get("recipient"))
+    kind = string(content.get("content_type"))
+    text = paragraphs(parts_of(content)) or string(content.get("text"))
+    if kind in HIDDEN or not text:
+        return paragraphs(attached(message))
+    if kind == "code":
+        is_call = recipient not in ("", "all", "python")
+        return "" if is_call else fenced(text, string(content.get("language")))
+    if kind == "execution_output" or recipient.startswith("canmore."):
+        return fenced(text)
+    if kind == "tether_quote":
+        quoted = "\n".join(f"> {line}" for line in text.splitlines())
+        return paragraphs((string(content.get("title")), quoted))
+    if kind == "text" and item(message, "author").get("role") == "tool":
+        return ""  # what a tool tells the model
+    return paragraphs((CITATION.sub("", text), *attached(message)))
+
+
+def parts_of(content: dict[str, Any]) -> Iterator[str]:
+    parts = content.get("parts")
+    for part in parts if isinstance(parts, list) else []:
+        if isinstance(part, str):
+            yield part.strip()
+        elif isinstance(part, dict):
+            kind = string(part.get("content_type"))
+            if kind in PICTURES:
+                yield left_out("Picture")
+            elif kind == "audio_transcription":
+                yield string(part.get("text"))
+            elif "audio" in kind:
+                yield left_out("Sound")
+            else:
+                yield string(part.get("text"))
+
+
+def attached(message: dict[str, Any]) -> Iterator[str]:
+    for file in entries(item(message, "metadata").get("attachments")):
+        # Pictures stand among the parts too.
+        kind = string(file.get("mime_type")) or string(file.get("mimeType"))
+        if not kind.startswith("image/"):
+            yield left_out("File", string(file.get("name")))

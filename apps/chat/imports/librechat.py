@@ -1,0 +1,96 @@
+"""A conversation of LibreChat's export: a flat list of messages, or messages that hold those after them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from apps.chat.imports.tree import (
+    SourceConversation,
+    SourceNode,
+    Unreadable,
+    chain,
+    entries,
+    identifier,
+    item,
+    left_out,
+    moment,
+    paragraphs,
+    string,
+)
+
+NO_PARENT = "00000000-0000-0000-0000-000000000000"
+
+
+def is_librechat(document: dict[str, Any]) -> bool:
+    return "conversationId" in document and ("messages" in document or "messagesTree" in document)
+
+
+def read(document: dict[str, Any]) -> SourceConversation:
+    """Raises `Unreadable`."""
+    messages = entries(document.get("messagesTree")) or entries(document.get("messages"))
+    if not messages:
+        raise Unreadable("it has no messages that can be read")
+    nodes = list(
+        flattened(messages) if any("children" in one for one in messages) else flat(messages)
+    )
+    newest = max((node for node in nodes if node.at), key=lambda node: node.at or 0, default=None)
+    return SourceConversation(
+        "librechat",
+        identifier(document.get("conversationId")),
+        string(document.get("title")),
+        nodes,
+        None if newest is None else newest.id,
+        next((node.at for node in nodes if node.at), None),
+    )
+
+
+def flat(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
+    """Exports of one branch alone, and older ones, do not say what each message follows."""
+    if any("parentMessageId" in one for one in messages):
+        for place, one in enumerate(messages):
+            parent = identifier(one.get("parentMessageId"))
+            key = identifier(one.get("messageId")) or f"message {place}"
+            yield node_of(key, None if parent == NO_PARENT else parent or None, one)
+    else:
+        for key, before, one in chain(messages):
+            yield node_of(key, before, one)
+
+
+def flattened(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
+    waiting: list[tuple[str | None, dict[str, Any]]] = [(None, one) for one in reversed(messages)]
+    count = 0
+    while waiting:
+        parent, one = waiting.pop()
+        count += 1
+        key = identifier(one.get("messageId")) or f"message {count}"
+        yield node_of(key, parent, one)
+        waiting += [(key, child) for child in reversed(entries(one.get("children")))]
+
+
+def node_of(key: str, parent: str | None, message: dict[str, Any]) -> SourceNode:
+    is_user = message.get("isCreatedByUser") is True or string(message.get("sender")) == "User"
+    text = paragraphs((*text_of(message), *files_of(message)))
+    model = "" if is_user else string(message.get("model"))[:100]
+    at = moment(message.get("createdAt"))
+    return SourceNode(key, parent, "user" if is_user else "assistant", text, at, model)
+
+
+def text_of(message: dict[str, Any]) -> Iterator[str]:
+    """What the model thought and called is left out."""
+    parts = entries(message.get("content"))
+    if not parts:
+        yield string(message.get("text"))
+    for part in parts:
+        kind = part.get("type")
+        if kind == "text":
+            written = part.get("text")
+            yield string(item(part, "text").get("value") if isinstance(written, dict) else written)
+        elif kind in ("image_file", "image_url"):
+            yield left_out("Picture")
+        elif kind == "error":
+            yield left_out("Error")
+
+
+def files_of(message: dict[str, Any]) -> Iterator[str]:
+    for file in entries(message.get("files")):
+        is_picture = string(file.get("type")).startswith("image/")
+        yield left_out("Picture" if is_picture else "File", string(file.get("filename")))

@@ -1,0 +1,91 @@
+"""Conversations of Open WebUI's export: a tree of messages by their ids, or a flat list in older files."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from apps.chat.imports.tree import (
+    SourceConversation,
+    SourceNode,
+    Speaker,
+    Unreadable,
+    chain,
+    entries,
+    identifier,
+    item,
+    left_out,
+    moment,
+    paragraphs,
+    string,
+)
+
+DETAILS = re.compile(
+    r"<details\b[^>]*\btype=\"(?:reasoning|tool_calls|code_interpreter)\"[^>]*>.*?(?:</details>|\Z)",
+    re.DOTALL,
+)
+"""What the model thought and called, which stands in the text of an answer."""
+SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant"}
+
+
+def is_open_webui(document: dict[str, Any]) -> bool:
+    return "chat" in document
+
+
+def read(document: dict[str, Any]) -> SourceConversation:
+    """Raises `Unreadable`."""
+    chat = item(document, "chat")
+    history = item(chat, "history")
+    messages = history.get("messages")
+    if isinstance(messages, dict) and messages:
+        nodes = [
+            node_of(key, identifier(one.get("parentId")) or None, one)
+            for key, one in messages.items()
+            if isinstance(one, dict)
+        ]
+    elif flat := entries(chat.get("messages")):
+        nodes = [
+            node_of(key, identifier(one.get("parentId")) or before, one)
+            for key, before, one in chain(flat)
+        ]
+    else:
+        raise Unreadable("it has no messages that can be read")
+    return SourceConversation(
+        "open-webui",
+        identifier(document.get("id")) or identifier(chat.get("id")),
+        string(document.get("title")) or string(chat.get("title")),
+        nodes,
+        identifier(history.get("currentId")) or None,
+        moment(document.get("created_at")) or moment(chat.get("timestamp")),
+        is_archived=document.get("archived") is True,
+        is_pinned=document.get("pinned") is True,
+    )
+
+
+def node_of(key: str, parent: str | None, message: dict[str, Any]) -> SourceNode:
+    role = SPEAKERS.get(string(message.get("role")))
+    model = string(message.get("model"))[:100]
+    return SourceNode(key, parent, role, text_of(message), moment(message.get("timestamp")), model)
+
+
+def text_of(message: dict[str, Any]) -> str:
+    output = [one for one in entries(message.get("output")) if one.get("type") == "message"]
+    said = paragraphs(
+        string(part.get("text")) for one in output for part in entries(one.get("content"))
+    )
+    return paragraphs((said or paragraphs(content_of(message.get("content"))), *files_of(message)))
+
+
+def content_of(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield DETAILS.sub("", content).strip()
+    for part in entries(content):
+        if part.get("type") == "text":
+            yield string(part.get("text"))
+        elif part.get("type") in ("image", "image_url"):
+            yield left_out("Picture")
+
+
+def files_of(message: dict[str, Any]) -> Iterator[str]:
+    for file in entries(message.get("files")):
+        name = string(file.get("name")) or string(item(file, "file").get("filename"))
+        yield left_out("Picture" if file.get("type") == "image" else "File", name)

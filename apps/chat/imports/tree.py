@@ -1,0 +1,246 @@
+"""Conversations of other programs as we keep them: questions and answers that take turns."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+MOST_NODES = 20_000
+MOST_CHARACTERS = 20_000_000
+"""Of the messages of one conversation together."""
+LONGEST_TITLE = 200
+LONGEST_ID = 200
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+BEGINNING = "(This conversation began with an answer.)"
+"""The question before an answer that none came before."""
+
+Speaker = Literal["user", "assistant"]
+Source = Literal["chatgpt", "open-webui", "librechat", "quickapps"]
+
+
+class Unreadable(Exception):
+    """A conversation, or a file, that nothing can be made of; says why to a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNode:
+    """A message as it stands in a file. One without a `role` is not shown; what follows it is."""
+
+    id: str
+    parent: str | None
+    role: Speaker | None = None
+    text: str = ""
+    at: datetime | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceConversation:
+    """`leaf` is the last message that was shown, None for the newest."""
+
+    source: Source
+    id: str
+    title: str
+    nodes: Sequence[SourceNode]
+    leaf: str | None = None
+    created_at: datetime | None = None
+    is_archived: bool = False
+    is_pinned: bool = False
+
+
+@dataclass(slots=True)
+class ImportedMessage:
+    """`parent` is the place of the message before, None for one that begins the conversation."""
+
+    parent: int | None
+    role: Speaker
+    text: str
+    at: datetime | None
+    model: str = ""
+    is_missing: bool = False
+    """Of an answer that was never given."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageTree:
+    """Each message after the one before it; each question has an answer. `leaf` is a place."""
+
+    messages: Sequence[ImportedMessage]
+    leaf: int | None
+
+
+@dataclass(slots=True)
+class Segment:
+    """Neighbouring nodes of one speaker on a path, which become one message."""
+
+    before: "Segment | None" = None
+    """The segment that this one continues."""
+    parent: int | None = None
+    node: SourceNode | None = None
+    place: int | None = None
+
+    @property
+    def role(self) -> Speaker | None:
+        return None if self.node is None else self.node.role
+
+    def nodes(self) -> list[SourceNode]:
+        found, segment = [], self
+        while segment.node is not None:
+            found.append(segment.node)
+            if segment.before is None:
+                break
+            segment = segment.before
+        return found[::-1]
+
+
+@dataclass(slots=True)
+class TreeBuilder:
+    messages: list[ImportedMessage] = field(default_factory=list)
+    characters: int = 0
+
+    def store(self, segment: Segment) -> int | None:
+        """The place of its message, which is made once."""
+        if segment.node is None or segment.place is not None:
+            return segment.place
+        nodes = segment.nodes()
+        parent, first = segment.parent, nodes[0]
+        if parent is None and first.role == "assistant":
+            parent = self.add(ImportedMessage(None, "user", BEGINNING, first.at))
+        text = "\n\n".join(node.text for node in nodes)
+        model = next((node.model for node in reversed(nodes) if node.model), "")
+        role = first.role or "user"
+        segment.place = self.add(ImportedMessage(parent, role, text, first.at, model))
+        return segment.place
+
+    def add(self, message: ImportedMessage) -> int:
+        """Raises `Unreadable`."""
+        self.characters += len(message.text)
+        if self.characters > MOST_CHARACTERS:
+            raise Unreadable(f"it has more than {MOST_CHARACTERS:,} characters")
+        self.messages.append(message)
+        return len(self.messages) - 1
+
+
+def tree_of(conversation: SourceConversation) -> MessageTree:
+    """Raises `Unreadable` for one without anything to show, or with too much.
+
+    What follows no known message begins the conversation. What follows only itself is left out.
+    """
+    if len(conversation.nodes) > MOST_NODES:
+        raise Unreadable(f"it has more than {MOST_NODES:,} messages")
+    nodes = {node.id: node for node in conversation.nodes}
+    children: dict[str | None, list[SourceNode]] = defaultdict(list)
+    for node in nodes.values():
+        known = node.parent if node.parent in nodes else None
+        children[known].append(node)
+    builder = TreeBuilder()
+    segments: dict[str, Segment] = {}
+    waiting = [(node, Segment()) for node in reversed(children[None])]
+    while waiting:
+        node, before = waiting.pop()
+        segment = segments[node.id] = following(builder, before, node)
+        after = children.get(node.id, [])
+        if not after:
+            builder.store(segment)
+        waiting += [(child, segment) for child in reversed(after)]
+    leaf = place_of_leaf(conversation.leaf, segments, children)
+    if not builder.messages:
+        raise Unreadable("it has no messages that can be read")
+    return answered(builder.messages, leaf)
+
+
+def following(builder: TreeBuilder, before: Segment, node: SourceNode) -> Segment:
+    if node.role is None or not node.text:
+        return before
+    if before.role == node.role:
+        return Segment(before, before.parent, node)
+    return Segment(None, builder.store(before), node)
+
+
+def place_of_leaf(
+    leaf: str | None,
+    segments: Mapping[str, Segment],
+    children: Mapping[str | None, Sequence[SourceNode]],
+) -> int | None:
+    if leaf is None or leaf not in segments:
+        return None
+    while after := children.get(leaf):
+        leaf = after[-1].id
+    return segments[leaf].place
+
+
+def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
+    """Questions at the end of a path get an empty answer, as stopped ones have."""
+    followed = Counter(message.parent for message in messages)
+    for place, message in enumerate(messages[:]):
+        if message.role == "user" and not followed[place]:
+            messages.append(ImportedMessage(place, "assistant", "", message.at, is_missing=True))
+            leaf = len(messages) - 1 if leaf == place else leaf
+    return MessageTree(messages, leaf)
+
+
+def moment(written: Any) -> datetime | None:
+    """The time of seconds or milliseconds since 1970, or of ISO 8601; None for what is no likely time."""
+    found = None
+    try:
+        if isinstance(written, str):
+            found = datetime.fromisoformat(written)
+            found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        elif isinstance(written, int | float) and not isinstance(written, bool):
+            seconds = written / 1000 if abs(written) > 1e11 else written
+            found = datetime.fromtimestamp(seconds, UTC) if math.isfinite(seconds) else None
+    except (ValueError, OverflowError, OSError):
+        return None
+    if found is None or not EARLIEST <= found <= datetime.now(UTC) + timedelta(days=1):
+        return None
+    return found
+
+
+def string(written: Any) -> str:
+    return written.strip() if isinstance(written, str) else ""
+
+
+def entries(written: Any) -> list[dict[str, Any]]:
+    """The objects of a list; [] for anything else."""
+    return [one for one in written if isinstance(one, dict)] if isinstance(written, list) else []
+
+
+def item(written: Any, name: str) -> dict[str, Any]:
+    """An object in an object; {} for anything else."""
+    found = written.get(name) if isinstance(written, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def identifier(written: Any) -> str:
+    """An id of the file, "" for what is none."""
+    return written if isinstance(written, str) and 0 < len(written) <= LONGEST_ID else ""
+
+
+def fenced(code: str, language: str = "") -> str:
+    """Code as Markdown, whatever stands in it."""
+    fence = "```"
+    while fence in code:
+        fence += "`"
+    word = language if language.isalnum() and language != "unknown" else ""
+    return f"{fence}{word}\n{code}\n{fence}"
+
+
+def left_out(what: str, name: str = "") -> str:
+    """The line in place of a picture or a file, which is not imported."""
+    named = " ".join(name.replace("*", "").split())[:LONGEST_ID]
+    return f"*{what}{f' “{named}”' if named else ''}: not imported.*"
+
+
+def paragraphs(parts: Iterable[str]) -> str:
+    return "\n\n".join(part for part in parts if part)
+
+
+def chain(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
+    """Messages of a flat list that name none before them, each after the other: id, parent, message."""
+    before: str | None = None
+    for place, message in enumerate(messages):
+        key = identifier(message.get("id")) or f"message {place}"
+        yield key, before, message
+        before = key

@@ -1,0 +1,254 @@
+"""Imported conversations become rows: messages as a tree, with a run and a journal for each answer.
+
+The page shows runs by their journals, so that an imported conversation looks, branches, exports and goes
+on like any other. No usage is counted for it.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import IO, Any
+from uuid import UUID, uuid4
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from apps.accounts.caller import Caller
+from apps.catalog.models import Application
+from apps.chat.access import reference_of
+from apps.chat.endings import answer_stored
+from apps.chat.imports.files import conversations_in
+from apps.chat.imports.tree import (
+    LONGEST_TITLE,
+    ImportedMessage,
+    MessageTree,
+    SourceConversation,
+    Unreadable,
+    tree_of,
+)
+from apps.chat.mirror import mirror
+from apps.chat.models import Conversation, Message, title_of
+from apps.chat.questions import question_added
+from apps.live import journal
+from apps.live.events import StatusChanged, StreamEvent, storable
+from apps.live.models import JournalEntry, Run
+
+DOOR = "import"
+AT_ONCE = 500
+"""Rows of one statement."""
+SOURCES = {
+    "chatgpt": "ChatGPT",
+    "open-webui": "Open WebUI",
+    "librechat": "LibreChat",
+    "quickapps": "an export from here",
+}
+MOST_TOLD = 50
+"""Conversations that a report names each, of those that did not come in."""
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What came in, what did not, and why. `skipped` names at most `MOST_TOLD`: title and reason."""
+
+    is_trial: bool = False
+    sources: dict[str, int] = field(default_factory=dict)
+    messages: int = 0
+    known: int = 0
+    """Conversations that were there already."""
+    unreadable: int = 0
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def conversations(self) -> int:
+        return sum(self.sources.values())
+
+    @property
+    def more_skipped(self) -> int:
+        return self.unreadable - len(self.skipped)
+
+    def add(self, source: str, messages: int) -> None:
+        name = SOURCES[source]
+        self.sources[name] = self.sources.get(name, 0) + 1
+        self.messages += messages
+
+    def skip(self, title: str, reason: str) -> None:
+        self.unreadable += 1
+        if len(self.skipped) < MOST_TOLD:
+            self.skipped.append((title, reason))
+
+
+def import_file(
+    caller: Caller, application: Application, file: IO[bytes], *, is_trial: bool = False
+) -> ImportReport:
+    """Make conversations of the application of all that the file holds; a trial writes nothing.
+
+    Each is written whole or not at all, and none is if the file cannot be read to its end: then
+    `Unreadable` is raised.
+    """
+    report = ImportReport(is_trial)
+    seen: set[tuple[str, str]] = set()
+    for found in list(conversations_in(file)):
+        if isinstance(found, Unreadable):
+            report.skip("", str(found))
+            continue
+        title = title_in(found)
+        try:
+            tree = tree_of(found)
+        except Unreadable as error:
+            report.skip(title, str(error))
+            continue
+        key = (found.source, identity_of(found, tree))
+        if key in seen or is_known(caller, key):
+            report.known += 1
+        elif is_trial or write(caller, application, found, tree, key):
+            report.add(found.source, len(tree.messages))
+        else:
+            report.known += 1
+        seen.add(key)
+    return report
+
+
+def title_in(conversation: SourceConversation) -> str:
+    text = " ".join(str(storable(conversation.title)).replace("\0", "").split())
+    return text[:LONGEST_TITLE]
+
+
+def identity_of(conversation: SourceConversation, tree: MessageTree) -> str:
+    """The id in the file; without one, a digest of what was said."""
+    if conversation.id:
+        return str(storable(conversation.id))
+    digest = hashlib.sha256(conversation.title.encode("utf-8", "replace"))
+    for message in tree.messages:
+        digest.update(message.text.encode("utf-8", "replace"))
+    return f"sha256:{digest.hexdigest()}"
+
+
+def is_known(caller: Caller, key: tuple[str, str]) -> bool:
+    """Also one that was deleted a moment ago, and can still be restored."""
+    source, identity = key
+    mine = Conversation.objects.filter(owner=caller.bucket)
+    if source == "quickapps":
+        with suppress(ValueError):
+            if mine.filter(pk=UUID(identity)).exists():
+                return True
+    return mine.filter(imported_from=source, imported_id=identity).exists()
+
+
+def write(
+    caller: Caller,
+    application: Application,
+    conversation: SourceConversation,
+    tree: MessageTree,
+    key: tuple[str, str],
+) -> bool:
+    """False when another import was quicker."""
+    now = timezone.now()
+    times = list(times_of(tree.messages, conversation.created_at or now))
+    source, identity = key
+    row = Conversation(
+        application=application,
+        owner=caller.bucket,
+        title=title_in(conversation) or title_of(tree.messages[0].text),
+        imported_from=source,
+        imported_id=identity,
+        created_at=conversation.created_at or times[0],
+        updated_at=max(times),
+        archived_at=now if conversation.is_archived else None,
+        pinned_at=now if conversation.is_pinned and not conversation.is_archived else None,
+        arranged_at=now,
+    )
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+            write_messages(caller, application, row, tree, times)
+            transaction.on_commit(lambda: mirror(row.pk))
+    except IntegrityError:
+        if is_known(caller, key):
+            return False
+        raise
+    return True
+
+
+def times_of(messages: Sequence[ImportedMessage], first: datetime) -> Iterator[datetime]:
+    """The time of each, of one that has none that of the message before."""
+    known: list[datetime] = []
+    for message in messages:
+        before = first if message.parent is None else known[message.parent]
+        known.append(message.at or before)
+        yield known[-1]
+
+
+def write_messages(
+    caller: Caller,
+    application: Application,
+    row: Conversation,
+    tree: MessageTree,
+    times: Sequence[datetime],
+) -> None:
+    rows = [message_row(row, message, at) for message, at in zip(tree.messages, times, strict=True)]
+    runs: list[Run] = []
+    for message, stored in zip(tree.messages, rows, strict=True):
+        if message.role == "assistant" and message.parent is not None:
+            run = run_row(caller, application, row, rows[message.parent], stored)
+            stored.run = rows[message.parent].run = run
+            runs.append(run)
+    Run.objects.bulk_create(runs, batch_size=AT_ONCE)
+    Message.objects.bulk_create(rows, batch_size=AT_ONCE)
+    for message, stored in zip(tree.messages, rows, strict=True):
+        stored.parent = stored if message.parent is None else rows[message.parent]
+    Message.objects.bulk_update(rows, ["parent"], batch_size=AT_ONCE)
+    Conversation.objects.filter(pk=row.pk).update(
+        leaf=None if tree.leaf is None else rows[tree.leaf]
+    )
+    JournalEntry.objects.bulk_create(journal_of(rows), batch_size=AT_ONCE)
+
+
+def message_row(row: Conversation, message: ImportedMessage, at: datetime) -> Message:
+    finish = "" if message.role == "user" else "stopped" if message.is_missing else "stop"
+    return Message(
+        conversation=row,
+        role=message.role,
+        text=storable(message.text),
+        usage={"models": [storable(message.model)]} if message.model else {},
+        finish_reason=finish,
+        created_at=at,
+    )
+
+
+def run_row(
+    caller: Caller, application: Application, row: Conversation, question: Message, answer: Message
+) -> Run:
+    return Run(
+        stream=row.pk,
+        request=uuid4(),
+        application=application.slug,
+        application_pk=application.pk,
+        bucket=caller.bucket,
+        caller=reference_of(caller),
+        door=DOOR,
+        status=Run.Status.STOPPED if answer.finish_reason == "stopped" else Run.Status.DONE,
+        started_at=question.created_at,
+        turn_at=question.created_at,
+        beat_at=answer.created_at,
+        finished_at=answer.created_at,
+    )
+
+
+def journal_of(rows: Iterable[Message]) -> Iterator[JournalEntry]:
+    """What the page would have been told of each answer while it was given."""
+    by_key: dict[Any, Message] = {row.pk: row for row in rows}
+    number = 1
+    for row in by_key.values():
+        if row.role != Message.Role.ASSISTANT or row.run is None:
+            continue
+        question = by_key[row.parent_id]
+        events: tuple[StreamEvent, ...] = (
+            question_added(question),
+            answer_stored(row),
+            StatusChanged(row.run.status),
+        )
+        entry = journal.entry_of(row.conversation_id, row.run.pk, number, events)
+        number = entry.last + 1
+        yield entry

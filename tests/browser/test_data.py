@@ -1,0 +1,184 @@
+"""The page with a person's data; the real site, a real browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.serving import Site
+from tests.chat.imports.samples import TRIP, chatgpt, chatgpt_node
+
+SLUG = "keeping"
+MANIFEST: dict[str, Any] = {
+    "orchestrator": {
+        "deployment": {"deployment_id": "demo-keeper"},
+        "system_prompt": {"type": "custom", "content": "You help.", "variables": {}},
+    },
+    "contexts": [],
+    "tool_sets": [],
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def application(site: Site) -> None:
+    site.shell(
+        """
+        Deployment.objects.create(
+            deployment_id="demo-keeper", display_name="Keeper", provider="demo"
+        )
+        Application.objects.create(
+            slug=name, title="Keeping", description="Answers.", is_public=True, manifest=manifest
+        )
+        """,
+        name=SLUG,
+        manifest=MANIFEST,
+    )
+
+
+def picture(page: Page, name: str) -> None:
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/data-{name}.png", full_page=True)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+def test_conversations_are_imported_read_and_gone_on_with(
+    admin_page: Page, scheme: Any, width: int
+):
+    page = admin_page
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    title = f"Trip in the {scheme}"
+    other = chatgpt(
+        chatgpt_node("q", None, "user", "Well?"),
+        chatgpt_node("a", "q", "assistant", "**Yes**"),
+        key=f"other-{scheme}",
+        title=f"Other {scheme}",
+    )
+    file = json.dumps([{**TRIP, "title": title, "conversation_id": scheme}, other, {"odd": 1}])
+    page.goto("/settings/")
+    page.get_by_role("link", name="Your data").click()
+
+    page.get_by_label("File", exact=True).set_input_files(
+        {"name": "conversations.json", "mimeType": "application/json", "buffer": file.encode()}
+    )
+    page.get_by_label("Application that goes on with them").select_option("Keeping")
+    page.get_by_role("button", name="Import", exact=True).click()
+
+    expect(page.get_by_text("2 conversations with 7 messages imported")).to_be_visible()
+    picture(page, f"imported-{scheme}-{width}")
+    assert barriers(page) == []
+    page.get_by_role("link", name="Open “Keeping”").click()
+    if width < 800:
+        page.get_by_role("button", name="Menu", exact=True).click()
+    page.locator(".sidebar").get_by_role("link", name=title).click()
+    expect(page.locator(".question")).to_have_count(2)
+    answers = page.locator("chat-answer")
+    expect(answers.last).to_contain_text("Far.")
+    expect(page.get_by_text("1/2")).to_be_visible()
+    expect(page.locator("#keeping-notice")).to_contain_text("Imported from ChatGPT")
+    picture(page, f"conversation-{scheme}-{width}")
+    assert barriers(page) == []
+    page.get_by_label("Your question").fill("And now?")
+    page.get_by_label("Your question").press("Enter")
+    expect(page.locator(".question")).to_have_count(3)
+    expect(answers.last.locator(".answer-foot")).to_be_visible()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+def test_a_temporary_conversation_says_what_becomes_of_it_and_can_be_kept(
+    admin_page: Page, scheme: Any, width: int
+):
+    page = admin_page
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"/chat/{SLUG}/")
+    question, notice = page.get_by_label("Your question"), page.locator("#keeping-notice")
+    switch = page.get_by_role("switch", name="Temporary")
+    expect(question).to_be_enabled()
+
+    page.keyboard.press("Control+Shift+Quote")
+    expect(switch).to_be_checked()
+    expect(notice).to_contain_text("deleted 10 minutes after you leave it, or 24 hours after")
+    picture(page, f"temporary-new-{scheme}-{width}")
+    assert barriers(page) == []
+    switch.click()
+    expect(notice).to_be_hidden()
+    page.keyboard.press("Control+Shift+Quote")
+    secret = f"A secret in the {scheme}"
+    question.fill(secret)
+    question.press("Enter")
+    expect(page.locator("chat-answer .answer-foot")).to_be_visible()
+    expect(page.get_by_role("button", name="Keep this conversation")).to_be_visible()
+    expect(page.locator(".sidebar").get_by_text(secret)).to_have_count(0)
+    page.reload()
+    expect(page.locator(".question")).to_have_count(1)
+    expect(notice).to_contain_text("Temporary:")
+    picture(page, f"temporary-{scheme}-{width}")
+    assert barriers(page) == []
+
+    page.get_by_role("button", name="Keep this conversation").press("Enter")
+    expect(notice).to_be_hidden()
+    expect(page.locator("#said")).to_have_text(
+        "This conversation is kept, and stands in your list."
+    )
+    expect(page.locator(".sidebar").get_by_text(secret).first).to_be_attached()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+def test_a_person_takes_everything_along_and_deletes_it(
+    site: Site, page: Page, scheme: Any, width: int
+):
+    name = f"leaver-{scheme}"
+    session = site.shell(
+        """
+        from django.contrib.auth.models import User
+        from django.test import Client
+        user = User.objects.create_user(name)
+        application = Application.objects.get(slug=slug)
+        for title in ("One", "Two"):
+            Conversation.objects.create(
+                application=application, owner=f"user-{user.pk}", title=title
+            )
+        client = Client()
+        client.force_login(user)
+        result = client.session.session_key
+        """,
+        name=name,
+        slug=SLUG,
+    )
+    page.context.add_cookies([{"name": "sessionid", "value": session, "url": site.url}])
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto("/settings/data/")
+    page.get_by_label("Delete conversations in which").select_option("After 90 days")
+    page.get_by_role("button", name="Save how long").click()
+    expect(page.get_by_text("How long your conversations are kept is saved.")).to_be_visible()
+    picture(page, f"page-{scheme}-{width}")
+    assert barriers(page) == []
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export all conversations").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert len(archive.namelist()) == 3
+
+    page.get_by_role("link", name="Delete all conversations").click()
+    page.get_by_label("Write “delete” to go on").fill("delete")
+    picture(page, f"delete-{scheme}-{width}")
+    assert barriers(page) == []
+    page.get_by_label("Write “delete” to go on").press("Enter")
+    expect(page.get_by_text("2 conversations are deleted.")).to_be_visible()
+    page.goto(f"/chat/{SLUG}/")
+    expect(page.locator("#keeping-notice")).to_contain_text("deleted after 90 days")
+
+    page.goto("/settings/data/")
+    page.get_by_role("link", name="Delete your account").click()
+    picture(page, f"account-{scheme}-{width}")
+    assert barriers(page) == []
+    page.get_by_label("Write your username").fill(name)
+    page.get_by_role("button", name="Delete my account").click()
+    expect(page.get_by_text("Your account is deleted.")).to_be_visible()

@@ -1,0 +1,282 @@
+"""What is read from files of other programs, down to hostile ones."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from apps.chat.imports import files
+from apps.chat.imports.files import conversations_in
+from apps.chat.imports.tree import (
+    BEGINNING,
+    MessageTree,
+    SourceConversation,
+    SourceNode,
+    Unreadable,
+    moment,
+    tree_of,
+)
+from tests.chat.imports.samples import (
+    LIBRECHAT,
+    OPEN_WEBUI,
+    TRIP,
+    chatgpt,
+    chatgpt_node,
+    file_of,
+    zip_of,
+)
+
+
+def read(*documents: Any) -> SourceConversation:
+    [found] = conversations_in(file_of(*documents))
+    assert isinstance(found, SourceConversation)
+    return found
+
+
+def said(tree: MessageTree) -> list[tuple[int | None, str, str]]:
+    return [(one.parent, one.role, one.text) for one in tree.messages]
+
+
+def answer_to(*nodes: Any) -> str:
+    """The text of the answer to a question."""
+    found = read(chatgpt(chatgpt_node("q", None, "user", "Well?"), *nodes))
+    return tree_of(found).messages[1].text
+
+
+def test_chatgpt_keeps_branches_and_the_one_that_was_shown():
+    found = read(TRIP)
+    tree = tree_of(found)
+
+    assert said(tree) == [
+        (None, "user", "Where is Riga?"),
+        (0, "assistant", "In Latvia."),
+        (1, "user", "How far is it?"),
+        (2, "assistant", "Far."),
+        (2, "assistant", "Not far."),
+    ]
+    assert tree.leaf == 3
+    assert tree.messages[1].model == "gpt-4o"
+    assert tree.messages[0].at == datetime(2023, 11, 14, 22, 13, 21, tzinfo=UTC)
+    assert (found.id, found.title) == (TRIP["id"], "Trip to Riga")
+
+
+def test_chatgpt_tools_pictures_and_files_are_told_in_words():
+    code = {"content_type": "code", "language": "python", "text": "print(1)"}
+    picture = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_1"}
+    asked = {"content_type": "multimodal_text", "parts": [picture, "What is it?"]}
+    file = {"name": "plan.pdf", "mime_type": "application/pdf"}
+    found = read(
+        chatgpt(
+            chatgpt_node("q", None, "user", asked, metadata={"attachments": [file]}),
+            chatgpt_node("t", "q", "assistant", {"content_type": "thoughts", "thoughts": []}),
+            chatgpt_node("c", "t", "assistant", code, recipient="python"),
+            chatgpt_node("o", "c", "tool", {"content_type": "execution_output", "text": "1"}),
+            chatgpt_node("s", "o", "assistant", code, recipient="web.run"),
+            chatgpt_node("w", "s", "tool", "The page says 2."),
+            chatgpt_node("a", "w", "assistant", "One\ue200cite\ue202turn0search1\ue201."),
+        )
+    )
+
+    assert said(tree_of(found)) == [
+        (
+            None,
+            "user",
+            "*Picture: not imported.*\n\nWhat is it?\n\n*File “plan.pdf”: not imported.*",
+        ),
+        (0, "assistant", "```python\nprint(1)\n```\n\n```\n1\n```\n\nOne."),
+    ]
+
+
+def test_code_that_has_fences_stays_in_its_own():
+    code = {"content_type": "code", "language": "unknown", "text": "```\n# no heading"}
+
+    assert answer_to(chatgpt_node("a", "q", "assistant", code)) == ("````\n```\n# no heading\n````")
+
+
+def test_open_webui_leaves_out_what_the_model_thought():
+    found = read(OPEN_WEBUI)
+    tree = tree_of(found)
+
+    assert said(tree) == [
+        (None, "user", "15 * 17?\n\n*File “sums.pdf”: not imported.*"),
+        (0, "assistant", "255"),
+        (0, "assistant", "It is 255."),
+    ]
+    assert (tree.leaf, found.is_archived, found.is_pinned) == (1, True, False)
+    assert [one.model for one in tree.messages] == ["", "deepseek-r1", "llama3"]
+
+
+def test_the_older_flat_list_of_open_webui_is_a_chain():
+    messages = [
+        {"role": "system", "content": "You help."},
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "Hi", "timestamp": 1_700_000_000_000},
+    ]
+    found = read({"id": "c", "chat": {"title": "Flat", "messages": messages}})
+
+    assert said(tree_of(found)) == [(None, "user", "Hello"), (0, "assistant", "Hi")]
+    assert found.title == "Flat"
+
+
+def test_librechat_is_read_flat_and_as_a_tree():
+    def nest(parent: str) -> list[dict[str, Any]]:
+        found = [one for one in LIBRECHAT["messages"] if one["parentMessageId"] == parent]
+        return [{**one, "children": nest(one["messageId"])} for one in found]
+
+    nested = nest("00000000-0000-0000-0000-000000000000")
+    flat, tree, old = (
+        tree_of(read(one))
+        for one in (
+            LIBRECHAT,
+            {**LIBRECHAT, "recursive": True, "messages": nested},
+            {**LIBRECHAT, "messages": None, "messagesTree": nested},
+        )
+    )
+
+    assert flat == tree == old
+    assert said(flat) == [
+        (None, "user", "Tell a story"),
+        (0, "assistant", "Once."),
+        (None, "user", "Tell a long story"),
+        (2, "assistant", "Once upon a time."),
+    ]
+    assert flat.leaf == 3
+
+
+def test_a_single_document_and_a_mixed_list_are_read():
+    single = io.BytesIO(json.dumps(LIBRECHAT).encode("utf-16"))
+
+    assert len(list(conversations_in(single))) == 1
+    assert [
+        one.source if isinstance(one, SourceConversation) else str(one)
+        for one in conversations_in(file_of(TRIP, OPEN_WEBUI, 5, {"odd": 1}, {"mapping": 3}))
+    ] == [
+        "chatgpt",
+        "open-webui",
+        "it is no JSON object",
+        "it is of no program that is known here",
+        "its `mapping` is no object",
+    ]
+
+
+def test_a_zip_is_read_with_all_its_files_of_conversations():
+    content = json.dumps([TRIP]).encode()
+    members = {
+        "export/conversations-000.json": content,
+        "export/conversations-001.json": content,
+        "export/user.json": b"{}",
+        "__MACOSX/conversations.json": b"\0",
+        "export/chat.html": b"<p>",
+    }
+
+    assert len(list(conversations_in(zip_of(members)))) == 2
+
+
+def node(key: str, parent: str | None, role: Any = None, text: str = "") -> SourceNode:
+    return SourceNode(key, parent, role, text)
+
+
+def tree(*nodes: SourceNode, leaf: str | None = None) -> MessageTree:
+    return tree_of(SourceConversation("chatgpt", "1", "", nodes, leaf))
+
+
+def test_neighbours_of_one_speaker_become_one_message_on_each_branch():
+    made = tree(
+        node("q", None, "user", "One"),
+        node("r", "q", "user", "Two"),
+        node("a", "r", "assistant", "A"),
+        node("b", "a", "assistant", "B"),
+        node("c", "a", "assistant", "C"),
+        node("s", "b", "user", "Three"),
+        leaf="b",
+    )
+
+    assert said(made) == [
+        (None, "user", "One\n\nTwo"),
+        (0, "assistant", "A\n\nB"),
+        (1, "user", "Three"),
+        (0, "assistant", "A\n\nC"),
+        (2, "assistant", ""),
+    ]
+    assert (made.leaf, made.messages[4].is_missing) == (4, True)
+
+
+def test_an_answer_at_the_beginning_gets_a_question():
+    assert said(tree(node("a", None, "assistant", "Hello!"))) == [
+        (None, "user", BEGINNING),
+        (0, "assistant", "Hello!"),
+    ]
+
+
+def test_unknown_parents_begin_and_circles_are_left_out():
+    made = tree(
+        node("q", "gone", "user", "One"),
+        node("x", "y", "user", "Round"),
+        node("y", "x", "assistant", "Round"),
+        node("self", "self", "user", "Me"),
+    )
+
+    assert said(made) == [(None, "user", "One"), (0, "assistant", "")]
+
+
+def test_a_long_chain_is_read_without_recursion():
+    nodes = [node("0", None, "user", "q")]
+    nodes += [node(str(n), str(n - 1), "assistant", "a") for n in range(1, 20_000)]
+
+    assert len(tree(*nodes).messages) == 2
+
+
+@pytest.mark.parametrize(
+    ("nodes", "reason"),
+    [
+        ([], "it has no messages that can be read"),
+        ([node("x", "x", "user", "Round")], "it has no messages that can be read"),
+        ([node(str(n), None) for n in range(20_001)], "it has more than 20,000 messages"),
+        ([node("q", None, "user", "q" * 20_000_001)], "it has more than 20,000,000 characters"),
+    ],
+)
+def test_what_is_empty_or_too_much_is_refused(nodes: list[SourceNode], reason: str):
+    with pytest.raises(Unreadable, match=reason):
+        tree(*nodes)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "The file is empty."),
+        (b'[{"mapping": {}}, {"map', "The JSON ends in the middle. Download the file again."),
+        (b"[1, 2", "The JSON ends in the middle. Download the file again."),
+        (b"[1 2]", "This is no valid JSON: line 1."),
+        (b"{}\n[]", "This is no valid JSON: line 1."),
+        (b"[" * 100_000, "The JSON is nested too deeply."),
+        (b"\xff{}", "The text of the file is not UTF-8."),
+        (b"[" + b"9" * 5000 + b"]", "This is no valid JSON: line 1."),
+        (b"PK\x03\x04 and nothing", "The ZIP cannot be read: it is damaged, or has a password."),
+        (b"[]", files.NO_CONVERSATIONS),
+        (zip_of({"photo.png": b"x"}).read(), files.NO_CONVERSATIONS),
+    ],
+)
+def test_files_that_are_none_are_refused_with_the_reason(content: bytes, reason: str):
+    with pytest.raises(Unreadable) as refused:
+        list(conversations_in(io.BytesIO(content)))
+
+    assert str(refused.value) == reason
+
+
+def test_a_zip_that_grows_is_read_no_further_than_the_limit(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(files, "LARGEST_FILE", 4 * 1024 * 1024)
+    bomb = zip_of({"conversations.json": b"[" + b" " * 20_000_000 + b"]"})
+
+    with pytest.raises(Unreadable, match="It has more than 4 MB of conversations"):
+        list(conversations_in(bomb))
+
+
+@pytest.mark.parametrize(
+    "written", [True, float("nan"), float("inf"), 1e300, -5, 0, "yesterday", "9999-01-01", [], 1e12]
+)
+def test_unlikely_times_are_none(written: Any):
+    assert moment(written) in (None, datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC))

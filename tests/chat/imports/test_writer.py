@@ -1,0 +1,208 @@
+"""Imported conversations are conversations like any other, of their owner alone."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import datetime
+from pathlib import Path
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from apps.accounts.buckets import caller_in
+from apps.accounts.caller import Caller
+from apps.catalog.models import Application
+from apps.chat import window
+from apps.chat.access import own
+from apps.chat.branches import path
+from apps.chat.export import document
+from apps.chat.imports.tree import Unreadable
+from apps.chat.imports.writer import ImportReport, import_file
+from apps.chat.models import Conversation
+from apps.live.models import Run, RunSummary
+from tests.chat.imports.samples import LIBRECHAT, OPEN_WEBUI, TRIP, chatgpt, chatgpt_node, file_of
+from tests.chat.scripts import says, scene
+from tests.chat.test_views import add_application
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def grace() -> Caller:
+    return caller_in(User.objects.create_user("grace").pk)
+
+
+@pytest.fixture
+def application() -> Application:
+    return add_application()
+
+
+def bring(caller: Caller, application: Application, *documents: Any) -> ImportReport:
+    return import_file(caller, application, file_of(*documents))
+
+
+def test_conversations_come_in_with_their_titles_times_and_branches(
+    grace: Caller, application: Application
+):
+    report = bring(grace, application, TRIP, OPEN_WEBUI, LIBRECHAT, {"odd": 1})
+
+    assert report == ImportReport(
+        sources={"ChatGPT": 1, "Open WebUI": 1, "LibreChat": 1},
+        messages=12,
+        unreadable=1,
+        skipped=[("", "it is of no program that is known here")],
+    )
+    trip = own(grace).get(imported_from="chatgpt")
+    assert [(one.role, one.text) for one in path(trip)] == [
+        ("user", "Where is Riga?"),
+        ("assistant", "In Latvia."),
+        ("user", "How far is it?"),
+        ("assistant", "Far."),
+    ]
+    assert (trip.title, trip.is_unread, trip.application) == ("Trip to Riga", False, application)
+    assert trip.updated_at == datetime.fromisoformat("2023-11-14T22:13:25Z")
+    sums = own(grace).get(imported_from="open-webui")
+    assert (sums.archived_at is not None, sums.pinned_at) == (True, None)
+    assert not RunSummary.objects.exists()
+    assert set(Run.objects.values_list("door", "status")) == {("import", "done")}
+
+
+def test_the_page_is_told_of_them_as_of_any_other(grace: Caller, application: Application):
+    bring(grace, application, TRIP)
+    trip = own(grace).get()
+    last = path(trip)[-1]
+
+    [_, turn] = window.turns_around(trip, last.uuid).turns
+
+    told = [(event["type"], event.get("message", {}).get("text")) for event in turn["events"]]
+    assert told == [
+        ("message.added", "How far is it?"),
+        ("message.complete", "Far."),
+        ("run.status", None),
+    ]
+
+
+def test_the_same_conversation_is_imported_once_for_each_owner(
+    grace: Caller, application: Application
+):
+    ada = caller_in(User.objects.create_user("ada").pk)
+    without_id = chatgpt(chatgpt_node("q", None, "user", "Well?"), key="")
+
+    reports = [bring(caller, application, TRIP, TRIP, without_id) for caller in (grace, grace, ada)]
+
+    assert [(one.conversations, one.known) for one in reports] == [(2, 1), (0, 3), (2, 1)]
+    assert own(grace).count() == own(ada).count() == 2
+
+
+def test_an_export_from_here_comes_back_once_and_to_others(grace: Caller, application: Application):
+    bring(grace, application, TRIP)
+    exported = document(own(grace).get())
+    ada = caller_in(User.objects.create_user("ada").pk)
+
+    again, elsewhere = bring(grace, application, exported), bring(ada, application, exported)
+
+    assert (again.conversations, again.known) == (0, 1)
+    assert elsewhere.sources == {"an export from here": 1}
+    [copy] = own(ada)
+    assert [one.text for one in path(copy)] == [
+        "Where is Riga?",
+        "In Latvia.",
+        "How far is it?",
+        "Far.",
+    ]
+
+
+def test_texts_that_databases_refuse_are_mended(grace: Caller, application: Application):
+    bad = chatgpt(chatgpt_node("q", None, "user", "a\0b\ud83d"), title="T\0\ud83d")
+
+    bring(grace, application, bad)
+
+    found = own(grace).get()
+    assert (found.title, path(found)[0].text) == ("T\N{REPLACEMENT CHARACTER}?", "a\ufffdb?")
+
+
+def test_nothing_comes_of_half_a_file(grace: Caller, application: Application):
+    half = json.dumps([TRIP, OPEN_WEBUI])[:-100].encode()
+
+    with pytest.raises(Unreadable):
+        import_file(grace, application, io.BytesIO(half))
+
+    assert not Conversation.objects.exists()
+
+
+async def test_an_imported_conversation_goes_on():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        caller = Caller(on.visitor.bucket)
+        await sync_to_async(bring)(caller, on.application, TRIP)
+        trip = await Conversation.objects.aget(imported_from="chatgpt")
+        on.model.put(says("300 km"), None)
+        await tab.ask("In kilometres?", str(trip.pk))
+        await tab.until_over()
+
+    asked = [
+        str(one.content)
+        for one in on.model.asked[-1].messages
+        if one.content and one.role in ("user", "assistant")
+    ]
+    assert asked[:4] == ["Where is Riga?", "In Latvia.", "How far is it?", "Far."]
+
+
+@pytest.mark.skipif(
+    "connection.vendor == 'sqlite'", reason="SQLite lets one write at a time; PostgreSQL tests."
+)
+@pytest.mark.django_db(transaction=True)
+def test_two_imports_at_once_bring_each_conversation_once(grace: Caller, application: Application):
+    many = [chatgpt(*TRIP["mapping"].items(), key=f"chat-{n}") for n in range(5)]
+    barrier, reports = Barrier(2), list[ImportReport]()
+
+    def work() -> None:
+        barrier.wait(10)
+        try:
+            reports.append(bring(grace, application, *many))
+        finally:
+            connection.close()
+
+    threads = [Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert sum(one.conversations for one in reports) == 5
+    assert sum(one.known for one in reports) == 5
+    assert own(grace).count() == 5
+
+
+def test_the_command_tries_imports_and_refuses(
+    grace: Caller, application: Application, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "conversations.json"
+    file.write_text(json.dumps([TRIP, {"odd": 1}]))
+    how = {"user": "grace", "application": application.slug}
+
+    call_command("import_conversations", str(file), **how, dry_run=True)
+    assert not Conversation.objects.exists()
+    call_command("import_conversations", str(file), **how)
+
+    told = capsys.readouterr()
+    assert told.out.splitlines() == [
+        f"{verb}: 1 conversations with 5 messages (1 from ChatGPT). There already: 0. "
+        "Not readable: 1."
+        for verb in ("Would import", "Imported")
+    ]
+    assert "Without a title: it is of no program that is known here." in told.err
+    for wrong, reason in (
+        ({"user": "nobody"}, "--user: nobody is called 'nobody'"),
+        ({"application": "none"}, "--application: grace may use no application 'none'"),
+    ):
+        with pytest.raises(CommandError, match=reason):
+            call_command("import_conversations", str(file), **{**how, **wrong})
+    with pytest.raises(CommandError, match="No such file"):
+        call_command("import_conversations", str(tmp_path / "none"), **how)

@@ -1,0 +1,234 @@
+"""The page on which people bring in conversations, take theirs along, and have them deleted."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from apps.accounts.buckets import bucket_of
+from apps.accounts.models import ApiKey
+from apps.catalog.models import Application
+from apps.chat import data_page
+from apps.chat.composer.models import Preferences
+from apps.chat.models import Conversation, Folder
+from apps.workspace.local.models import StoredFile
+from tests.chat.imports.samples import LIBRECHAT, TRIP
+from tests.chat.test_views import add_application
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
+
+PASSWORD = "a-password-for-tests"
+
+
+@pytest.fixture
+def grace() -> User:
+    return User.objects.create_user("grace", password=PASSWORD)
+
+
+@pytest.fixture
+def client(grace: User) -> Client:
+    signed_in = Client()
+    signed_in.force_login(grace)
+    return signed_in
+
+
+@pytest.fixture
+def application() -> Application:
+    return add_application(title="Travel")
+
+
+def sent(client: Client, application: str, content: bytes) -> tuple[int, str]:
+    """Status and page after a file was sent."""
+    file = SimpleUploadedFile("conversations.json", content)
+    fields = {"application": application, "file": file}
+    answer = client.post("/settings/data/import/", fields)
+    return answer.status_code, answer.content.decode()
+
+
+def test_a_file_is_imported_and_the_page_says_what_came_in(
+    client: Client, grace: User, application: Application
+):
+    content = json.dumps([TRIP, LIBRECHAT, {"odd": "<b>"}]).encode()
+
+    status, text = sent(client, application.slug, content)
+    _, again = sent(client, application.slug, content)
+
+    assert status == 200
+    assert "2 conversations with 9 messages imported into “Travel”." in text
+    assert "One without a title</span> skipped: it is of no program that is known here" in text
+    assert "Nothing new was found." in again
+    assert "2 skipped: they are there already" in again
+    owners = set(Conversation.objects.values_list("owner", flat=True))
+    assert owners == {bucket_of(grace.pk)}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"[1, 2", "The JSON ends in the middle."),
+        (b"\x00\x01", "This is no valid JSON: line 1."),
+        (b"[]", "There are no conversations in it."),
+    ],
+)
+def test_a_file_that_is_none_is_refused_in_words(
+    client: Client, application: Application, content: bytes, problem: str
+):
+    status, text = sent(client, application.slug, content)
+
+    assert (status, f"Nothing was imported. {problem}" in text) == (400, True)
+    assert not Conversation.objects.exists()
+
+
+def test_fields_are_checked(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+):
+    hidden = add_application(is_public=False, is_shared=False)
+    nothing = client.post("/settings/data/import/", {"application": application.slug})
+    other = sent(client, hidden.slug, b"[]")
+    monkeypatch.setattr(data_page, "LARGEST_FILE", 3)
+    large = sent(client, application.slug, b"[  ]")
+
+    assert (nothing.status_code, other[0], large[0]) == (400, 400, 400)
+    assert "file: choose a file first." in nothing.content.decode()
+    assert "application: choose one that you may use." in other[1]
+    assert "Unpack a ZIP, and choose the file conversations.json in it." in large[1]
+
+
+@pytest.mark.parametrize("path", ["", "import/"])
+def test_visitors_are_led_to_sign_in(path: str):
+    visitor: Any = Client()
+
+    assert visitor.post(f"/settings/data/{path}").status_code in (302, 405)
+    assert visitor.get("/settings/data/").status_code == 302
+
+
+async def content_of(answer: Any) -> bytes:
+    return b"".join([piece async for piece in answer.streaming_content])
+
+
+def add(application: Application, owner: str, title: str = "Mine", **fields: Any) -> Conversation:
+    return Conversation.objects.create(application=application, owner=owner, title=title, **fields)
+
+
+def test_the_export_has_all_conversations_of_its_owner_and_can_be_imported(
+    client: Client, grace: User, application: Application
+):
+    mine = bucket_of(grace.pk)
+    sent(client, application.slug, json.dumps([TRIP]).encode())
+    add(application, f"{mine}-team-3", "a/../b", archived_at=timezone.now())
+    add(application, f"{mine}0", "Foreign")
+    add(application, mine, "Temporary", temporary_until=timezone.now())
+    add(application, mine, "Deleted", deleted_at=timezone.now())
+    found = Conversation.objects.get(imported_from="chatgpt")
+    for bucket, name in ((mine, f"conversations/{found.pk}/plan.txt"), ("user-99", "other.txt")):
+        StoredFile.objects.create(
+            bucket=bucket, name=name, storage_name=name, content_type="text/plain", size=3
+        )
+
+    answer = client.get("/settings/data/export/")
+    content = async_to_sync(content_of)(answer)
+
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.testzip() is None
+        names = archive.namelist()
+        listed = json.loads(archive.read("files.json"))
+    assert names[0].startswith("conversations/2023-11-14 Trip to Riga ")
+    assert len(names) == 3
+    assert not any(".." in name or name.startswith("/") for name in names)
+    assert [(one["name"], one["conversation"]) for one in listed] == [("plan.txt", str(found.pk))]
+    assert answer["Content-Disposition"].startswith('attachment; filename="conversations-20')
+    ada = Client()
+    ada.force_login(User.objects.create_user("ada"))
+    _, text = sent(ada, application.slug, content)
+    assert "1 conversation with 5 messages imported" in text
+
+
+def test_all_conversations_are_deleted_once_the_word_is_written(
+    client: Client, grace: User, application: Application
+):
+    mine = bucket_of(grace.pk)
+    add(application, mine)
+    add(application, f"{mine}-team-3")
+    foreign = add(application, "user-99", "Foreign")
+    asked = client.get("/settings/data/delete/").content.decode()
+
+    refused = client.post("/settings/data/delete/", {"confirmation": "yes"})
+    left = Conversation.objects.count()
+    deleted = client.post("/settings/data/delete/", {"confirmation": " Delete "}, follow=True)
+
+    assert "2 conversations will be gone for good" in asked
+    assert (refused.status_code, left) == (400, 3)
+    assert "2 conversations are deleted." in deleted.content.decode()
+    assert list(Conversation.objects.all()) == [foreign]
+
+
+def confirmed(client: Client) -> None:
+    """The person has just shown who they are."""
+    answer = client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    assert answer.status_code == 302
+
+
+def test_an_account_is_deleted_with_all_that_is_its_own(
+    client: Client, grace: User, application: Application
+):
+    mine = bucket_of(grace.pk)
+    Application.objects.filter(pk=application.pk).update(owner=grace)
+    add(application, mine)
+    add(application, mine, "Deleted", deleted_at=timezone.now())
+    foreign = add(application, "user-99", "Foreign")
+    Folder.objects.create(owner=mine, name="Folder", position=1)
+    ApiKey.objects.create_key(name="Laptop", user=grace)
+    unconfirmed = client.get("/account/delete/")
+    confirmed(client)
+    page = client.get("/account/delete/").content.decode()
+
+    refused = client.post("/account/delete/", {"confirmation": "ada"})
+    gone = client.post("/account/delete/", {"confirmation": "grace"})
+
+    assert unconfirmed.status_code == 302
+    assert "reauthenticate" in unconfirmed["Location"]
+    assert "1 application that you own: it goes on without an owner" in page
+    assert (refused.status_code, gone.status_code) == (400, 302)
+    assert not User.objects.filter(username="grace").exists()
+    assert list(Conversation.objects.all()) == [foreign]
+    assert not Folder.objects.exists()
+    assert not ApiKey.objects.exists()
+    assert Application.objects.get(pk=application.pk).owner is None
+    assert client.get("/account/").status_code == 302
+
+
+def test_the_last_superuser_stays(client: Client, grace: User):
+    User.objects.filter(pk=grace.pk).update(is_superuser=True)
+    confirmed(client)
+    page = client.get("/account/delete/").content.decode()
+    refused = client.post("/account/delete/", {"confirmation": "grace"})
+    User.objects.create_superuser("ada", "", PASSWORD)
+    confirmed(client)
+    taken = client.post("/account/delete/", {"confirmation": "grace"})
+
+    assert "You are the only superuser." in page
+    assert "Delete my account" not in page
+    assert (refused.status_code, taken.status_code) == (409, 302)
+    assert [one.username for one in User.objects.filter(is_active=True)] == ["ada"]
+
+
+def test_a_person_chooses_how_long_conversations_are_kept(client: Client, grace: User):
+    page = client.get("/settings/data/").content.decode()
+    saved = client.post("/settings/retention/", {"retention_days": "90"})
+    wrong = client.post("/settings/retention/", {"retention_days": "5"})
+    kept = Preferences.objects.get(user=grace).retention_days
+    client.post("/settings/retention/", {"retention_days": ""})
+
+    assert '<option value="" selected>Never</option>' in page
+    assert saved["Location"] == "/settings/data/#retention"
+    assert (wrong.status_code, kept) == (400, 90)
+    assert Preferences.objects.get(user=grace).retention_days is None
