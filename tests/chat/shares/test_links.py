@@ -64,7 +64,12 @@ def test_a_temporary_conversation_is_shared_once_it_is_kept(ada: User, trip: Con
 
     assert (refused.status_code, refused.json()) == (
         400,
-        {"problem": "A temporary conversation is not shared. Keep it first."},
+        {
+            "error": {
+                "message": "A temporary conversation is not shared. Keep it first.",
+                "code": "bad_request",
+            }
+        },
     )
     assert made.status_code == 201
 
