@@ -57,8 +57,23 @@ def in_dark(page: Page) -> list[str]:
     return found
 
 
-def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page):
+def failed_once(site: Site, application: str, tool: str) -> None:
+    site.shell(
+        """
+        from django.utils import timezone
+        ToolUse.objects.create(
+            application=application, version=1, door="page", bucket="user-1", bucket_kind="user",
+            iteration=1, started_at=timezone.now(), tool=tool, location="server", has_failed=True,
+        )
+        """,
+        application=application,
+        tool=tool,
+    )
+
+
+def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page, site: Site):
     page = studio
+    failed_once(site, "tools-here", "Parcels_find_parcel")
     with parcel_service() as service, serving_apart("http") as server:
         source(page, "An OpenAPI document")
         page.get_by_label("Address of the document").fill(f"{service}/openapi.json")
@@ -91,6 +106,9 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
 
         page.get_by_label("Questions to the person").check()
         page.get_by_label("How long it waits, in seconds").fill("60")
+        page.get_by_text("For all tools: time, approval, and what people see").press("Enter")
+        page.get_by_label("Longest call, in seconds").fill("20")
+        page.get_by_label("What people see of calls").select_option("error")
 
         tool = page.locator("[data-tool='find_parcel']")
         page.locator("[data-toolset='0'] > details > summary").press("Enter")
@@ -115,6 +133,10 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
         expect(tool.get_by_label("Approval")).to_have_value("confirm")
         expect(tool.get_by_label("When a call fails")).to_have_value("stop")
         expect(page.get_by_label("How long it waits, in seconds")).to_have_value("60")
+        expect(page.get_by_label("Longest call, in seconds")).to_have_value("20")
+        expect(page.get_by_label("What people see of calls")).to_have_value("error")
+        failure = page.locator("[data-toolset='0']").get_by_text("failed 1 time in the last 7 days")
+        expect(failure).to_contain_text("Parcels_find_parcel")
 
         page.get_by_role("button", name="Try Parcels").press("Enter")
         dialog = page.get_by_role("dialog")
