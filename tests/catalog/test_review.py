@@ -41,6 +41,22 @@ def test_a_disabled_deployment_is_a_warning():
     )
 
 
+def test_a_prompt_that_fills_the_window_of_its_model_is_a_warning():
+    make_deployment("small", context_window=1000)
+    document = names("small")
+    prompt = {"type": "custom", "content": "word " * 800, "variables": {}}
+    document["orchestrator"]["system_prompt"] = prompt
+
+    assert review_manifest(document).warnings == (
+        Problem(
+            "orchestrator.system_prompt.content",
+            "has about 1,000 tokens; small takes 1,000, the question included.",
+        ),
+    )
+    prompt["content"] = "word " * 790
+    assert review_manifest(document).warnings == ()
+
+
 def test_applications_and_resources_of_a_core_are_known_deployments():
     make_application("helper")
 
