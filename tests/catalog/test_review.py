@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_a_disabled_deployment_is_a_warning():
 
 def test_a_prompt_that_fills_the_window_of_its_model_is_a_warning():
     make_deployment("small", context_window=1000)
-    document = names("small")
+    document: Any = names("small")
     prompt = {"type": "custom", "content": "word " * 800, "variables": {}}
     document["orchestrator"]["system_prompt"] = prompt
 
