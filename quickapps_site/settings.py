@@ -939,6 +939,8 @@ KEY_TOKENS_PER_MINUTE = env.integer("KEY_TOKENS_PER_MINUTE", 0, least=0)
 APPLICATION_REQUESTS_PER_MINUTE = env.integer("APPLICATION_REQUESTS_PER_MINUTE", 0, least=0)
 """Of all callers of an application whose manifest has no limit of its own."""
 APPLICATION_TOKENS_PER_MINUTE = env.integer("APPLICATION_TOKENS_PER_MINUTE", 0, least=0)
+CASES_AT_ONCE = env.integer("CASES_AT_ONCE", 4, least=1, most=100)
+"""Attempts that one run of cases makes side by side."""
 FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")
 ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
 """What the page tells people of how an answer was made; `none` tells them nothing."""

@@ -49,11 +49,12 @@ _object = regex.compile(r"\{.*\}", regex.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A finished attempt, its failures, and the player with what it has recorded."""
+    """A finished attempt, its failures, the player with what it has recorded, and what models took."""
 
     attempt: Attempt
     failures: Sequence[Failure]
     player: Player
+    usage: Sequence[ModelUsage] = ()
 
 
 def case_caller(user_id: int | None) -> Caller:
@@ -109,7 +110,8 @@ async def try_case(
     async def judge(one: Judged, text: str) -> Verdict:
         return await ask_judge(workspace, one, text, meter)
 
-    return Trial(attempt, await failures_of(expectations, attempt, judge), player)
+    failures = await failures_of(expectations, attempt, judge)
+    return Trial(attempt, failures, player, tuple(progress.usage))
 
 
 def called_tools(messages: Iterable[Message]) -> Iterable[CalledTool]:

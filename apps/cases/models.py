@@ -109,7 +109,7 @@ class Cassette(models.Model):
 
 
 class CaseRun(models.Model):
-    """Cases of an application, run one after the other on one state of it."""
+    """Cases of an application, run on one state of it."""
 
     class Mode(models.TextChoices):
         REPLAY = "replay", "Replay"
@@ -159,6 +159,7 @@ class CaseResult(models.Model):
     case = models.ForeignKey(Case, on_delete=models.SET_NULL, null=True, related_name="results")
     name = models.CharField(max_length=200)
     attempt = models.PositiveSmallIntegerField(default=1)
+    place = models.PositiveIntegerField(default=0, db_default=0, help_text="In its run, from 0.")
     passed = models.BooleanField()
     failures = models.JSONField(default=list)
     text = models.TextField(blank=True)
@@ -172,7 +173,7 @@ class CaseResult(models.Model):
     )
 
     class Meta:
-        ordering = ("pk",)
+        ordering = ("place", "pk")
         default_permissions = ()
 
     def __str__(self) -> str:

@@ -1,20 +1,25 @@
-"""Runs of cases: begun for an operator, carried out one case after the other, each result kept."""
+"""Runs of cases: begun for an operator, carried out a few at a time, each result kept."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
 from channels.db import database_sync_to_async
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import Caller
 from apps.agent.meter import NO_METER, Meter
+from apps.cases.attempt_queue import admitted, carried_out_in_order, done_unless
 from apps.cases.attempts import Trial, case_caller, try_case
 from apps.cases.case_messages import read_messages
 from apps.cases.expectations import read_expectations
@@ -42,7 +47,7 @@ MOST_ATTEMPTS = 2_000
 LONGEST_TEXT = 200_000
 
 Told = Callable[[CaseResult], object]
-"""Hears of each result when it is kept."""
+"""Hears of each result, in the order of the cases."""
 
 
 class CaseRunRefused(QuickAppError):
@@ -101,13 +106,11 @@ async def carry_out(
     keep = database_sync_to_async(finish)
     try:
         prepared: Preparation = await database_sync_to_async(prepare)(run, cases)
-        meter = meter_of(hub, run)
-        for case in prepared.cases:
-            for number in range(1, run.times + 1):
-                if await database_sync_to_async(is_stopped)(run):
-                    return run
-                result = await attempt(run, prepared, case, number, meter)
-                told(result)
+        work = carried_out_in_order(
+            attempts_of(run, prepared, meter_of(hub, run)), settings.CASES_AT_ONCE, told
+        )
+        if not await done_unless(work, partial(database_sync_to_async(is_stopped), run)):
+            return run
     except QuickAppError as error:
         await keep(run, problem_text(error))
     except Exception:
@@ -172,31 +175,60 @@ def meter_of(hub: Hub, run: CaseRun) -> Meter:
     return RunMeter(hub.summaries.keep, DOOR, bucket, budgets=hub.budgets)
 
 
+def attempts_of(
+    run: CaseRun, prepared: Preparation, meter: Meter
+) -> list[Callable[[], Coroutine[Any, Any, CaseResult]]]:
+    asked = [(case, number) for case in prepared.cases for number in range(1, run.times + 1)]
+    return [
+        partial(attempt, run, prepared, case, number, place, meter)
+        for place, (case, number) in enumerate(asked)
+    ]
+
+
 async def attempt(
-    run: CaseRun, prepared: Preparation, case: Case, number: int, meter: Meter
+    run: CaseRun, prepared: Preparation, case: Case, number: int, place: int, meter: Meter
 ) -> CaseResult:
+    """Make an attempt and keep what came of it; whatever it wrote as files goes."""
     tape, cassette = prepared.tapes.get(case.pk, (Tape(), None))
     mode: Any = run.mode
     player = Player(mode, tape, prepared.mask, run.is_approved)
     caller = case_caller(run.started_by_id)
     messages, expectations = read_messages(case.messages), read_expectations(case.expectations)
     workspace = open_workspace(caller, prepared.application)
-    trial = await try_case(
-        messages, expectations, prepared.application, workspace, player, caller, meter
-    )
-    keep = database_sync_to_async(keep_result)
-    result: CaseResult = await keep(run, case, number, trial, cassette, caller.bucket)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(database_sync_to_async(delete_files), caller.bucket)
+        count = None
+        if mode != "replay":
+            counted = counted_caller(run, caller)
+            count = await stack.enter_async_context(admitted(counted, prepared.application))
+        trial = await try_case(
+            messages, expectations, prepared.application, workspace, player, caller, meter
+        )
+        if count is not None:
+            count(trial.usage)
+        keep = database_sync_to_async(keep_result)
+        result: CaseResult = await keep(run, case, number, place, trial, cassette)
     return result
 
 
+def counted_caller(run: CaseRun, caller: Caller) -> Caller:
+    """Whose rates count: those of the operator."""
+    if run.started_by_id is None:
+        return caller
+    return Caller(bucket_of(run.started_by_id), kind="user", user_id=run.started_by_id)
+
+
+def delete_files(bucket: str) -> None:
+    for file in StoredFile.objects.filter(bucket=bucket):
+        file.delete()
+
+
 def keep_result(
-    run: CaseRun, case: Case, number: int, trial: Trial, cassette: Cassette | None, bucket: str
+    run: CaseRun, case: Case, number: int, place: int, trial: Trial, cassette: Cassette | None
 ) -> CaseResult:
     """Keep what came of an attempt, and its recording in place of the one before if that is wished."""
     found, player = trial.attempt, trial.player
     failures = list(trial.failures)
-    for file in StoredFile.objects.filter(bucket=bucket):
-        file.delete()
     with transaction.atomic():
         if run.is_recording and number == 1:
             if player.recorded.is_too_large:
@@ -210,6 +242,7 @@ def keep_result(
             case=case,
             name=case.name,
             attempt=number,
+            place=place,
             passed=not failures,
             failures=storable(msgspec.to_builtins(failures)),
             text=storable(player.mask.text(found.text)[:LONGEST_TEXT]),
@@ -238,7 +271,7 @@ def is_stopped(run: CaseRun) -> bool:
 
 
 def stop(run: CaseRun) -> bool:
-    """End a run after the attempt that it is at; False if it has ended."""
+    """End a run, with the attempts that it is at; False if it has ended."""
     rows = CaseRun.objects.filter(pk=run.pk, state=CaseRun.State.RUNNING)
     return bool(rows.update(state=CaseRun.State.STOPPED, finished_at=timezone.now()))
 

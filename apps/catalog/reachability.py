@@ -5,10 +5,13 @@ later, so these never keep a manifest from being saved.
 """
 
 import ipaddress
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.conf import settings
 
 from apps.catalog.json_text import objects_in
 from apps.errors import EgressRefused
@@ -34,6 +37,7 @@ IN_QUERY = (
 def reachability_warnings(manifest: Any) -> Iterator[Problem]:
     yield from unknown_servers(manifest)
     yield from missing_files(manifest)
+    yield from unknown_skills(manifest)
     yield from doubtful_addresses(manifest)
 
 
@@ -79,7 +83,30 @@ def missing_files(manifest: Any) -> Iterator[Problem]:
             yield Problem(path, f"there is no shared file in the folder {name!r}.")
 
 
+FOLDERS = {"dial-prompt": "prompts/", "dial-skill": "skills/"}
+
+
+def unknown_skills(manifest: Any) -> Iterator[Problem]:
+    """A warning for each skill of DIAL that no DIAL Core can have, or for which there is none."""
+    written = manifest.get("skills") if isinstance(manifest, dict) else None
+    for number, item in enumerate(written if isinstance(written, list) else ()):
+        if not isinstance(item, dict) or not isinstance(item.get("url"), str):
+            continue
+        folder = FOLDERS.get(str(item.get("type")), "")
+        if not item["url"].startswith(folder):
+            text = f"there is no skill at this path; write {folder}<bucket>/<path>."
+        elif not settings.DIAL_URL:
+            text = (
+                "skills of DIAL are read from a DIAL Core, and this installation has none; write the "
+                "skill into the application instead."
+            )
+        else:
+            continue
+        yield Problem(join(join("skills", number), "url"), text)
+
+
 BELOW_BASE = "method_url"
+_bare_host = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]+)?(/.*)?", re.DOTALL)
 
 
 def doubtful_addresses(manifest: Any) -> Iterator[Problem]:
@@ -88,6 +115,10 @@ def doubtful_addresses(manifest: Any) -> Iterator[Problem]:
         for name, url in item.items():
             is_below = name == BELOW_BASE  # a path and a query, without a host
             is_address = name in ADDRESSES and isinstance(url, str)
+            if name == "base_url" and isinstance(url, str) and _bare_host.fullmatch(url):
+                yield Problem(
+                    join(path, name), f"is no address; did you mean 'https://{url[:200]}'?"
+                )
             if is_address and (is_below or url.startswith(SCHEMES)):
                 yield from (Problem(join(path, name), text) for text in doubts(url))
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from django.apps import apps
 from django.conf import settings
 
+from apps.agent.estimate import text_tokens
 from apps.catalog.content.installed import installed
 from apps.catalog.content.prompts import other_prompts
 from apps.catalog.content.references import Resolved, resolve_references
@@ -29,6 +30,7 @@ MOST_UNSTORABLE = 20
 ADDRESSES = frozenset({"base_url", "method_url", "token_url", "url"})
 """Fields whose text is an address; one without a scheme is on this server or no address."""
 EMBEDDING, VISION = "embedding_deployment_id", "vision_deployment_id"
+PROMPT = "system_prompt"
 SCHEMES = ("http://", "https://")
 
 
@@ -55,7 +57,8 @@ def review_manifest(
     misplaced = wrong_kinds(manifest) if is_ours else ()
     missing = (*missing, *host_problems(manifest), *misplaced)
     doubtful = (*doubtful, *reachability_warnings(manifest)) if is_ours else doubtful
-    warnings = (*found.warnings, *unknown, *doubtful, *long_starters(manifest))
+    long = tuple(long_prompt(manifest)) if is_ours else ()
+    warnings = (*found.warnings, *unknown, *doubtful, *long_starters(manifest), *long)
     if found.errors:
         return Review(errors=(*found.errors, *missing), warnings=warnings)
     resolved = with_content(manifest, is_foreign=not is_ours)
@@ -143,6 +146,21 @@ def long_starters(manifest: Any) -> Iterator[Problem]:
         if most and isinstance(text, str) and len(text) > most:
             path = f"conversation_starters.starters[{index}].text"
             yield Problem(path, f"has {len(text):,} characters; a question has at most {most:,}.")
+
+
+def long_prompt(manifest: Any) -> Iterator[Problem]:
+    """A warning for a prompt that leaves no room in the model's context window for a question."""
+    told = manifest.get("orchestrator") if isinstance(manifest, dict) else None
+    parts = [told.get(key) if isinstance(told, dict) else None for key in ("deployment", PROMPT)]
+    deployment, prompt = (one if isinstance(one, dict) else {} for one in parts)
+    content, name = prompt.get("content"), deployment.get("deployment_id")
+    if not isinstance(content, str) or not isinstance(name, str):
+        return
+    rows = Deployment.objects.filter(deployment_id=name).values_list("context_window", flat=True)
+    window, tokens = rows.first(), text_tokens(content)
+    if window and tokens >= window:
+        text = f"has about {tokens:,} tokens; {name} takes {window:,}, the question included."
+        yield Problem(f"orchestrator.{PROMPT}.content", text)
 
 
 def wrong_kinds(manifest: Any) -> Iterator[Problem]:

@@ -8,7 +8,9 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.conftest import barriers
+from tests.browser.parcels import parcel_service
 from tests.browser.serving import Site
+from tests.capabilities.mcp.servers import serving_apart
 
 pytestmark = pytest.mark.usefixtures("demo_model")
 
@@ -32,6 +34,17 @@ def studio(admin_page: Page, site: Site) -> Iterator[Page]:
     site.shell("Application.objects.filter(pk__in=numbers).delete()", numbers=numbers)
 
 
+def source(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).press("Enter")
+
+
+def add(page: Page, count: int, button: str = "Add these tools") -> None:
+    page.get_by_role("button", name=button, exact=True).press("Enter")
+    expect(page.locator("[data-toolset]")).to_have_count(count)
+    # Whoever has no mouse goes on at the new card.
+    expect(page.locator(f"[data-toolset='{count - 1}'] summary").first).to_be_focused()
+
+
 def saved(page: Page) -> None:
     page.keyboard.press("Control+s")
     expect(page.locator(".studio-bar .studio-status")).to_have_text("Saved.")
@@ -42,6 +55,101 @@ def in_dark(page: Page) -> list[str]:
     found = barriers(page)
     page.evaluate("document.documentElement.classList.remove('dark')")
     return found
+
+
+def failed_once(site: Site, application: str, tool: str) -> None:
+    site.shell(
+        """
+        from django.utils import timezone
+        ToolUse.objects.create(
+            application=application, version=1, door="page", bucket="user-1", bucket_kind="user",
+            iteration=1, started_at=timezone.now(), tool=tool, location="server", has_failed=True,
+        )
+        """,
+        application=application,
+        tool=tool,
+    )
+
+
+def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page, site: Site):
+    page = studio
+    failed_once(site, "tools-here", "Parcels_find_parcel")
+    with parcel_service() as service, serving_apart("http") as server:
+        source(page, "An OpenAPI document")
+        page.get_by_label("Address of the document").fill(f"{service}/openapi.json")
+        page.get_by_role("button", name="Read it").press("Enter")
+        add(page, 1)
+
+        source(page, "A curl command")
+        page.get_by_role("textbox", name="Command").fill(
+            "curl 'https://api.example.com/v1/rates?of=NOK'"
+        )
+        page.get_by_role("button", name="Read it").press("Enter")
+        add(page, 2, "Add this tool")
+
+        source(page, "An MCP server")
+        page.get_by_label("Address of the server").last.fill(server)
+        page.get_by_role("button", name="Connect").press("Enter")
+        page.get_by_role("button", name="None", exact=True).press("Enter")
+        expect(page.get_by_role("button", name="Add these tools")).to_be_disabled()
+        page.get_by_role("list").get_by_role("checkbox").nth(1).press("Space")
+        add(page, 3)
+        expect(page.locator("[data-toolset='2']")).to_contain_text("MCP server · 1 tool")
+
+        source(page, "Predefined")
+        page.get_by_role("button", name="Add Weather").first.press("Enter")
+        expect(page.locator("[data-toolset]")).to_have_count(4)
+
+        source(page, "Another application")
+        page.get_by_label("What is asked").select_option("tools-beside")
+        add(page, 5, "Add it")
+
+        page.get_by_label("Questions to the person").check()
+        page.get_by_label("How long it waits, in seconds").fill("60")
+        page.get_by_text("For all tools: time, approval, and what people see").press("Enter")
+        page.get_by_label("Longest call, in seconds").fill("20")
+        page.get_by_label("What people see of calls").select_option("error")
+
+        tool = page.locator("[data-tool='find_parcel']")
+        page.locator("[data-toolset='0'] > details > summary").press("Enter")
+        tool.locator("summary").press("Enter")
+        table = tool.get_by_role("table", name="Parameters of find_parcel")
+        table.get_by_label("Description of number").fill("What stands on the parcel.")
+        table.get_by_label("Default of number").fill("7")
+        table.get_by_label("Default of number").blur()
+        tool.get_by_label("Approval").select_option("confirm")
+        tool.get_by_label("When a call fails").select_option("stop")
+        assert (barriers(page), in_dark(page)) == ([], [])
+        saved(page)
+
+        page.reload()
+        expect(page.locator("[data-toolset]")).to_have_count(5)
+        page.locator("[data-toolset='0'] > details > summary").click()
+        tool.locator("summary").click()
+        expect(table.get_by_label("Description of number")).to_have_value(
+            "What stands on the parcel."
+        )
+        expect(table.get_by_label("Default of number")).to_have_value("7")
+        expect(tool.get_by_label("Approval")).to_have_value("confirm")
+        expect(tool.get_by_label("When a call fails")).to_have_value("stop")
+        expect(page.get_by_label("How long it waits, in seconds")).to_have_value("60")
+        expect(page.get_by_label("Longest call, in seconds")).to_have_value("20")
+        expect(page.get_by_label("What people see of calls")).to_have_value("error")
+        failure = page.locator("[data-toolset='0']").get_by_text("failed 1 time in the last 7 days")
+        expect(failure).to_contain_text("Parcels_find_parcel")
+
+        page.get_by_role("button", name="Try Parcels").press("Enter")
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="Try Parcels_find_parcel").press("Enter")
+        dialog.get_by_label("number").first.fill("9")
+        dialog.get_by_role("button", name="Call").press("Enter")
+        expect(dialog).to_contain_text("on its way")
+        assert barriers(page) == []
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 
 def test_a_skill_is_written_with_a_file_and_an_icon_is_chosen(studio: Page, site: Site):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import barriers, sign_in_as_admin, watch
@@ -19,6 +20,23 @@ description: How we write. Read it before you write to a customer.
 
 Short sentences.
 """
+
+
+@pytest.fixture
+def demo_alone(site: Site, demo_model: None) -> Iterator[None]:
+    """New applications ask the demo model: no real one, which they would prefer, is in use.
+
+    Tests of the same site leave models behind whose servers are gone.
+    """
+    numbers = site.shell(
+        """
+        rows = Deployment.objects.filter(is_enabled=True).exclude(provider="demo")
+        result = list(rows.values_list("pk", flat=True))
+        rows.update(is_enabled=False)
+        """
+    )
+    yield
+    site.shell("Deployment.objects.filter(pk__in=numbers).update(is_enabled=True)", numbers=numbers)
 
 
 class Operator:
@@ -78,7 +96,7 @@ def make(operator: Operator, server: str, service: str, seen: Callable[[], None]
 
 
 def test_a_new_operator_comes_to_an_answer_with_a_tool_in_fifteen_actions(
-    page: Page, site: Site, demo_model: None
+    page: Page, site: Site, demo_alone: None
 ):
     sign_in_as_admin(page, site)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -91,7 +109,7 @@ def test_a_new_operator_comes_to_an_answer_with_a_tool_in_fifteen_actions(
             operator.click(page.get_by_role("link", name="Open in chat"))
         chat = opened.value
         problems = watch(chat)
-        operator.click(chat.get_by_role("button", name="Find parcel 7"))
+        operator.click(chat.get_by_role("button", name="Find parcel 7", exact=True))
 
         expect(chat.get_by_text("Parcels · find_parcel")).to_be_visible()
         expect(chat.get_by_text("on its way").first).to_be_visible()

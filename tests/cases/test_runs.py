@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.management import CommandError, call_command
@@ -23,7 +25,7 @@ from apps.cases.documents import (
 from apps.cases.from_runs import RunNotReadable, case_from_run
 from apps.cases.models import CaseRun, CaseSettings
 from apps.cases.publication import publication_problems
-from apps.cases.runner import CaseRunRequest, begin, carry_out
+from apps.cases.runner import CaseRunRequest, begin, carry_out, stop
 from apps.cases.standings import standings_of
 from apps.catalog.models import Application
 from apps.catalog.versions.drafts import save_draft
@@ -32,7 +34,7 @@ from apps.live.hub import Hub
 from apps.live.models import Run, RunStep
 from apps.live.run_summary import RunSummary
 from tests.capabilities.manifests import parameter, tool, tool_set
-from tests.capabilities.service import json_reply, serving
+from tests.capabilities.service import Reply, Seen, json_reply, serving
 from tests.cases.rows import ASKED, make_case
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 from tests.chat.scripts import settled
@@ -110,8 +112,6 @@ def test_a_build_that_names_what_there_is_not_is_told():
 
 
 async def test_a_service_is_called_live_and_left_alone_in_a_replay():
-    from channels.db import database_sync_to_async as in_database
-
     def made(url: str) -> Application:
         make_deployment()
         item = parameter("query", "item", description="What to look up.")
@@ -123,17 +123,101 @@ async def test_a_service_is_called_live_and_left_alone_in_a_replay():
 
     hub = Hub()
     async with serving(json_reply('{"price": 3}')) as service:
-        application = await in_database(made)(service.url)
+        application = await database_sync_to_async(made)(service.url)
         request = CaseRunRequest(mode="live", is_recording=True)
-        live = await carry_out(hub, await in_database(begin)(application, None, request))
+        live = await carry_out(hub, await database_sync_to_async(begin)(application, None, request))
         asked = len(service.targets)
-    replay = await carry_out(hub, await in_database(begin)(application, None, CaseRunRequest()))
+    replay = await carry_out(
+        hub, await database_sync_to_async(begin)(application, None, CaseRunRequest())
+    )
     await settled(hub)
 
-    first, second = await in_database(lambda: [run.results.get() for run in (live, replay)])()
+    first, second = await database_sync_to_async(
+        lambda: [run.results.get() for run in (live, replay)]
+    )()
     assert (asked, live.state, replay.state) == (len(first.tools), "passed", "passed")
     assert (first.tools, first.text) == (second.tools, second.text)
     assert first.tools[0]["name"] == "shop_look_up"
+
+
+async def test_a_live_run_waits_for_room_in_the_rate_and_is_stopped_while_it_waits(settings: Any):
+    settings.REDIS_URL, settings.APPLICATION_REQUESTS_PER_MINUTE = "", 1
+    hub, told = Hub(), asyncio.Event()
+
+    def made() -> CaseRun:
+        application = demo()
+        for name in ("A", "B", "C"):
+            make_case(application, name)
+        return begin(application, make_operator(), CaseRunRequest(mode="live"))
+
+    run = await database_sync_to_async(made)()
+    work = asyncio.create_task(carry_out(hub, run, told=lambda result: told.set()))
+    async with asyncio.timeout(30):
+        await told.wait()
+        await database_sync_to_async(stop)(run)
+        await work
+    await settled(hub)
+
+    def kept() -> tuple[str, list[tuple[str, int]]]:
+        run.refresh_from_db()
+        return run.state, list(run.results.values_list("name", "place"))
+
+    assert await database_sync_to_async(kept)() == ("stopped", [("A", 0)])
+
+
+async def test_stopping_a_run_ends_the_call_that_an_attempt_waits_for():
+    def made(url: str) -> CaseRun:
+        make_deployment()
+        application = make_application(manifest=manifest_with(tool_sets=[tool_set(tool(url))]))
+        make_case(application, "Waits", messages=[{"role": "user", "text": "Call shop_look_up"}])
+        return begin(application, None, CaseRunRequest(mode="live"))
+
+    async def never(seen: Seen) -> Reply:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    hub = Hub()
+    async with serving(answer=never) as service, asyncio.timeout(30):
+        run = await database_sync_to_async(made)(service.url)
+        work = asyncio.create_task(carry_out(hub, run))
+        await service.asked.wait()
+        await database_sync_to_async(stop)(run)
+        await work
+        await service.left.wait()
+    await settled(hub)
+
+    kept = await database_sync_to_async(run.results.count)()
+    assert (run.state, kept) == ("stopped", 0)
+
+
+async def test_results_stand_in_the_order_of_the_cases_whichever_ends_first():
+    slow = asyncio.Event()
+
+    def made(url: str) -> CaseRun:
+        make_deployment()
+        properties = {"item": parameter("query", "item", description="What to look up.")}
+        look_up = tool(url, properties=properties, required=("item",))
+        application = make_application(manifest=manifest_with(tool_sets=[tool_set(look_up)]))
+        for name in ("first", "second"):
+            question = f'Call shop_look_up with {{"item": "{name}"}}'
+            make_case(application, name, messages=[{"role": "user", "text": question}])
+        return begin(application, None, CaseRunRequest(mode="live"))
+
+    async def answer(seen: Seen) -> Reply:
+        if "first" in seen.target:
+            await slow.wait()
+        else:
+            slow.set()
+        return json_reply("{}")
+
+    hub, told = Hub(), list[str]()
+    async with serving(answer=answer) as service, asyncio.timeout(30):
+        run = await database_sync_to_async(made)(service.url)
+        await carry_out(hub, run, told=lambda result: told.append(result.name))
+    await settled(hub)
+
+    kept = await database_sync_to_async(lambda: [one.name for one in run.results.all()])()
+    assert (run.state, told, kept) == ("passed", ["first", "second"], ["first", "second"])
 
 
 def test_a_draft_is_published_only_after_its_cases_have_passed():

@@ -82,3 +82,40 @@ def test_addresses_are_refused_in_the_words_of_a_call_without_asking_anybody(set
 
 def test_what_is_no_manifest_has_no_warnings():
     assert [*reachability_warnings({"contexts": "no list", "tool_sets": 3})] == []
+
+
+def test_an_address_without_a_scheme_is_told_with_the_one_that_is_meant():
+    urls = (
+        "shop.example.com",
+        "shop.example.com:8080/v1",
+        "/v1",
+        "{host}",
+        "https://a.example.com",
+    )
+    toolsets = [{"type": "rest-api", "name": "shop", "base_url": url} for url in urls]
+
+    assert said(tool_sets=toolsets) == [
+        f"tool_sets[{number}].base_url: is no address; did you mean 'https://{url}'?"
+        for number, url in enumerate(urls[:2])
+    ]
+
+
+def test_skills_of_dial_are_told_that_no_core_has(settings):
+    skills = [
+        {"type": "dial-prompt", "url": "tone"},
+        {"type": "dial-skill", "url": "prompts/public/tone"},
+        {"type": "dial-prompt", "url": "prompts/public/tone"},
+    ]
+    misplaced = [
+        "skills[0].url: there is no skill at this path; write prompts/<bucket>/<path>.",
+        "skills[1].url: there is no skill at this path; write skills/<bucket>/<path>.",
+    ]
+
+    settings.DIAL_URL = "https://core.example.com"
+    assert said(skills=skills) == misplaced
+    settings.DIAL_URL = ""
+    assert said(skills=skills) == [
+        *misplaced,
+        "skills[2].url: skills of DIAL are read from a DIAL Core, and this installation has none; "
+        "write the skill into the application instead.",
+    ]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -39,6 +40,22 @@ def test_a_disabled_deployment_is_a_warning():
             "the deployment 'gpt-large' is disabled; enable it or name another.",
         ),
     )
+
+
+def test_a_prompt_that_fills_the_window_of_its_model_is_a_warning():
+    make_deployment("small", context_window=1000)
+    document: Any = names("small")
+    prompt = {"type": "custom", "content": "word " * 800, "variables": {}}
+    document["orchestrator"]["system_prompt"] = prompt
+
+    assert review_manifest(document).warnings == (
+        Problem(
+            "orchestrator.system_prompt.content",
+            "has about 1,000 tokens; small takes 1,000, the question included.",
+        ),
+    )
+    prompt["content"] = "word " * 790
+    assert review_manifest(document).warnings == ()
 
 
 def test_applications_and_resources_of_a_core_are_known_deployments():

@@ -10,11 +10,21 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from apps.catalog.application_files.own_skills import own_skills_of
+from apps.catalog.content.installed import installed
 from apps.catalog.history.differences import MISSING
 from apps.catalog.history.merge import Clash, Merge
 from apps.catalog.masking import masked, put_back
 from apps.catalog.models import Application, ApplicationDraft, ApplicationVersion
-from apps.catalog.versions.drafts import WRITTEN, DraftOvertaken, draft_of, save_draft
+from apps.catalog.versions.drafts import (
+    WRITTEN,
+    DraftOvertaken,
+    draft_of,
+    save_draft,
+    with_draft,
+)
+from apps.catalog.versions.snapshots import content_of, digest_of, files_of
+from apps.manifest.skill_files import SKILL_FILE
 from apps.workspace.local.secrets import UnreadableSecret
 
 SIDES = ("mine", "theirs")
@@ -86,9 +96,28 @@ def begun_from(row: Application, draft: ApplicationDraft) -> Any:
     if base is None or isinstance(base.document, UnreadableSecret):
         return MISSING
     written = {name: getattr(base, name) for name in ("title", "description", "icon")}
-    return {**written, "manifest": masked(base.document)}
+    skills = {} if base.snapshot_id is None else {"skills": skills_of_version(base)}
+    return {**written, "manifest": masked(base.document), **skills}
+
+
+def skills_of_version(version: ApplicationVersion) -> dict[str, dict[str, str]]:
+    """The skills that the application itself had then, by name and path.
+
+    A snapshot has them among the predefined ones: those that are installed as they were are no
+    application's own.
+    """
+    predefined = installed()
+    known = {digest_of(item) for item in predefined.items["skill"].values()}
+    found = content_of(version.snapshot_id, predefined).items["skill"]
+    return {
+        name: {SKILL_FILE: item.text, **files_of(item)}
+        for name, item in found.items()
+        if digest_of(item) not in known
+    }
 
 
 def readable(row: Application | ApplicationDraft) -> dict[str, Any]:
+    """What is merged, with masked credentials; skills by name and path."""
     written = {name: getattr(row, name) for name in WRITTEN}
-    return {**written, "manifest": masked(written["manifest"])}
+    whole = with_draft(row) if isinstance(row, ApplicationDraft) else row
+    return {**written, "manifest": masked(written["manifest"]), "skills": own_skills_of(whole)}

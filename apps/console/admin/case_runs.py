@@ -167,7 +167,7 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
         return self.page(request, "admin/cases/compare.html", "Two runs side by side", context)
 
     def stop_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """End a run after the attempt that it is at. Raises PermissionDenied, Http404."""
+        """End a run, with the attempts that it is at. Raises PermissionDenied, Http404."""
         run = self.found(request, str(number))
         if not may_run(request, run):
             raise PermissionDenied

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.addresses import address_of
 from apps.catalog.application_files.own_skills import skill_problems
+from apps.catalog.cycles import cycle_problems
 from apps.catalog.icons.images import keep_image
 from apps.catalog.models import Application
 from apps.catalog.review import review_text
@@ -36,6 +37,7 @@ from apps.console.studio.working_copy import (
     sources_of,
     working_copy,
 )
+from apps.manifest.aliases import with_own_names
 from apps.workspace.local.deployment import Deployment
 
 
@@ -63,7 +65,9 @@ def check(request: HttpRequest, row: Application) -> JsonResponse:
     """What is wrong with the typed draft, in the words of every other check."""
     typed = typed_in(body_of(request))
     found = review_text(text_of(typed.document), sources=sources_of(row))
-    found += findings_of(typed, [*icon_problems(typed), *skill_problems(typed.skills or {})])
+    beside = [*icon_problems(typed), *skill_problems(typed.skills or {})]
+    beside += cycle_problems(row.slug, with_own_names(typed.document), row.pk)
+    found += findings_of(typed, beside)
     return JsonResponse({"findings": [asdict(one) for one in found]})
 
 

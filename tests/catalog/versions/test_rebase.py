@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 
+from apps.catalog.application_files.own_skills import own_skills_of
+from apps.catalog.application_files.parts import save_skills
 from apps.catalog.models import Application, ApplicationDraft, PublishingRequest
-from apps.catalog.versions.drafts import DraftOvertaken, draft_of, save_draft
+from apps.catalog.versions.drafts import DraftOvertaken, draft_of, save_draft, with_draft
 from apps.catalog.versions.publication import DraftOutdated, publish
 from apps.catalog.versions.publishing_requests import request_publishing
 from apps.catalog.versions.rebase import ConflictsOpen, take_over_live
+from apps.manifest.problems import join
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 
 pytestmark = pytest.mark.django_db
@@ -79,6 +82,65 @@ def test_what_both_changed_needs_a_choice_for_each_place(row):
     assert [one.path for one in some.value.clashes] == [PROMPT]
     assert kept == before
     assert (draft.title, draft.manifest) == ("Tours", prompted("You sell.", max_iterations=9))
+
+
+def skill(name: str, words: str, **files: str) -> dict[str, dict[str, str]]:
+    text = f"---\nname: {name}\ndescription: How we do it.\n---\n\n{words}\n"
+    return {name: {"SKILL.md": text, **files}}
+
+
+def skills_go_live(row: Application, skills: dict[str, dict[str, str]]) -> None:
+    """As an import does it."""
+    row.refresh_from_db()
+    go_live(row, own_skills=skills, description="By bus")
+    save_skills(row, skills)
+
+
+def written(row: Application) -> Any:
+    return own_skills_of(with_draft(draft_of(row)))
+
+
+def test_skills_are_merged_by_their_files(row):
+    tone, claims = skill("tone", "Be kind.", **{"a.md": "1", "b.md": "2"}), skill("claims", "Ask.")
+    save_draft(row, {"skills": {**tone, **claims}}, None, None)
+    publish(row, "Skills")
+    row.refresh_from_db()
+    mine = skill("tone", "Be kind.", **{"a.md": "mine", "b.md": "2"}) | skill("new", "Go.")
+    save_draft(row, {"skills": {**mine, **claims}}, None, None)
+    went_live = skill("tone", "Be kind.", **{"a.md": "1", "b.md": "theirs"})
+    skills_go_live(row, went_live)
+
+    take_over_live(row, {}, None)
+
+    both = skill("tone", "Be kind.", **{"a.md": "mine", "b.md": "theirs"})
+    assert written(row) == both | skill("new", "Go.")
+
+
+def test_a_file_that_both_changed_is_a_choice_of_its_own(row):
+    save_draft(row, {"skills": skill("tone", "Be kind.", **{"a.md": "1"})}, None, None)
+    publish(row, "A skill")
+    row.refresh_from_db()
+    save_draft(row, {"skills": skill("tone", "Be short.", **{"a.md": "2"})}, None, None)
+    went_live = skill("tone", "Be long.", **{"a.md": "1"})
+    skills_go_live(row, went_live)
+    path = join(join("skills", "tone"), "SKILL.md")
+
+    with pytest.raises(ConflictsOpen) as open_one:
+        take_over_live(row, {}, None)
+    take_over_live(row, {path: "theirs"}, None)
+
+    assert [one.path for one in open_one.value.clashes] == [path]
+    assert written(row) == skill("tone", "Be long.", **{"a.md": "2"})
+
+
+def test_a_draft_without_skills_of_its_own_has_those_that_went_live(row):
+    save_draft(row, {"title": "Tours"}, None, None)
+    went_live = skill("tone", "Be kind.")
+    skills_go_live(row, went_live)
+
+    draft = take_over_live(row, {}, None)
+
+    assert (draft.title, draft.skills, written(row)) == ("Tours", None, went_live)
 
 
 def test_two_operators_at_one_draft_lose_nothing(row):

@@ -55,6 +55,11 @@ def asking(text: str) -> dict[str, Any]:
     return manifest_with(conversation_starters={"starters": [{"title": "Ask", "text": text}]})
 
 
+def calling(application: str) -> dict[str, Any]:
+    tools = [{"type": "dial-deployment-simple", "deployment_id": application}]
+    return manifest_with(tool_sets=[{"type": "dial-deployment", "name": "others", "tools": tools}])
+
+
 def skill(text: str) -> dict[str, Any]:
     return {"skills": {"tone": {"SKILL.md": text}}}
 
@@ -111,6 +116,14 @@ def skill(text: str) -> dict[str, Any]:
                 "warning",
                 "conversation_starters.starters[0].text",
                 "has 100,001 characters; a question has at most 100,000.",
+            ),
+        ),
+        (
+            {"document": calling("travel")},
+            (
+                "error",
+                f"{TOOL}.deployment_id",
+                "an application cannot call itself: travel → travel.",
             ),
         ),
         (

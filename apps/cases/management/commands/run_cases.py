@@ -50,7 +50,7 @@ class Command(BaseCommand):
             raise CommandError(problem_text(error)) from error
         async_to_sync(self.run_all)(run, request)
         run.refresh_from_db()
-        results = list(run.results.order_by("pk"))
+        results = list(run.results.all())
         if options["junit"] is not None:
             options["junit"].write_bytes(junit_xml(run, results))
         if run.problem:

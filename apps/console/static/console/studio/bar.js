@@ -9,7 +9,8 @@ export class Bar {
     this.state = element("span", { class: "studio-state" });
     this.checked = element("button", { type: "button", class: "studio-checked", onclick: () => this.list() });
     this.status = element("p", { role: "status", class: "studio-status", tabIndex: -1 });
-    this.details = element("div", { class: "studio-details", hidden: true });
+    // It scrolls, so it takes the focus.
+    this.details = element("div", { class: "studio-details", hidden: true, tabIndex: 0, role: "region", "aria-label": "About the draft" });
     const may = store.data.may_change;
     this.save = button("Save draft", () => this.saveDraft(), { title: "Ctrl+S" });
     this.discard = button("Discard", () => this.forget());

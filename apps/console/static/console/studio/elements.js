@@ -50,13 +50,23 @@ export function field(store, { label, path, help, control, findingsPath = path, 
   );
   const show = () => {
     const found = findingsPath ? store.findingsAt(findingsPath, isExact) : [];
-    notes.replaceChildren(...found.map((one) => findingNote(one, findingsPath)));
+    const typed = numberProblem(control);
+    notes.replaceChildren(...[...(typed ? [{ severity: "warning", path: findingsPath, message: typed }] : []), ...found].map((one) => findingNote(one, findingsPath)));
     if (found.some(({ severity }) => severity === "error")) control.setAttribute("aria-invalid", "true");
     else control.removeAttribute("aria-invalid");
   };
   store.subscribe((what) => what === "findings" && show(), box);
+  if (control.type === "number") control.addEventListener("input", show);
   show();
   return box;
+}
+
+// What the browser finds wrong with a typed number; the server lets models have ranges of their own.
+function numberProblem({ type, validity, min, max }) {
+  if (type !== "number" || validity.valid) return "";
+  if (validity.badInput) return "this is no number; it is left out.";
+  if (validity.stepMismatch) return "this is between two of the usual values.";
+  return max === "" ? `the least is ${min}.` : `the usual values are from ${min} to ${max}.`;
 }
 
 function findingNote({ severity, path, message }, own) {

@@ -3,7 +3,7 @@
 import { button, element, findings, quiet, textField } from "../elements.js";
 import { approvalField, enabledField, fallbackField } from "./rules.js";
 import { askServer, tickList } from "./server-tools.js";
-import { at, freeName, nameOf, plural } from "./paths.js";
+import { at, countedFindings, freeName, nameOf, plural } from "./paths.js";
 import { authorizationField } from "./credential.js";
 import { emptyTool, titleOf, toolEditor } from "./rest-tool.js";
 import { openTrial } from "./trial.js";
@@ -34,8 +34,9 @@ export function card(store, index, { about, secrets, redraw, isOpen }) {
     document.querySelector("[data-add] button")?.focus();
   };
   const facts = [KINDS[kind] ?? kind, tools, about?.about, isOff && "switched off"].filter(Boolean);
-  const found = element("span", { class: "studio-error" });
-  const place = element("details", { class: "studio-fold" }, element("summary", {}, "Settings ", found));
+  const place = element("details", { class: "studio-fold" });
+  const inside = () => store.findingsAt(at(index)).filter(({ path }) => path !== at(index));
+  place.append(element("summary", {}, "Settings ", countedFindings(store, place, inside)));
   const fill = () => {
     if (place.childElementCount === 1) place.append(element("div", { class: "studio-inner" }, ...settings(store, index, { toolset, switched, isPredefined, secrets, redraw })));
   };
@@ -44,14 +45,6 @@ export function card(store, index, { about, secrets, redraw, isOpen }) {
     fill();
     place.open = true;
   }
-  const count = () => {
-    const inside = store.findingsAt(at(index)).filter(({ path }) => path !== at(index));
-    const mistakes = inside.filter(({ severity }) => severity === "error").length;
-    const notes = mistakes ? plural(mistakes, "mistake") : inside.length ? plural(inside.length, "warning") : "";
-    found.textContent = notes && `(${notes})`;
-  };
-  store.subscribe((what) => what === "findings" && count(), place);
-  count();
   return element(
     "section",
     { class: "studio-card studio-toolset", "aria-label": `Toolset ${name}`, "data-toolset": String(index) },

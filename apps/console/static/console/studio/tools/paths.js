@@ -1,6 +1,7 @@
-// Places of toolsets and tools in the manifest, and names for new ones.
+// Places of toolsets and tools in the manifest, names for new ones, and what was found at them.
 
 import { join } from "../../paths.js";
+import { element } from "../elements.js";
 
 export const at = (...parts) => join(["tool_sets", ...parts]);
 
@@ -33,4 +34,18 @@ export function addToolsets(store, ...added) {
   }
   store.change("tool_sets", [...all, ...added]);
   return all.length;
+}
+
+// A mark such as "(1 mistake)", kept up to date, for what is found in a part that may be folded.
+export function countedFindings(store, owner, found) {
+  const mark = element("span", { class: "studio-error" });
+  const count = () => {
+    const inside = found();
+    const mistakes = inside.filter(({ severity }) => severity === "error").length;
+    const notes = mistakes ? plural(mistakes, "mistake") : inside.length ? plural(inside.length, "warning") : "";
+    mark.textContent = notes && `(${notes})`;
+  };
+  store.subscribe((what) => what === "findings" && count(), owner);
+  count();
+  return mark;
 }

@@ -2,7 +2,7 @@
 
 import { button, element, selectField, textField } from "../elements.js";
 import { approvalField, enabledField, fallbackField } from "./rules.js";
-import { at, FUNCTION } from "./paths.js";
+import { at, countedFindings, FUNCTION } from "./paths.js";
 import { parameterTable } from "./parameters.js";
 
 const METHODS = ["get", "post", "put", "delete"].map((one) => [one, one.toUpperCase()]);
@@ -28,17 +28,10 @@ export function toolEditor(store, index, number, remove) {
     : tool.template_name
       ? "predefined"
       : "";
-  const fold = element(
-    "details",
-    { class: "studio-fold studio-tool", "data-tool": name },
-    element(
-      "summary",
-      {},
-      element("code", {}, name),
-      " ",
-      element("span", { class: "studio-quiet" }, about, tool.enabled === false ? " · switched off" : ""),
-    ),
-  );
+  const fold = element("details", { class: "studio-fold studio-tool", "data-tool": name });
+  const state = element("span", { class: "studio-quiet" }, about, tool.enabled === false ? " · switched off" : "");
+  const found = countedFindings(store, fold, () => store.findingsAt(path));
+  fold.append(element("summary", {}, element("code", {}, name), " ", state, " ", found));
   const body = element("div", { class: "studio-inner" });
   fold.append(body);
   const fill = () => {
@@ -69,6 +62,9 @@ function* fields(store, index, parts, tool) {
     });
     yield parameterTable(store, [...["tool_sets", index], ...parts, ...FUNCTION, "parameters"], titleOf(tool));
     yield textField(store, { label: "Title of a call, as people see it", path: path("display", "stage", "name"), placeholder: "made of the toolset's name" });
+  }
+  if (tool.deployment_id !== undefined) {
+    yield textField(store, { label: "What is asked", path: path("deployment_id"), empty: "", help: "The name of a deployment, or of another application." });
   }
   if (!tool.template_name) yield approvalField(store, path(), "as the toolset says");
   if (tool.open_ai_tool) yield fallbackField(store, path());
