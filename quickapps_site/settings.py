@@ -939,6 +939,8 @@ APPLICATION_TOKENS_PER_MINUTE = env.integer("APPLICATION_TOKENS_PER_MINUTE", 0, 
 FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")
 ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
 """What the page tells people of how an answer was made; `none` tells them nothing."""
+CONVERSATION_TITLES = env.choice("CONVERSATION_TITLES", "question", ("question", "model"))
+"""Where titles come from unless the manifest says it: the question's beginning, or one more call."""
 CONVERSATION_MIRROR = env.text("CONVERSATION_MIRROR")
 """A folder to which each conversation is written after each turn, "" for none."""
 CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")

@@ -29,6 +29,7 @@ from apps.chat.models import QueuedMessage
 from apps.chat.pinned_versions import find_for
 from apps.chat.questions import Begun, begin
 from apps.chat.summaries import ConversationSummaries, write_ahead
+from apps.chat.titles import begin_title
 from apps.chat.transcript import Transcript
 from apps.chat.unattended import CappedMeter, Spending, Unattended
 from apps.errors import QuickAppError, Refused
@@ -202,7 +203,8 @@ def start(
     supervisor = RunSupervisor(hub, begun.log, end, *before)
     recorder = AnswerRecorder(supervisor.record, transcript)
     emit: Emit = recorder.emit
-    progress.meter = FiguresMeter(meter_of(hub, row, caller), recorder.count)
+    meter = meter_of(hub, row, caller)
+    progress.meter = FiguresMeter(meter, recorder.count)
     unattended = Unattended.read(row.unattended)
     if unattended is not None:
         spent = usage_of_steps(past.steps)
@@ -222,6 +224,7 @@ def start(
     kept = supervisor.start(work())
     person = person_stream(begun.run.bucket)
     hub.hold(wake_viewers(hub, person))
+    begin_title(hub, begun, application, workspace, caller, meter)
 
     async def follow_up() -> None:
         await asyncio.wait([kept])

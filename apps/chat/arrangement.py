@@ -46,6 +46,15 @@ def change(conversation: Conversation, **columns: Any) -> None:
     rows.update(**columns, arranged_at=timezone.now())
 
 
+def rename_if(conversation: Conversation, known: str, title: str) -> bool:
+    """Give a conversation another title unless somebody was quicker: it has the `known` one still."""
+    rows = Conversation.objects.kept().filter(pk=conversation.pk, title=known)
+    if not rows.update(title=title, arranged_at=timezone.now()):
+        return False
+    mirror(conversation.pk)
+    return True
+
+
 def delete(caller: Caller, conversation: Conversation, slug: str) -> None:
     """Hide a conversation, and erase it later; an answer that is being written in it stops."""
     change(conversation, deleted_at=timezone.now())

@@ -107,7 +107,7 @@ new ClientCalls(tools, session);
 history.addEventListener("renamed", (event) => renamed(detailOf(event)));
 history.addEventListener("deleted", (event) => deleted(detailOf(event)));
 history.addEventListener("said", (event) => announcer.say(detailOf(event)));
-history.rows.addEventListener("change", () => entitle());
+history.rows.addEventListener("change", () => retitled());
 connection.addEventListener("open", () => reconnected());
 toast.addEventListener("left", () => newChat.focus());
 element("jump", HTMLButtonElement).addEventListener("click", () => {
@@ -267,6 +267,13 @@ function takeDropped(dropped) {
 function renamed({ id, title }) {
   if (id !== session.conversation.id) return;
   session.conversation.title = title;
+  entitle();
+}
+
+/** The rail hears of a title that a model wrote, or that another tab gave. */
+function retitled() {
+  const { id } = session.conversation;
+  session.conversation.title = (id && history.rows.find(id)?.title) || session.conversation.title;
   entitle();
 }
 
