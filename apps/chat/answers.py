@@ -19,6 +19,7 @@ from apps.chat import interruptions, queue
 from apps.chat.access import person_stream, reference_of
 from apps.chat.answer_recorder import AnswerRecorder
 from apps.chat.audit_events import event_of, question_events
+from apps.chat.chosen_models import answering
 from apps.chat.composer.preferences import own_instructions
 from apps.chat.context_use import newest_correction, update_context
 from apps.chat.earlier import earlier_conversations
@@ -215,7 +216,8 @@ def start(
     workspace = open_workspace(caller)
 
     async def work() -> str | None:
-        asked = (application, request, workspace, caller)
+        chosen = await answering(application, begun.model, workspace, emit)
+        asked = (chosen, request, workspace, caller)
         try:
             return (await run(*asked, emit, supervisor.ledger, progress)).reason
         finally:

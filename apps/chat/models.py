@@ -114,6 +114,12 @@ class Conversation(models.Model):
         editable=False,
         help_text="How much the model shall think, as the person chose; empty: as it is set up.",
     )
+    deployment = models.CharField(  # noqa: DJ001
+        max_length=100,
+        null=True,
+        editable=False,
+        help_text="The model that answers, as the person chose; empty: the application's own.",
+    )
     visibility = models.CharField(  # noqa: DJ001
         max_length=20,
         choices=Team.Visibility,

@@ -17,6 +17,7 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import NOT_FOUND, find, find_open, lock, own, record_denial, reference_of
 from apps.chat.asked_places import AskedPlace, place_of
 from apps.chat.branches import path
+from apps.chat.chosen_models import OWN, ModelChoice, choice_of, recorded_with
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message, title_of
@@ -41,7 +42,8 @@ CONTINUE = "Your answer was cut off. Go on exactly where it stopped: repeat noth
 class Begun:
     """An answer that this process is to write; without a log, one that was begun or queued before.
 
-    `is_new`: the question was stored now. `place` is where the person is.
+    `is_new`: the question was stored now. `place` is where the person is. `model` is the one that the
+    person chose; of a run that was taken up the manifest has it.
     """
 
     conversation: Conversation
@@ -51,6 +53,7 @@ class Begun:
     consents: Mapping[str, Consent] = field(default_factory=dict)
     is_new: bool = False
     place: ChatPlace | None = None
+    model: ModelChoice = OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,7 @@ def begin_new(question: NewQuestion) -> Begun:
         stands = place_of(conversation, ask)
     if stands.again is not None:
         place = application.places.get((stands.again.place or {}).get("slug", ""))
+    model = choice_of(application, ask, conversation)
     run = Run(
         id=question.run_id,
         stream=conversation.pk,
@@ -131,7 +135,7 @@ def begin_new(question: NewQuestion) -> Begun:
         application=application.slug,
         application_pk=application.id,
         application_number=application.number,
-        manifest=keep_manifest(application),
+        manifest=keep_manifest(recorded_with(application, model)),
         bucket=caller.bucket,
         counted_as=counted_name(caller),
         caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
@@ -141,7 +145,7 @@ def begin_new(question: NewQuestion) -> Begun:
     queue.admit(run, question.holder)
     noted = noted_place(place, ask.narrative)
     begun = store_question(conversation, run, question, stands, attachments, noted)
-    return replace(begun, place=place)
+    return replace(begun, place=place, model=model)
 
 
 def read_question(ask: Ask) -> str:
@@ -174,6 +178,7 @@ def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: st
         title=title,
         has_memory=ask.memory,
         reasoning_effort=ask.effort or None,
+        deployment=ask.deployment or None,
         team_id=caller.team,
         visibility=visibility_of(caller.team),
     )

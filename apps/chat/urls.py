@@ -70,6 +70,11 @@ urlpatterns: list[URLPattern] = [
         choices.change_effort,
         name="conversation-effort",
     ),
+    path(
+        "chat/<slug:slug>/<uuid:conversation>/deployment/",
+        choices.change_model,
+        name="conversation-deployment",
+    ),
     path("chat/<slug:slug>/<uuid:conversation>/", views.chat, name="conversation"),
     path("chat/<slug:slug>/<uuid:conversation>/page/", views.page_data, name="conversation-data"),
     path("chat/<slug:slug>/<uuid:conversation>/arrange/", rail_views.arrange, name="arrange"),

@@ -1,0 +1,85 @@
+"""Models in a conversation: one that names it, and others that people choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.serving import Site
+from tests.browser.test_demo import question, wait_for_answer
+from tests.peers.upstream import serve_upstream
+
+PREPARE = """
+for name, title in (("quick", "Quick"), ("careful", "Careful")):
+    Deployment.objects.create(
+        deployment_id=name, display_name=title, base_url=url, model_name=name, api_key="k"
+    )
+orchestrator = {"deployment": {"deployment_id": "quick"}, "choices": ["careful"]}
+features = {"titles": {}}
+manifest = {"orchestrator": orchestrator, "contexts": [], "tool_sets": [], "features": features}
+Application.objects.create(slug=slug, title="Models", is_public=True, manifest=manifest)
+"""
+LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 360))
+
+
+@pytest.fixture(scope="module")
+def address(site: Site) -> Iterator[str]:
+    slug = f"models-{uuid4().hex[:6]}"
+    with serve_upstream() as upstream:
+        site.shell(PREPARE, url=upstream.url, slug=slug)
+        yield f"/chat/{slug}/"
+
+
+def ask(page: Page, text: str) -> None:
+    question(page).fill(text)
+    question(page).press("Enter")
+    wait_for_answer(page)
+
+
+def test_a_title_that_a_model_writes_is_shown_in_all_tabs(
+    page: Page, context: BrowserContext, address: str
+):
+    page.goto(address)
+    other = context.new_page()
+    other.goto(address)
+
+    ask(page, "think reasoning soda bread")
+
+    expect(page.locator("#conversation-title")).to_have_text("soda bread")
+    expect(page).to_have_title("soda bread · Models")
+    expect(other.get_by_role("link", name="soda bread")).to_be_visible()
+
+
+def test_another_model_is_chosen_for_the_conversation_and_for_one_more_answer(
+    page: Page, address: str
+):
+    page.goto(address)
+    model = page.get_by_label("Which model answers")
+    expect(model.locator("option")).to_have_text(["Model: Quick", "Model: Careful"])
+    model.select_option("careful")
+    ask(page, "What is it?")
+    expect(page.locator(".figures")).to_contain_text("Careful")
+    page.reload()
+    wait_for_answer(page)
+    expect(model).to_have_value("careful")
+
+    page.get_by_role("button", name="Answer again with another model").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("menuitem")).to_have_text(["With Quick", "With Careful"])
+    for scheme, width in LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        assert (scheme, width, barriers(page)) == (scheme, width, [])
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Answer again with another model").press("Enter")
+    page.get_by_role("menuitem", name="With Quick").press("Enter")
+    expect(page.locator(".actions-place")).to_have_text("2/2")
+    wait_for_answer(page)
+    expect(page.locator(".figures")).to_contain_text("Quick")
+    expect(model).to_have_value("careful")
