@@ -687,6 +687,7 @@ PROMPT_LAYERS = [
     "apps.runs.prompt.PLACE",
     "apps.runs.prompt.CAPABILITIES",
     "apps.runs.prompt.PERSON",
+    "apps.runs.prompt.FOLDER",
     "apps.runs.prompt.CLIENT",
 ]
 """What the system prompt is composed of, in the order in which the model reads it."""
@@ -892,7 +893,10 @@ WEBHOOK_MAX_BODY_BYTES = env.integer("WEBHOOK_MAX_BODY_BYTES", 262_144, least=10
 """Of what a program sends to a webhook."""
 BODY_LIMITS = (
     (r"/hooks/", WEBHOOK_MAX_BODY_BYTES),
-    (r"/admin/|/chat/[^/]+/files/|/notes/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
+    (
+        r"/admin/|/chat/[^/]+/files/|/conversations/folders/\d+/files/|/notes/",
+        DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM,
+    ),
     (r"", REQUEST_MAX_BODY_BYTES),
 )
 """Patterns of Django's paths, and the most bytes that are sent to them. The first that matches counts."""

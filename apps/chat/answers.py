@@ -259,13 +259,14 @@ def meter_of(hub: Hub, row: Run, caller: Caller) -> RunMeter:
 
 def request_of(begun: Begun, application: ResolvedApplication, caller: Caller) -> RunRequest:
     return RunRequest(
-        tuple(message.spoken() for message in begun.messages),
+        begun.folder.attached_to([message.spoken() for message in begun.messages]),
         search_conversations=earlier_conversations(caller, application, begun.run.stream),
         summaries=ConversationSummaries(begun.run.stream, begun.messages),
         correction=newest_correction(begun.messages),
         place=begun.place,
         schedules=desk_of(begun, application, caller),
         effort=begun.conversation.reasoning_effort or "",
+        folder_instructions=begun.folder.instructions,
         own_instructions=partial(own_instructions, caller.user_id) if caller.user_id else None,
     )
 

@@ -13,6 +13,7 @@ from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
 from apps.accounts.caller import Caller
 from apps.chat import interruptions
+from apps.chat.folder_content import delete_files
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Folder
 from apps.errors import Refused
@@ -134,6 +135,7 @@ def change_folder(caller: Caller, folder: Folder, given: Mapping[str, str]) -> N
 
 @transaction.atomic
 def delete_folder(folder: Folder) -> None:
-    """Its conversations stay, outside of it."""
+    """Its conversations stay, outside of it; its files go with it."""
     Conversation.objects.filter(folder=folder).update(folder=None, arranged_at=timezone.now())
+    delete_files(folder)
     folder.delete()

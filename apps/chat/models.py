@@ -10,6 +10,7 @@ from apps.accounts.models import Team
 from apps.agent.messages import Message as Spoken
 from apps.agent.messages import Role as Speaker
 from apps.agent.messages import attachment_from_dict
+from apps.chat.composer.models import LONGEST_INSTRUCTIONS as LONGEST_INSTRUCTIONS
 from apps.chat.composer.models import Preferences as Preferences
 from apps.chat.senders import taint_of
 from apps.manifest.narrative import introduced, narrated
@@ -40,6 +41,12 @@ class Folder(models.Model):
     name = models.CharField(max_length=100)
     position = models.IntegerField()
     is_collapsed = models.BooleanField(default=False)
+    # Nullable, because processes of before, which do not write it, may make folders meanwhile.
+    instructions = models.TextField(  # noqa: DJ001
+        null=True,
+        editable=False,
+        help_text="What its owner tells every model in its conversations.",
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -18,6 +18,7 @@ from apps.chat.access import NOT_FOUND, find, find_open, lock, own, record_denia
 from apps.chat.asked_places import AskedPlace, place_of
 from apps.chat.branches import path
 from apps.chat.chosen_models import OWN, ModelChoice, choice_of, recorded_with
+from apps.chat.folder_content import NOTHING, FolderContent, content_for
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message, title_of
@@ -43,7 +44,8 @@ class Begun:
     """An answer that this process is to write; without a log, one that was begun or queued before.
 
     `is_new`: the question was stored now. `place` is where the person is. `model` is the one that the
-    person chose; of a run that was taken up the manifest has it.
+    person chose; of a run that was taken up the manifest has it. `folder` is
+    what that of the conversation brings.
     """
 
     conversation: Conversation
@@ -54,6 +56,7 @@ class Begun:
     is_new: bool = False
     place: ChatPlace | None = None
     model: ModelChoice = OWN
+    folder: FolderContent = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,7 @@ def begin_new(question: NewQuestion) -> Begun:
     queue.admit(run, question.holder)
     noted = noted_place(place, ask.narrative)
     begun = store_question(conversation, run, question, stands, attachments, noted)
-    return replace(begun, place=place, model=model)
+    return replace(begun, place=place, model=model, folder=content_for(conversation, types))
 
 
 def read_question(ask: Ask) -> str:

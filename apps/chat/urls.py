@@ -9,6 +9,7 @@ from apps.chat import (
     consents,
     feedback,
     file_views,
+    folder_views,
     key_page,
     memory_page,
     rail_views,
@@ -56,6 +57,16 @@ urlpatterns: list[URLPattern] = [
     path("conversations/search/", rail_views.search, name="conversations-search"),
     path("conversations/folders/", rail_views.create_folder, name="folders"),
     path("conversations/folders/<int:folder>/", rail_views.change_folder, name="folder"),
+    path(
+        "conversations/folders/<int:folder>/content/",
+        folder_views.content,
+        name="folder-content",
+    ),
+    path(
+        "conversations/folders/<int:folder>/files/",
+        folder_views.upload,
+        name="folder-files",
+    ),
     path(
         "conversations/folders/<int:folder>/delete/",
         rail_views.delete_folder,

@@ -83,3 +83,53 @@ def test_another_model_is_chosen_for_the_conversation_and_for_one_more_answer(
     wait_for_answer(page)
     expect(page.locator(".figures")).to_contain_text("Quick")
     expect(model).to_have_value("careful")
+
+
+def test_a_folder_has_instructions_and_files_for_its_conversations(page: Page, address: str):
+    page.goto(address)
+    ask(page, "Where to?")
+    page.get_by_role("button", name="More for Where to?").press("Enter")
+    page.get_by_role("menuitem", name="Move to folder…").press("Enter")
+    page.get_by_label("Name").fill("Riga")
+    page.keyboard.press("Enter")
+    expect(page.locator(".history-folder").get_by_role("link", name="Where to?")).to_be_visible()
+
+    more = page.get_by_role("button", name="More for the folder Riga")
+    dialog = page.get_by_role("dialog", name="Riga")
+    field = dialog.get_by_label("Instructions for all")
+
+    def show() -> None:
+        more.press("Enter")
+        page.get_by_role("menuitem", name="Instructions and files…").press("Enter")
+        expect(field).to_be_focused()
+
+    show()
+    page.keyboard.type("Answer in Latvian.")
+    dialog.locator("#folder-files").set_input_files(
+        [
+            {"name": name, "mimeType": "text/plain", "buffer": b"Go."}
+            for name in ("plan.txt", "b.txt")
+        ]
+    )
+    expect(dialog.get_by_role("listitem")).to_have_count(2)
+    expect(field).to_have_value("Answer in Latvian.")
+    dialog.get_by_role("button", name="Delete b.txt").press("Enter")
+    expect(dialog.get_by_role("button", name="Keep")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_role("listitem")).to_have_count(1)
+    dialog.get_by_role("button", name="Save instructions").press("Enter")
+    expect(dialog).to_have_count(0)
+    expect(more).to_be_focused()
+
+    for scheme, width in LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        if width < 960:
+            page.get_by_role("button", name="Menu").click()
+        show()
+        expect(field).to_have_value("Answer in Latvian.")
+        expect(dialog.get_by_role("link", name="plan.txt")).to_be_visible()
+        assert (scheme, width, barriers(page)) == (scheme, width, [])
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.keyboard.press("Escape")

@@ -29,6 +29,7 @@ export function itemsOfRow(row) {
 export function itemsOfFolder(folder, all) {
   /** @type {(Item | false)[]} */
   const items = [
+    { name: "folder-content", words: "Instructions and files…", icon: "file-text" },
     { name: "rename-folder", words: "Rename folder", icon: "pencil" },
     folder !== all[0] && { name: "folder-up", words: "Move up", icon: "arrow-up" },
     folder !== all.at(-1) && { name: "folder-down", words: "Move down", icon: "arrow-down" },
