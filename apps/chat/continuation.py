@@ -16,6 +16,7 @@ from apps.chat.answers import OpenWorkspace, Past, ask_all_due, start
 from apps.chat.branches import path
 from apps.chat.endings import end_lost, end_row, gathered
 from apps.chat.folder_content import content_for
+from apps.chat.handovers import of_application
 from apps.chat.models import Conversation, Message
 from apps.chat.questions import Begun
 from apps.chat.transcript import Transcript
@@ -95,7 +96,7 @@ def take_up(run: Run) -> Taken:
     begun = Begun(
         conversation,
         run,
-        tuple(messages),
+        tuple(of_application(conversation, messages, application)),
         log,
         read_consents(run),
         place=place,

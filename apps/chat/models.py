@@ -147,6 +147,9 @@ class Conversation(models.Model):
         editable=False,
         help_text="When its owner last renamed, pinned, moved, archived, deleted or restored it.",
     )
+    handed_over_at = models.DateTimeField(
+        null=True, editable=False, help_text="When it last went on with another application."
+    )
     # Without a constraint in the database: it would look for the conversations of each deleted message.
     leaf = models.ForeignKey(
         "Message",

@@ -21,6 +21,7 @@ from apps.chat.chosen_models import OWN, ModelChoice, choice_of, recorded_with
 from apps.chat.folder_content import NOTHING, FolderContent, content_for
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
+from apps.chat.handovers import begins_with, of_application
 from apps.chat.models import Conversation, Message, title_of
 from apps.chat.senders import CONTINUATION, Sender
 from apps.errors import ApplicationNotFound, Refused
@@ -212,6 +213,7 @@ def store_question(
     attachments: list[dict[str, str]],
     place: dict[str, Any] | None,
 ) -> Begun:
+    application = begins_with(conversation, stands, asked.application)
     leases.claim(run)
     question = stands.again
     if question is None:
@@ -234,11 +236,12 @@ def store_question(
     conversation.archived_at = None
     conversation.save(update_fields=["updated_at", "archived_at", "leaf"])
     branched = (BranchesChanged(),) if stands.is_branch else ()
-    events = (*branched, question_added(question), StatusChanged(run.status))
+    added = question_added(question, application)
+    events = (*branched, added, StatusChanged(run.status))
     before = journal.add(conversation.pk, run.pk, events)
     if run.status == Run.Status.QUEUED:
         return Begun(conversation, run, is_new=True)
-    messages = tuple(path(conversation))
+    messages = tuple(of_application(conversation, path(conversation), asked.application))
     log = RunLog(conversation.pk, run.pk, before + 1, events)
     return Begun(conversation, run, messages, log, read_consents(run), is_new=True)
 
@@ -247,7 +250,8 @@ def shown_sender(sender: Sender | None) -> dict[str, Any] | None:
     return None if sender is None else sender.shown
 
 
-def question_added(question: Message) -> QuestionAdded:
+def question_added(question: Message, application: dict[str, str] | None = None) -> QuestionAdded:
+    """`application` answers from here on, where another one did before."""
     return QuestionAdded(
         {
             "id": str(question.uuid),
@@ -257,5 +261,6 @@ def question_added(question: Message) -> QuestionAdded:
             "created_at": question.created_at.isoformat(),
             **({"place": question.place} if question.place else {}),
             **({"sender": question.sender} if question.sender else {}),
+            **({"application": application} if application else {}),
         }
     )

@@ -24,6 +24,10 @@ features = {"titles": {}}
 manifest = {"orchestrator": orchestrator, "contexts": [], "tool_sets": [], "features": features}
 Application.objects.create(slug=slug, title="Models", is_public=True, manifest=manifest)
 """
+OTHER = """
+manifest = {"orchestrator": {"deployment": {"deployment_id": "quick"}}, "contexts": [], "tool_sets": []}
+Application.objects.create(slug=slug, title=f"Ships {slug}", is_public=True, manifest=manifest)
+"""
 LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 360))
 
 
@@ -133,3 +137,34 @@ def test_a_folder_has_instructions_and_files_for_its_conversations(page: Page, a
         assert (scheme, width, barriers(page)) == (scheme, width, [])
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         page.keyboard.press("Escape")
+
+
+def test_a_conversation_goes_on_with_another_application(
+    page: Page, context: BrowserContext, address: str, site: Site
+):
+    slug = f"ships-{uuid4().hex[:6]}"
+    site.shell(OTHER, slug=slug)
+    page.goto(address)
+    ask(page, "A train?")
+    other = context.new_page()
+    other.goto(page.url)
+    wait_for_answer(other)
+
+    page.get_by_role("button", name="More for A train?").press("Enter")
+    page.get_by_role("menuitem", name="Go on with…").press("Enter")
+    dialog = page.get_by_role("dialog", name="Go on with another application")
+    dialog.get_by_label(f"Ships {slug}").press("Space")
+    assert barriers(page) == []
+    dialog.get_by_role("button", name="Go on").press("Enter")
+    page.wait_for_url(f"**/chat/{slug}/*/")
+    other.wait_for_url(f"**/chat/{slug}/*/")
+    expect(page.get_by_role("heading", name=f"Ships {slug}")).to_be_visible()
+    wait_for_answer(page)
+    ask(page, "A ship?")
+    for one in (page, other):
+        expect(one.get_by_text(f"From here on: Ships {slug}")).to_be_visible()
+        expect(one.locator(".question")).to_have_count(2)
+    for scheme, width in LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        assert (scheme, width, barriers(page)) == (scheme, width, [])

@@ -151,7 +151,7 @@ async def test_each_question_in_it_brings_them_along():
     assert prompt == f"{OF_THE_FOLDER}\n\nSay less."
     assert first == ("Now?", [])
     assert [f"<title>{name}</title>" in question for name in ("map.png", "plan.txt")] == [True] * 2
-    assert files == ["map.png", "plan.txt"]
+    assert files == ["map.png"]
     stored = [one.attachments async for one in (await row_of(conversation)).messages.all()]
     assert stored == [[], [], [], []]
 

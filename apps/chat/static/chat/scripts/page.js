@@ -273,8 +273,16 @@ function renamed({ id, title }) {
 /** The rail hears of a title that a model wrote, or that another tab gave. */
 function retitled() {
   const { id } = session.conversation;
-  session.conversation.title = (id && history.rows.find(id)?.title) || session.conversation.title;
+  const row = history.rows.find(id);
+  session.conversation.title = row?.title || session.conversation.title;
   entitle();
+  // It goes on with another application, where it has another address.
+  if (row && base() !== addressOf(row) && !row.application.ended) void go(new URL(row.address, location.href).href);
+}
+
+/** @param {Row} row @returns {string} of its application */
+function addressOf({ address, id }) {
+  return address.slice(0, address.indexOf(`${id}/`));
 }
 
 /** @param {Row} row */

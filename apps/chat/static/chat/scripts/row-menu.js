@@ -15,6 +15,7 @@ export function itemsOfRow(row) {
   const items = [
     { name: "rename", words: "Rename", icon: "pencil" },
     !archived && { name: "pin", words: pinned ? "Unpin" : "Pin", icon: "pin" },
+    !archived && { name: "go-on", words: "Go on with…", icon: "log-in" },
     !archived && { name: "move", words: "Move to folder…", icon: "folder" },
     { name: "export", words: "Download", icon: "download", href: `${address}download/` },
     archived
