@@ -14,6 +14,7 @@ from apps.chat.models import LONGEST_INSTRUCTIONS, Conversation, Folder
 from apps.errors import Refused
 from apps.live.events import storable
 from apps.workspace.local import files
+from apps.workspace.local.file_store import info_of
 from apps.workspace.local.models import StoredFile
 from apps.workspace.local.paths import write_path
 from apps.workspace.stored_files import FileInfo
@@ -45,7 +46,8 @@ NOTHING = FolderContent()
 
 def content_for(conversation: Conversation, types: Sequence[str] = ()) -> FolderContent:
     """Of the conversation's folder, as it is now; of its files those of these `types`, () for any."""
-    folder = Folder.objects.filter(pk=conversation.folder_id, owner=conversation.owner).first()
+    mine = Folder.objects.filter(owner=conversation.owner)
+    folder = mine.filter(pk=conversation.folder_id).first() if conversation.folder_id else None
     if folder is None:
         return NOTHING
     attachments = tuple(
@@ -71,7 +73,7 @@ def prefix_of(folder: Folder) -> str:
 
 def document_of(folder: Folder) -> dict[str, Any]:
     """As the page shows it."""
-    found = [described(files.info_of(one)) for one in rows_of(folder)]
+    found = [described(info_of(one)) for one in rows_of(folder)]
     return {"folder": folder.pk, "instructions": folder.instructions or "", "files": found}
 
 

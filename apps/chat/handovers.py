@@ -90,6 +90,8 @@ def begins_with(
     if conversation.handed_over_at is None:
         return None
     before = stands.again.pk if stands.again is not None else stands.parent
+    if before is None:
+        return None
     row = Message.objects.filter(pk=before).select_related("run").first()
     run = None if row is None else row.run
     if run is None or run.application_pk in (None, application.id):

@@ -7,7 +7,7 @@ from typing import Literal
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
@@ -28,6 +28,7 @@ OTHER = """
 manifest = {"orchestrator": {"deployment": {"deployment_id": "quick"}}, "contexts": [], "tool_sets": []}
 Application.objects.create(slug=slug, title=f"Ships {slug}", is_public=True, manifest=manifest)
 """
+NAMES = ("plan.txt", "b.txt")
 LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 360))
 
 
@@ -110,10 +111,7 @@ def test_a_folder_has_instructions_and_files_for_its_conversations(page: Page, a
     show()
     page.keyboard.type("Answer in Latvian.")
     dialog.locator("#folder-files").set_input_files(
-        [
-            {"name": name, "mimeType": "text/plain", "buffer": b"Go."}
-            for name in ("plan.txt", "b.txt")
-        ]
+        [FilePayload(name=name, mimeType="text/plain", buffer=b"Go.") for name in NAMES]
     )
     expect(dialog.get_by_role("listitem")).to_have_count(2)
     expect(field).to_have_value("Answer in Latvian.")
