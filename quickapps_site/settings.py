@@ -687,6 +687,7 @@ PROMPT_LAYERS = [
     "apps.runs.prompt.PLACE",
     "apps.runs.prompt.CAPABILITIES",
     "apps.runs.prompt.PERSON",
+    "apps.runs.prompt.FOLDER",
     "apps.runs.prompt.CLIENT",
 ]
 """What the system prompt is composed of, in the order in which the model reads it."""
@@ -895,7 +896,10 @@ IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
 BODY_LIMITS = (
     (r"/settings/data/import/", IMPORT_BODY_BYTES),
     (r"/hooks/", WEBHOOK_MAX_BODY_BYTES),
-    (r"/admin/|/chat/[^/]+/files/|/notes/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
+    (
+        r"/admin/|/chat/[^/]+/files/|/conversations/folders/\d+/files/|/notes/",
+        DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM,
+    ),
     (r"", REQUEST_MAX_BODY_BYTES),
 )
 """Patterns of Django's paths, and the most bytes that are sent to them. The first that matches counts."""
@@ -944,6 +948,8 @@ CASES_AT_ONCE = env.integer("CASES_AT_ONCE", 4, least=1, most=100)
 FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")
 ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
 """What the page tells people of how an answer was made; `none` tells them nothing."""
+CONVERSATION_TITLES = env.choice("CONVERSATION_TITLES", "question", ("question", "model"))
+"""Where titles come from unless the manifest says it: the question's beginning, or one more call."""
 CONVERSATION_MIRROR = env.text("CONVERSATION_MIRROR")
 """A folder to which each conversation is written after each turn, "" for none."""
 SHARES_FOR_ANYONE = env.boolean("SHARES_FOR_ANYONE", False)

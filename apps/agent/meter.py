@@ -34,7 +34,7 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
     """A call of a deployment: `iteration` counts the calls of a run from 1, times are in seconds.
 
     `first_text_seconds` is None for an answer without text, `usage` empty if none was reported.
-    `error` is a kind and no text, "" for a call that did not fail. `is_paid_by_person`: the service was
+    `error` is a kind and no text, "" for a call that did not fail. `purpose` is that of the request. `is_paid_by_person`: the service was
     asked with the key of the person who asked.
     """
 
@@ -47,6 +47,7 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
     error: str = ""
     is_paid_by_person: bool = False
     reservation: Reservation | None = None
+    purpose: str = ""
 
 
 class ToolCallReport(msgspec.Struct, frozen=True, gc=False):

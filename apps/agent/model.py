@@ -105,7 +105,8 @@ class ModelRequest(msgspec.Struct, frozen=True):
     `meter` hears of the call. `chosen` are the names of parameters that somebody wrote and that hold
     for every deployment; others may be its defaults. `lists_static`: the `static_tools` are all those
     of the deployment. `prompt` says what the system prompt was composed of, and `private` names the
-    tools whose calls are for the person alone.
+    tools whose calls are for the person alone. `purpose` is what the call is for where it is for no
+    answer, such as `title`.
     """
 
     messages: Sequence[Message]
@@ -120,6 +121,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
     lists_static: bool = False
     prompt: Sequence[PromptSpan] = ()
     private: Set[str] = frozenset()
+    purpose: str = ""
 
 
 class Model(Protocol):

@@ -94,6 +94,7 @@ async def receive(
             error,
             assembly.is_paid_by_person,
             reservation,
+            request.purpose,
         )
         request.meter.model_called(report)
 

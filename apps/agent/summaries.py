@@ -75,6 +75,7 @@ class SummaryWriter(msgspec.Struct, frozen=True):
             question_for(earlier, messages, most, window),
             parameters=self.parameters,
             meter=self.meter,
+            purpose="summary",
         )
         allowance = allowance_for(most)
         try:

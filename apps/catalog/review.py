@@ -3,7 +3,7 @@
 The schema's own review knows the document alone; this one also looks up the names in it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -204,9 +204,19 @@ def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
             yield join(path, "name"), item["name"]
         elif path.endswith("tool_discovery") and isinstance(item.get("service_model"), str):
             yield join(path, "service_model"), item["service_model"]
+        if path.endswith("orchestrator"):
+            yield from chosen_names(path, item)
         for field in (EMBEDDING, VISION):
             if isinstance(item.get(field), str):
                 yield join(path, field), item[field]
+
+
+def chosen_names(path: str, orchestrator: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The models that people may choose."""
+    choices = orchestrator.get("choices")
+    for index, name in enumerate(choices if isinstance(choices, list) else ()):
+        if isinstance(name, str) and name:
+            yield f"{join(path, 'choices')}[{index}]", name
 
 
 def host_problems(manifest: Any) -> Iterator[Problem]:

@@ -19,6 +19,7 @@ from apps.chat import interruptions, queue
 from apps.chat.access import person_stream, reference_of
 from apps.chat.answer_recorder import AnswerRecorder
 from apps.chat.audit_events import event_of, question_events
+from apps.chat.chosen_models import answering
 from apps.chat.composer.preferences import own_instructions
 from apps.chat.context_use import newest_correction, update_context
 from apps.chat.earlier import earlier_conversations
@@ -29,6 +30,7 @@ from apps.chat.models import QueuedMessage
 from apps.chat.pinned_versions import find_for
 from apps.chat.questions import Begun, begin
 from apps.chat.summaries import ConversationSummaries, write_ahead
+from apps.chat.titles import begin_title
 from apps.chat.transcript import Transcript
 from apps.chat.unattended import CappedMeter, Spending, Unattended
 from apps.errors import QuickAppError, Refused
@@ -202,7 +204,8 @@ def start(
     supervisor = RunSupervisor(hub, begun.log, end, *before)
     recorder = AnswerRecorder(supervisor.record, transcript)
     emit: Emit = recorder.emit
-    progress.meter = FiguresMeter(meter_of(hub, row, caller), recorder.count)
+    meter = meter_of(hub, row, caller)
+    progress.meter = FiguresMeter(meter, recorder.count)
     unattended = Unattended.read(row.unattended)
     if unattended is not None:
         spent = usage_of_steps(past.steps)
@@ -213,7 +216,8 @@ def start(
     workspace = open_workspace(caller)
 
     async def work() -> str | None:
-        asked = (application, request, workspace, caller)
+        chosen = await answering(application, begun.model, workspace, emit)
+        asked = (chosen, request, workspace, caller)
         try:
             return (await run(*asked, emit, supervisor.ledger, progress)).reason
         finally:
@@ -222,6 +226,7 @@ def start(
     kept = supervisor.start(work())
     person = person_stream(begun.run.bucket)
     hub.hold(wake_viewers(hub, person))
+    begin_title(hub, begun, application, workspace, caller, meter)
 
     async def follow_up() -> None:
         await asyncio.wait([kept])
@@ -254,13 +259,14 @@ def meter_of(hub: Hub, row: Run, caller: Caller) -> RunMeter:
 
 def request_of(begun: Begun, application: ResolvedApplication, caller: Caller) -> RunRequest:
     return RunRequest(
-        tuple(message.spoken() for message in begun.messages),
+        begun.folder.attached_to([message.spoken() for message in begun.messages]),
         search_conversations=earlier_conversations(caller, application, begun.run.stream),
         summaries=ConversationSummaries(begun.run.stream, begun.messages),
         correction=newest_correction(begun.messages),
         place=begun.place,
         schedules=desk_of(begun, application, caller),
         effort=begun.conversation.reasoning_effort or "",
+        folder_instructions=begun.folder.instructions,
         own_instructions=partial(own_instructions, caller.user_id) if caller.user_id else None,
     )
 

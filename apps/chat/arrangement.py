@@ -13,6 +13,7 @@ from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
 from apps.accounts.caller import Caller
 from apps.chat import interruptions
+from apps.chat.folder_content import delete_files
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Folder
 from apps.errors import Refused
@@ -44,6 +45,15 @@ def change(conversation: Conversation, **columns: Any) -> None:
     """Change columns so that the owner's pages hear of it."""
     rows = Conversation.objects.filter(pk=conversation.pk, owner=conversation.owner)
     rows.update(**columns, arranged_at=timezone.now())
+
+
+def rename_if(conversation: Conversation, known: str, title: str) -> bool:
+    """Give a conversation another title unless somebody was quicker: it has the `known` one still."""
+    rows = Conversation.objects.kept().filter(pk=conversation.pk, title=known)
+    if not rows.update(title=title, arranged_at=timezone.now()):
+        return False
+    mirror(conversation.pk)
+    return True
 
 
 def delete(caller: Caller, conversation: Conversation, slug: str) -> None:
@@ -140,6 +150,7 @@ def change_folder(caller: Caller, folder: Folder, given: Mapping[str, str]) -> N
 
 @transaction.atomic
 def delete_folder(folder: Folder) -> None:
-    """Its conversations stay, outside of it."""
+    """Its conversations stay, outside of it; its files go with it."""
     Conversation.objects.filter(folder=folder).update(folder=None, arranged_at=timezone.now())
+    delete_files(folder)
     folder.delete()

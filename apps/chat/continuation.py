@@ -15,6 +15,8 @@ from apps.chat.access import caller_of_run
 from apps.chat.answers import OpenWorkspace, Past, ask_all_due, start
 from apps.chat.branches import path
 from apps.chat.endings import end_lost, end_row, gathered
+from apps.chat.folder_content import content_for
+from apps.chat.handovers import of_application
 from apps.chat.models import Conversation, Message
 from apps.chat.questions import Begun
 from apps.chat.transcript import Transcript
@@ -91,7 +93,15 @@ def take_up(run: Run) -> Taken:
     messages = path(conversation, question.pk)
     slug = (question.place or {}).get("slug", "")
     place = application.places.get(slug)  # it may be gone by now
-    begun = Begun(conversation, run, tuple(messages), log, read_consents(run), place=place)
+    begun = Begun(
+        conversation,
+        run,
+        tuple(of_application(conversation, messages, application)),
+        log,
+        read_consents(run),
+        place=place,
+        folder=content_for(conversation, application.manifest.input_attachment_types),
+    )
     return Taken(begun, application, caller, past)
 
 

@@ -13,6 +13,7 @@ from apps.chat.figures import figures_of, usage_of
 from apps.chat.memory_notes import memory_notes
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
+from apps.chat.read_files import files_read
 from apps.chat.todo import todo_of
 from apps.chat.transcript import Transcript
 from apps.errors import RunAbandoned
@@ -121,6 +122,7 @@ def answer_stored(answer: Message) -> AnswerStored:
             "finish_reason": answer.finish_reason,
             **figures_of(answer.usage),
             **({"memories": notes} if (notes := memory_notes(answer.state)) else {}),
+            **({"files_read": read} if (read := files_read(answer.state)) else {}),
             **({"todo": todo} if (todo := todo_of(answer.state)) else {}),
         }
     )

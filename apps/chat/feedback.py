@@ -81,7 +81,7 @@ def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
         found.uuid,
         found.conversation_id,
         found.run_id,
-        found.conversation.application_id,
+        (found.run and found.run.application_pk) or found.conversation.application_id,
         number or found.usage.get("version"),
         transcript_of(found),
         is_temporary=found.conversation.temporary_until is not None,

@@ -78,11 +78,16 @@ def problem(code: str, text: str, status: int) -> JsonResponse:
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Take one file for a conversation, which need not have begun yet."""
+    check_length(request)
+    return take(request, slug)
+
+
+def check_length(request: HttpRequest) -> None:
+    """Raises `Refused` for a form that cannot hold a file of a possible size."""
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdigit() or int(length) > limit + OVERHEAD_BYTES:
         raise Refused("too_large", f"The file is too large; at most {limit:,} bytes are possible.")
-    return take(request, slug)
 
 
 @csrf_protect

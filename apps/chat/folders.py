@@ -35,24 +35,32 @@ def folder_of(conversation: UUID) -> str:
 
 def store_upload(caller: Caller, conversation: UUID, written: str, content: File[Any]) -> FileInfo:
     """Store a file that a visitor uploaded. Raises `Refused`, `FileRefused`."""
+    taken = names_in(caller.bucket, conversation)
+    if len(taken) >= MOST_FILES:
+        raise Refused(
+            "too_many_files",
+            f"This conversation has {MOST_FILES} files already. Delete some of them first.",
+        )
+    return store_file(caller, folder_of(conversation), written, content, taken)
+
+
+def store_file(
+    caller: Caller, folder: str, written: str, content: File[Any], taken: Sequence[str]
+) -> FileInfo:
+    """Store a file in a folder, whose names are `taken`. Raises `Refused`, `FileRefused`."""
     name = safe_name(written)
     if not content.size:
         raise Refused("empty_file", f"“{shown(name)}” is empty; there is nothing to send.")
     files.check_size(content.size)
     content_type = type_of(name, content)
     check_type(name, content_type)
+    known = list(taken)
     for _ in range(ATTEMPTS):
-        taken = names_in(caller.bucket, conversation)
-        if len(taken) >= MOST_FILES:
-            raise Refused(
-                "too_many_files",
-                f"This conversation has {MOST_FILES} files already. Delete some of them first.",
-            )
-        path = folder_of(conversation) + free_name(name, taken)
+        free = free_name(name, known)
         try:
-            return files.take(caller.bucket, path, content, content_type, NEW)
+            return files.take(caller.bucket, folder + free, content, content_type, NEW)
         except FileChanged:
-            continue  # another upload took the name meanwhile
+            known.append(free)  # another upload took the name meanwhile
     raise Refused("busy", "Too many files of that name at once. Try again.")
 
 

@@ -21,6 +21,7 @@ MOST_ATTACHMENTS = 20
 """Files of one question."""
 
 
+LONGEST_DEPLOYMENT = 100
 Effort = Annotated[str, Field(max_length=20, pattern=r"^[a-z]*$")]
 
 
@@ -56,8 +57,10 @@ class Ask(Frame):
     uploaded. `timezone` is the browser's, such as Europe/Riga; "" for an unknown one. `surface` is
     `page` where scripts of the page run its tools. While an answer is going, the question is
     refused, queued, or asked at once in its place. `memory` is whether a new conversation may use
-    what is remembered of its person; a `temporary` one never is, and is erased soon. `place` is the slug of the place where the person is, and
-    `narrative` says what they look at there. `application` is as in `open`.
+    what is remembered of its person; a `temporary` one never is, and is erased soon. `place` is the
+    slug of the place where the person is, and `narrative` says what they look at there.
+    `application` is as in `open`. `deployment` is the model that answers, one of those that the
+    application offers: of a new conversation, or with `again` of this one answer.
 
     Three ids of messages begin another branch, or go on with one, and are never queued. `again` is a
     question that is answered once more, as it stands; `edits` a question in whose place this one stands
@@ -77,6 +80,7 @@ class Ask(Frame):
     memory: bool = True
     temporary: bool = False
     effort: Effort = ""
+    deployment: str = Field(default="", max_length=LONGEST_DEPLOYMENT)
     place: str = Field(default="", max_length=LONGEST_PLACE)
     narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
     application: str = Field(default="", max_length=LONGEST_SLUG)

@@ -10,6 +10,7 @@ from apps.accounts.models import Team
 from apps.agent.messages import Message as Spoken
 from apps.agent.messages import Role as Speaker
 from apps.agent.messages import attachment_from_dict
+from apps.chat.composer.models import LONGEST_INSTRUCTIONS as LONGEST_INSTRUCTIONS
 from apps.chat.composer.models import Preferences as Preferences
 from apps.chat.senders import taint_of
 from apps.chat.shares.models import Share as Share
@@ -41,6 +42,12 @@ class Folder(models.Model):
     name = models.CharField(max_length=100)
     position = models.IntegerField()
     is_collapsed = models.BooleanField(default=False)
+    # Nullable, because processes of before, which do not write it, may make folders meanwhile.
+    instructions = models.TextField(  # noqa: DJ001
+        null=True,
+        editable=False,
+        help_text="What its owner tells every model in its conversations.",
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -119,6 +126,12 @@ class Conversation(models.Model):
         editable=False,
         help_text="How much the model shall think, as the person chose; empty: as it is set up.",
     )
+    deployment = models.CharField(  # noqa: DJ001
+        max_length=100,
+        null=True,
+        editable=False,
+        help_text="The model that answers, as the person chose; empty: the application's own.",
+    )
     visibility = models.CharField(  # noqa: DJ001
         max_length=20,
         choices=Team.Visibility,
@@ -147,6 +160,9 @@ class Conversation(models.Model):
         null=True,
         editable=False,
         help_text="When its owner last renamed, pinned, moved, archived, deleted or restored it.",
+    )
+    handed_over_at = models.DateTimeField(
+        null=True, editable=False, help_text="When it last went on with another application."
     )
     # Without a constraint in the database: it would look for the conversations of each deleted message.
     leaf = models.ForeignKey(

@@ -17,8 +17,11 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import NOT_FOUND, find, find_open, lock, own, record_denial, reference_of
 from apps.chat.asked_places import AskedPlace, place_of
 from apps.chat.branches import path
+from apps.chat.chosen_models import OWN, ModelChoice, choice_of, recorded_with
+from apps.chat.folder_content import NOTHING, FolderContent, content_for
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
+from apps.chat.handovers import begins_with, of_application
 from apps.chat.models import Conversation, Message, title_of
 from apps.chat.senders import CONTINUATION, Sender
 from apps.chat.temporary import end_of
@@ -42,7 +45,9 @@ CONTINUE = "Your answer was cut off. Go on exactly where it stopped: repeat noth
 class Begun:
     """An answer that this process is to write; without a log, one that was begun or queued before.
 
-    `is_new`: the question was stored now. `place` is where the person is.
+    `is_new`: the question was stored now. `place` is where the person is. `model` is the one that the
+    person chose; of a run that was taken up the manifest has it. `folder` is
+    what that of the conversation brings.
     """
 
     conversation: Conversation
@@ -52,6 +57,8 @@ class Begun:
     consents: Mapping[str, Consent] = field(default_factory=dict)
     is_new: bool = False
     place: ChatPlace | None = None
+    model: ModelChoice = OWN
+    folder: FolderContent = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +132,7 @@ def begin_new(question: NewQuestion) -> Begun:
         stands = place_of(conversation, ask)
     if stands.again is not None:
         place = application.places.get((stands.again.place or {}).get("slug", ""))
+    model = choice_of(application, ask, conversation)
     run = Run(
         id=question.run_id,
         stream=conversation.pk,
@@ -132,7 +140,7 @@ def begin_new(question: NewQuestion) -> Begun:
         application=application.slug,
         application_pk=application.id,
         application_number=application.number,
-        manifest=keep_manifest(application),
+        manifest=keep_manifest(recorded_with(application, model)),
         bucket=caller.bucket,
         counted_as=counted_name(caller),
         caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
@@ -142,7 +150,7 @@ def begin_new(question: NewQuestion) -> Begun:
     queue.admit(run, question.holder)
     noted = noted_place(place, ask.narrative)
     begun = store_question(conversation, run, question, stands, attachments, noted)
-    return replace(begun, place=place)
+    return replace(begun, place=place, model=model, folder=content_for(conversation, types))
 
 
 def read_question(ask: Ask) -> str:
@@ -176,6 +184,7 @@ def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: st
         has_memory=ask.memory and not ask.temporary,
         temporary_until=end_of() if ask.temporary else None,
         reasoning_effort=ask.effort or None,
+        deployment=ask.deployment or None,
         team_id=caller.team,
         visibility=visibility_of(caller.team),
     )
@@ -206,6 +215,7 @@ def store_question(
     attachments: list[dict[str, str]],
     place: dict[str, Any] | None,
 ) -> Begun:
+    application = begins_with(conversation, stands, asked.application)
     leases.claim(run)
     question = stands.again
     if question is None:
@@ -230,11 +240,12 @@ def store_question(
         conversation.temporary_until = end_of(run.started_at)
     conversation.save(update_fields=["updated_at", "archived_at", "leaf", "temporary_until"])
     branched = (BranchesChanged(),) if stands.is_branch else ()
-    events = (*branched, question_added(question), StatusChanged(run.status))
+    added = question_added(question, application)
+    events = (*branched, added, StatusChanged(run.status))
     before = journal.add(conversation.pk, run.pk, events)
     if run.status == Run.Status.QUEUED:
         return Begun(conversation, run, is_new=True)
-    messages = tuple(path(conversation))
+    messages = tuple(of_application(conversation, path(conversation), asked.application))
     log = RunLog(conversation.pk, run.pk, before + 1, events)
     return Begun(conversation, run, messages, log, read_consents(run), is_new=True)
 
@@ -243,7 +254,8 @@ def shown_sender(sender: Sender | None) -> dict[str, Any] | None:
     return None if sender is None else sender.shown
 
 
-def question_added(question: Message) -> QuestionAdded:
+def question_added(question: Message, application: dict[str, str] | None = None) -> QuestionAdded:
+    """`application` answers from here on, where another one did before."""
     return QuestionAdded(
         {
             "id": str(question.uuid),
@@ -253,5 +265,6 @@ def question_added(question: Message) -> QuestionAdded:
             "created_at": question.created_at.isoformat(),
             **({"place": question.place} if question.place else {}),
             **({"sender": question.sender} if question.sender else {}),
+            **({"application": application} if application else {}),
         }
     )

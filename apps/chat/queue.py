@@ -10,6 +10,7 @@ from django.db.models import Min, Q, QuerySet
 from apps.accounts.caller import Caller
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import caller_of_run, find_open, own, reference_of
+from apps.chat.chosen_models import check_question
 from apps.chat.folders import attached
 from apps.chat.frames import Ask, QueueChange, QueueFrame, QueueRemove, QueueSend, SentFile
 from apps.chat.models import Conversation, QueuedMessage
@@ -43,6 +44,8 @@ def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> Qu
     text = read_question(ask)
     if ask.conversation is None:
         raise Refused("conversation_not_found", "There is no such conversation.")
+    if ask.deployment:
+        check_question(ask)
     # Before the transaction, which a refusal undoes with its note in the audit.
     found = find_open(caller, ask.conversation, slug)
     return add_to(found, caller, ask, text, sender)

@@ -7,10 +7,10 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.accounts.caller import Caller
-from apps.chat import arrangement, rail
+from apps.chat import arrangement, handovers, rail
 from apps.chat.access import own, own_lasting, person_stream, record_denial, under
 from apps.chat.file_views import with_json_errors
 from apps.chat.models import Conversation, Folder, PinnedApplication
@@ -77,6 +77,18 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
     """Pin, archive or move a conversation; the row as it is then."""
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     arrangement.arrange(caller, found, request.POST)
+    return told(caller, conversation)
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@with_json_errors
+def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
+    """The applications that the conversation may go on with; a POST lets it, with the `application`."""
+    found, caller = find_conversation(request, slug, conversation), visitor(request)
+    if request.method == "GET":
+        return JsonResponse({"applications": handovers.successors(caller, found)})
+    handovers.hand_over(caller, found, request.POST.get("application", ""))
     return told(caller, conversation)
 
 

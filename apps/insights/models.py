@@ -55,6 +55,12 @@ class ModelCall(Call):
     model = models.CharField(max_length=LONGEST_NAME, help_text="Its name at the service.")
     first_text_seconds = models.FloatField(null=True)
     finish_reason = models.CharField(max_length=LONGEST_WORD)
+    # Nullable, because a column with a default would make SQLite copy the table.
+    purpose = models.CharField(  # noqa: DJ001
+        max_length=LONGEST_WORD,
+        null=True,
+        help_text="What the call was for beside answers: a title, a summary; empty: an answer.",
+    )
     error = models.CharField(max_length=LONGEST_WORD)
     input_tokens = models.BigIntegerField(null=True)
     cached_tokens = models.BigIntegerField(null=True)

@@ -35,7 +35,14 @@ COMMON = (
 )
 MODEL_COLUMNS = (
     *(*COMMON, "deployment", "provider", "model", "first_text_seconds", "finish_reason", "error"),
-    *("input_tokens", "cached_tokens", "created_tokens", "output_tokens", "reasoning_tokens"),
+    *(
+        "purpose",
+        "input_tokens",
+        "cached_tokens",
+        "created_tokens",
+        "output_tokens",
+        "reasoning_tokens",
+    ),
     *("cost", "currency"),
 )
 TOOL_COLUMNS = (*COMMON, "tool", "location", "has_failed")
@@ -89,6 +96,7 @@ def model_rows(
             report.first_text_seconds if is_first else None,
             text(report.finish_reason, LONGEST_WORD),
             text(report.error if is_first else "", LONGEST_WORD),
+            report.purpose or None,
             *counts(usage),
             money(spent.cost, ops),
             spent.currency,

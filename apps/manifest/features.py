@@ -227,6 +227,16 @@ class ToolAccessFilter(Node):
     asked of them. Where it cannot be told what the caller may use, all are offered."""
 
 
+class Titles(Node):
+    """Titles of conversations on the page, written by a model beside the first answer."""
+
+    enabled: bool = True
+    """Ask a model for the title. False: the title is the beginning of the question."""
+    deployment_id: str | None = None
+    """Id of the deployment that writes titles; a small, quick one will do. Null: the one that
+    answers, unless that is an application or the built-in demo."""
+
+
 class Features(Node):
     timestamp: Timestamp | None = Field(default_factory=Timestamp)
     """Tell the model the time with every question, and the age of what its tools said. **It is on
@@ -269,6 +279,10 @@ class Features(Node):
     `version`, `tokens`, `cost`, `first_text`, `seconds`, `tools`. It can only narrow what the
     installation allows. `[]`: none; null: as `ANSWER_FIGURES` of the installation says, which is all
     of them unless it is set."""
+    titles: Titles | None = None
+    """Who writes the titles of conversations on the page. `{}`: a model, with one small call beside the
+    first answer. Null: as `CONVERSATION_TITLES` of the installation says, which is the beginning of the
+    question unless it is set."""
     approval: Approval | None = None
     """Which calls of tools wait for a person, and which are never made. Null: as the installation
     says."""

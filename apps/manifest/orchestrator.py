@@ -80,6 +80,10 @@ class Orchestrator(Node):
     deployment: Deployment
     """The model that answers. It may be left out where the installation has a default
     (`DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID`)."""
+    choices: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(max_length=50)] = ()
+    """Ids of other deployments that people may choose on the chat page, for a conversation or for one
+    more answer, in place of `deployment`; its parameters are sent to them as well. Empty: the model is
+    fixed. Programs, the gateway and DIAL Core always get `deployment`."""
     system_prompt: SystemPrompt = CustomSystemPrompt(content="", variables={})
     """What the model is told about its task before every conversation. Left out: nothing but what
     contexts, skills and features add."""

@@ -37,6 +37,12 @@ OF_THE_PERSON = (
 )
 
 
+OF_THE_FOLDER = (
+    "The person keeps this conversation in a folder and has written the following for all "
+    "conversations in it. Follow it where it does not contradict anything above."
+)
+
+
 def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
     """The predefined prompt `PLATFORM_PROMPT`, if there is one. Raises `InitializationIssue`."""
     name, application = settings.PLATFORM_PROMPT, context.application
@@ -131,6 +137,13 @@ async def written_by_person(read: Callable[[], Awaitable[str]]) -> Sequence[Prom
     return text_parts("person", "own instructions of the person", f"{OF_THE_PERSON}\n\n{text}")
 
 
+def folder_parts(context: PromptContext) -> Sequence[PromptPart]:
+    text = context.request.folder_instructions
+    if not text:
+        return ()
+    return text_parts("folder", "instructions of the folder", f"{OF_THE_FOLDER}\n\n{text}")
+
+
 def client_parts(context: PromptContext) -> Sequence[PromptPart]:
     """What an OpenAI client adds where it may not replace the operator's prompt."""
     added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else context.request.instructions
@@ -143,6 +156,7 @@ TEAM = PromptLayer("team", team_parts)
 PLACE = PromptLayer("place", place_parts)
 CAPABILITIES = PromptLayer("capabilities", capability_parts)
 PERSON = PromptLayer("person", person_parts)
+FOLDER = PromptLayer("folder", folder_parts)
 CLIENT = PromptLayer("client", client_parts)
 
 

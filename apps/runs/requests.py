@@ -46,6 +46,7 @@ class RunRequest(msgspec.Struct, frozen=True):
     `place` is where the person is, `schedules` what they have scheduled; None: nothing can be.
     `effort` is how much the person wishes the model to think: left out where the deployment does not
     list it. `own_instructions` reads what the person tells every model; None: nothing.
+    `folder_instructions` is what they tell in the conversations of a folder.
     """
 
     messages: tuple[Message, ...]
@@ -65,6 +66,7 @@ class RunRequest(msgspec.Struct, frozen=True):
     schedules: Desk | None = None
     effort: str = ""
     own_instructions: Callable[[], Awaitable[str]] | None = None
+    folder_instructions: str = ""
 
 
 def chosen_tool(choice: Any) -> str:

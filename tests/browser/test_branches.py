@@ -106,3 +106,20 @@ def test_a_turn_is_deleted_after_a_question_and_the_next_one_stays(page: Page) -
     expect(page.locator("#said")).to_have_text("Question and answer deleted.")
     page.reload()
     expect(questions(page)).to_have_text(["And then?"])
+
+
+def test_a_message_that_is_found_on_another_branch_is_shown(page: Page) -> None:
+    page.goto("/chat/demo/")
+    ask(page, "Hello zebra", 1)
+    press(page.locator("chat-question").first, "Edit the question")
+    page.get_by_label("Edit the question").fill("Hello okapi")
+    page.locator(".question-editor").get_by_role("button", name="Send").click()
+    expect(questions(page)).to_have_text(["Hello okapi"])
+    expect(page.locator(".answer-foot")).to_have_count(1, timeout=ANSWERED_WITHIN)
+
+    page.get_by_label("Search conversations").fill("zebra")
+    page.get_by_role("list", name="Found conversations").get_by_role("link").click()
+
+    expect(page.locator(".question:focus")).to_contain_text("Hello zebra")
+    expect(places(page).first).to_have_text("1/2")
+    expect(page).to_have_url(CONVERSATION)

@@ -86,6 +86,9 @@ DIFFERENCES = {
     "Features.properties.retention": "ours only",
     # An addition: the page tells how an answer was made.
     "Features.properties.answer_figures": "ours only",
+    # Additions: what a model names, and which models people may choose on the page.
+    "Features.properties.titles": "ours only",
+    "$.properties.orchestrator.properties.choices": "ours only",
     # An addition: on the page there is somebody whom the model can ask.
     "Features.properties.questions": "ours only",
     # An addition: the page keeps conversations.

@@ -1,6 +1,7 @@
 """What the menus and switches of the composer offer to a person, for one application."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -15,9 +16,10 @@ from apps.catalog.resolve import resolve
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.catalog.saved_prompts import MOST_OFFERED, offered_prompts
 from apps.chat.access import own, under
+from apps.chat.chosen_models import check_offered, titled_models
 from apps.chat.folders import ROOT, folder_of, is_uuid
 from apps.chat.visitors import find_application, find_conversation, visitor
-from apps.errors import ApplicationBroken, ApplicationNotFound, QuickAppError
+from apps.errors import ApplicationBroken, ApplicationNotFound, QuickAppError, Refused
 from apps.runs.requests import EFFORT, possible_efforts
 from apps.runs.workspaces import open_workspace
 from apps.workspace.local.models import StoredFile
@@ -37,13 +39,19 @@ def choices(request: HttpRequest, slug: str) -> HttpResponse:
     caller = visitor(request)
     find_application(caller, slug)
     application = find_resolved(slug)
+    wishes = wishes_of(caller, slug, request.GET.get("conversation", ""))
+    models = async_to_sync(models_of)(caller, application)
+    wanted = request.GET.get("deployment", wishes.deployment)
+    model = wanted if wanted in {one["id"] for one in models} else ""
     offered = {
         "prompts": prompts_for(caller),
         "skills": skills_of(application),
         "applications": applications_for(caller, slug),
         "files": recent_files(caller),
-        "efforts": async_to_sync(efforts_of)(caller, application),
-        "effort": chosen_effort(caller, slug, request.GET.get("conversation", "")),
+        "efforts": async_to_sync(efforts_of)(caller, application, model),
+        "effort": wishes.effort,
+        "models": models,
+        "model": model,
     }
     return JsonResponse(offered, headers={"Cache-Control": "no-store"})
 
@@ -98,28 +106,47 @@ def recent_files(caller: Caller) -> list[dict[str, Any]]:
     ]
 
 
-async def efforts_of(caller: Caller, application: ResolvedApplication | None) -> Sequence[str]:
-    """How much the model can be asked to think; () where the application decides that itself."""
+async def models_of(
+    caller: Caller, application: ResolvedApplication | None
+) -> Sequence[dict[str, str]]:
+    return await titled_models(application, open_workspace(caller))
+
+
+async def efforts_of(
+    caller: Caller, application: ResolvedApplication | None, model: str = ""
+) -> Sequence[str]:
+    """How much the model can be asked to think; () where the application decides that itself.
+
+    `model` is the chosen one, "" for the application's own.
+    """
     if application is None or EFFORT in application.parameters:
         return ()
     try:
-        info = await open_workspace(caller).facts(application.deployment_id)
+        info = await open_workspace(caller).facts(model or application.deployment_id)
     except QuickAppError:  # the answer will tell what is wrong with the deployment
         return ()
     return possible_efforts(info)
 
 
-def chosen_effort(caller: Caller, slug: str, conversation: str) -> str:
-    """That of a conversation of the caller's, "" for a new one. Raises Http404 for one of others."""
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person chose for a conversation, "" for what is set up."""
+
+    effort: str = ""
+    deployment: str = ""
+
+
+def wishes_of(caller: Caller, slug: str, conversation: str) -> Wishes:
+    """Of a conversation of the caller's, or a new one. Raises Http404 for one of others."""
     if not conversation:
-        return ""
+        return Wishes()
     if not is_uuid(conversation):
         raise Http404("There is no such conversation.")
     mine = own(caller).filter(under(slug), pk=UUID(conversation))
-    row = mine.only("reasoning_effort").first()
+    row = mine.only("reasoning_effort", "deployment").first()
     if row is None:
         raise Http404("There is no such conversation.")
-    return row.reasoning_effort or ""
+    return Wishes(row.reasoning_effort or "", row.deployment or "")
 
 
 @require_POST
@@ -128,9 +155,28 @@ def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpRe
     found = find_conversation(request, slug, conversation)
     caller = visitor(request)
     effort = request.POST.get("effort", "")
-    possible = async_to_sync(efforts_of)(caller, find_resolved(slug))
+    possible = async_to_sync(efforts_of)(caller, find_resolved(slug), found.deployment or "")
     if effort and effort not in possible:
-        text = f"effort: the model knows {', '.join(possible) or 'none'}."
-        return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
+        return refusal(f"effort: the model knows {', '.join(possible) or 'none'}.")
     own(caller).filter(pk=found.pk).update(reasoning_effort=effort or None)
     return redirect("conversation", slug, conversation)
+
+
+@require_POST
+def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """The model that answers from the next question on: the form field `deployment`, "" as set up."""
+    found = find_conversation(request, slug, conversation)
+    application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")
+    if application is None:
+        return refusal("The application cannot be used at the moment.")
+    if deployment_id:
+        try:
+            check_offered(application, deployment_id)
+        except Refused as error:
+            return refusal(str(error))
+    own(visitor(request)).filter(pk=found.pk).update(deployment=deployment_id or None)
+    return redirect("conversation", slug, conversation)
+
+
+def refusal(text: str) -> HttpResponse:
+    return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")

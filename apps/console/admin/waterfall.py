@@ -112,6 +112,8 @@ def span_of(call: ModelCall | ToolUse, *, is_inside: bool) -> TimeSpan:
 
 
 def details_of(call: ModelCall) -> Iterator[str]:
+    if call.purpose:
+        yield f"for a {call.purpose}"
     if call.error:
         yield call.error
     if call.input_tokens is not None:

@@ -73,6 +73,8 @@ def test_prompts_applications_files_and_efforts_are_offered(client: Client, grac
         ],
         "efforts": ["low", "high"],
         "effort": "",
+        "models": [],
+        "model": "",
     }
 
 

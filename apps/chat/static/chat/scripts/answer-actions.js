@@ -10,9 +10,10 @@ import { icon } from "./icons.js";
  * @property {string} name by which the focus finds it again
  * @property {string} icon
  * @property {string} label
- * @property {() => void} run
+ * @property {(button: HTMLElement) => void} run
  * @property {boolean} [pressed] of one that is on or off
  * @property {boolean} [disabled]
+ * @property {boolean} [opensMenu]
  * @property {string} [after] a text behind the button
  */
 
@@ -50,14 +51,15 @@ export class ActionRow extends LitElement {
   }
 
   /** @param {Action} action @param {boolean} isStop */
-  #button({ name, icon: symbol, label, run, pressed, disabled, after }, isStop) {
-    const press = () => {
-      if (!disabled) run();
+  #button({ name, icon: symbol, label, run, pressed, disabled, after, opensMenu }, isStop) {
+    /** @param {Event} event */
+    const press = ({ currentTarget }) => {
+      if (!disabled && currentTarget instanceof HTMLElement) run(currentTarget);
     };
     // `aria-disabled` keeps the focus where it is.
     return html`<button type="button" class="quiet" data-action=${name} title=${label} aria-label=${label}
         tabindex=${isStop ? 0 : -1} aria-pressed=${pressed === undefined ? nothing : String(pressed)}
-        aria-disabled=${disabled ? "true" : nothing} @click=${press} @focus=${() => (this.current = name)}>
+        aria-haspopup=${opensMenu ? "menu" : nothing} aria-disabled=${disabled ? "true" : nothing} @click=${press} @focus=${() => (this.current = name)}>
         ${icon(symbol)}
       </button>${after ? html`<span class="actions-place">${after}</span>` : nothing}`;
   }

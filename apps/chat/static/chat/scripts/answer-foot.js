@@ -6,6 +6,8 @@ import { textOf } from "./answers.js";
 import { copy } from "./clipboard.js";
 import { feedbackOn } from "./feedback.js";
 import { figureLine } from "./figures.js";
+import { offeredModels } from "./offered-models.js";
+import { RowMenu } from "./row-menu.js";
 import { canSpeak, hush, speak } from "./speech.js";
 
 /**
@@ -48,12 +50,20 @@ export class AnswerFoot extends LitElement {
     this.reading = false;
   }
 
+  #redraw = () => this.requestUpdate();
+
   createRenderRoot() {
     return this;
   }
 
+  connectedCallback() {
+    super.connectedCallback();
+    offeredModels.addEventListener("change", this.#redraw);
+  }
+
   disconnectedCallback() {
     super.disconnectedCallback();
+    offeredModels.removeEventListener("change", this.#redraw);
     if (this.reading) hush();
   }
 
@@ -62,6 +72,9 @@ export class AnswerFoot extends LitElement {
     if (!answer) return nothing;
     return html`<div class="answer-foot">
       <action-row .label=${"Actions of the answer"} .actions=${this.#actions()}></action-row>
+      ${offeredModels.all.length && this.changeable
+        ? html`<row-menu @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => this.#again(this.asked?.id ?? "", detail)}></row-menu>`
+        : nothing}
       <span class="visually-hidden" aria-live="polite">${this.copied ? "Copied" : ""}</span>
       ${feedbackOn(answer.message?.id)} ${figureLine(answer)}
     </div>`;
@@ -82,6 +95,7 @@ export class AnswerFoot extends LitElement {
       ...(id && this.changeable
         ? [
             { name: "again", icon: "refresh-cw", label: "Answer again", run: () => this.#again(id) },
+            ...(offeredModels.all.length ? [this.#againWith()] : []),
             {
               name: "delete",
               icon: "trash-2",
@@ -112,9 +126,21 @@ export class AnswerFoot extends LitElement {
     return { name: "read", icon, label, run };
   }
 
-  /** @param {string} id of the question */
-  #again(id) {
-    this.dispatchEvent(new CustomEvent("branch-ask", { bubbles: true, detail: { again: id } }));
+  /** @returns {Action} */
+  #againWith() {
+    const items = offeredModels.all.map(({ id, title }) => ({ name: id, words: `With ${title}`, icon: "refresh-cw" }));
+    /** @param {HTMLElement} button */
+    const run = (button) => {
+      const menu = this.querySelector("row-menu");
+      if (menu instanceof RowMenu) void menu.open(items, button);
+    };
+    return { name: "again-with", icon: "ellipsis", label: "Answer again with another model", run, opensMenu: true };
+  }
+
+  /** @param {string} id of the question @param {string} [deployment] the model that answers */
+  #again(id, deployment) {
+    const detail = deployment ? { again: id, deployment } : { again: id };
+    this.dispatchEvent(new CustomEvent("branch-ask", { bubbles: true, detail }));
   }
 
   #text() {

@@ -4,6 +4,7 @@ import { get, post } from "./requests.js";
 
 /**
  * @import { Choice, ChoiceGroup, Sign } from "./caret-menu.js"
+ * @import { OfferedModel } from "./offered-models.js"
  *
  * @typedef {{name: string, title: string, text: string, own: boolean}} Prompt
  * @typedef {{name: string, url: string, type: string, size: number}} RecentFile
@@ -15,13 +16,15 @@ import { get, post } from "./requests.js";
  * @property {RecentFile[]} files
  * @property {string[]} efforts how much the model can be asked to think
  * @property {string} effort the one that was chosen, "" for what is set up
+ * @property {OfferedModel[]} models that can be chosen, the application's own first
+ * @property {string} model the id of the one that was chosen, "" for what is set up
  *
  * @typedef {{name: string, detail: string, icon: string, isOffered?: () => boolean, act: () => void}} Command
  * @typedef {{title: string, text: string}} Starter
  */
 
 /** @type {Offered} */
-const NOTHING = { prompts: [], skills: [], applications: [], files: [], efforts: [], effort: "" };
+const NOTHING = { prompts: [], skills: [], applications: [], files: [], efforts: [], effort: "", models: [], model: "" };
 /** Milliseconds for which what was fetched is good enough to be shown. */
 const FRESH = 30_000;
 
@@ -47,7 +50,9 @@ export class Choices extends EventTarget {
   async load() {
     this.#fetchedAt = performance.now();
     const id = this.#conversation();
-    const found = await get(`${this.#base()}composer/${id ? `?conversation=${id}` : ""}`);
+    const { model } = this.offered;
+    const asked = new URLSearchParams(id ? { conversation: id } : model ? { deployment: model } : {});
+    const found = await get(`${this.#base()}composer/?${asked}`);
     if (!found) {
       this.#fetchedAt = -Infinity; // the next menu tries again
       return;
@@ -63,6 +68,22 @@ export class Choices extends EventTarget {
     this.offered = { ...this.offered, effort };
     this.dispatchEvent(new CustomEvent("change"));
     return true;
+  }
+
+  /** @param {string} deployment id of a model, "" as it is set up @returns {Promise<boolean>} whether it is kept */
+  async chooseModel(deployment) {
+    const id = this.#conversation();
+    if (id && !(await post(`${this.#base()}${id}/deployment/`, { deployment }))) return false;
+    this.offered = { ...this.offered, model: deployment };
+    this.dispatchEvent(new CustomEvent("change"));
+    void this.load(); // another model may think otherwise
+    return true;
+  }
+
+  /** Another application has other models. */
+  forget() {
+    this.offered = { ...this.offered, efforts: [], effort: "", models: [], model: "" };
+    this.dispatchEvent(new CustomEvent("change"));
   }
 
   /**

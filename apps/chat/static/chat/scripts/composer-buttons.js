@@ -62,18 +62,41 @@ export function dictateButton(isGoing, toggle) {
   </button>`;
 }
 
-/** @param {ChatComposer} composer @param {(effort: string) => void} choose */
-export function effortChip({ efforts, effort }, choose) {
-  if (!efforts.length) return nothing;
+/**
+ * What can be chosen for the conversation.
+ * @param {ChatComposer} composer
+ * @param {{model: (id: string) => void, effort: (effort: string) => void}} choose
+ */
+export function composerChips(composer, choose) {
+  const { models, efforts } = composer;
+  if (!models.length && !efforts.length) return nothing;
+  return html`<div class="composer-chips">
+    ${models.length ? modelChip(composer, choose.model) : nothing} ${efforts.length ? effortChip(composer, choose.effort) : nothing}
+  </div>`;
+}
+
+/** @param {ChatComposer} composer @param {(id: string) => void} choose */
+function modelChip({ models, model }, choose) {
+  const [own, ...others] = models;
+  const chosen = others.some(({ id }) => id === model) ? model : "";
   /** @param {Event} event */
   const change = (event) => choose(/** @type {HTMLSelectElement} */ (event.target).value);
-  return html`<div class="composer-chips">
-    <label class="visually-hidden" for="effort">How much the model thinks</label>
+  return html`<label class="visually-hidden" for="model">Which model answers</label>
+    <select id="model" class="effort" data-chosen=${chosen} @change=${change}>
+      <option value="" ?selected=${!chosen}>Model: ${own?.title}</option>
+      ${others.map(({ id, title }) => html`<option value=${id} ?selected=${id === chosen}>Model: ${title}</option>`)}
+    </select>`;
+}
+
+/** @param {ChatComposer} composer @param {(effort: string) => void} choose */
+function effortChip({ efforts, effort }, choose) {
+  /** @param {Event} event */
+  const change = (event) => choose(/** @type {HTMLSelectElement} */ (event.target).value);
+  return html`<label class="visually-hidden" for="effort">How much the model thinks</label>
     <select id="effort" class="effort" data-chosen=${effort} @change=${change}>
       <option value="" ?selected=${!effort}>Thinking: as set up</option>
       ${efforts.map(
         (one) => html`<option value=${one} ?selected=${one === effort}>${EFFORTS[one] ?? `Thinking: ${one}`}</option>`,
       )}
-    </select>
-  </div>`;
+    </select>`;
 }

@@ -2,6 +2,7 @@
 
 import { takeAddressQuestion } from "./address-question.js";
 import { Choices } from "./choices.js";
+import { offeredModels } from "./offered-models.js";
 import { pageCommands } from "./page-commands.js";
 import { offerCommands } from "./palette-commands.js";
 import { PromptDialog, variablesOf } from "./prompt-dialog.js";
@@ -54,6 +55,9 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
   choices.addEventListener("change", () => {
     composer.efforts = choices.offered.efforts;
     composer.effort = session.effort = choices.offered.effort;
+    composer.models = choices.offered.models;
+    composer.model = session.deployment = choices.offered.model;
+    offeredModels.take(choices.offered.models);
     composer.menu.refresh();
   });
   composer.addEventListener("effort", async (event) => {
@@ -61,8 +65,14 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
     if (await choices.choose(effort)) announcer.say("How much the model thinks is changed, from your next message on.");
     else tell("That did not work. Check the connection and try again.");
   });
+  composer.addEventListener("model", async (event) => {
+    const model = /** @type {CustomEvent<string>} */ (event).detail;
+    if (await choices.chooseModel(model)) announcer.say("Another model answers, from your next message on.");
+    else tell("That did not work. Check the connection and try again.");
+  });
   session.addEventListener("switched", () => {
     choices.starters = starters();
+    choices.forget();
     if (!composer.ended) void choices.load();
   });
   if (!composer.ended) void choices.load();

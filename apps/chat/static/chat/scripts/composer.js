@@ -2,7 +2,7 @@
 
 import { html, ifDefined, LitElement, live, nothing } from "../vendor/lit.js";
 import { CaretMenu } from "./caret-menu.js";
-import { attachButton, dictateButton, effortChip, sendButton, stopButton } from "./composer-buttons.js";
+import { attachButton, composerChips, dictateButton, sendButton, stopButton } from "./composer-buttons.js";
 import { countWords, hintOf, obstacleOf, placeholderOf } from "./composer-words.js";
 import { canDictate, Dictation } from "./dictation.js";
 import { isLong, named, textFile } from "./pasting.js";
@@ -12,6 +12,7 @@ import { tray } from "./tray.js";
 
 /** @import { Choice, ChoiceGroup, Sign, Trigger } from "./caret-menu.js" */
 /** @import { Attachment } from "./frames.js" */
+/** @import { OfferedModel } from "./offered-models.js" */
 /** @import { Drafts } from "./drafts.js" */
 /** @import { Uploads } from "./uploads.js" */
 
@@ -19,7 +20,8 @@ import { tray } from "./tray.js";
 const COUNT_FROM = 0.8;
 
 /**
- * Dispatches `ask` (detail: `{text, attachments, isAnswer}`), `stop`, `effort` (detail: how much the model shall think)
+ * Dispatches `ask` (detail: `{text, attachments, isAnswer}`), `stop`, `effort` (detail: how much the model shall think),
+ * `model` (detail: the id of the one that shall answer)
  * and `edit-last`: the person wishes to change what they said last.
  */
 export class ChatComposer extends LitElement {
@@ -36,6 +38,8 @@ export class ChatComposer extends LitElement {
     uploads: { attribute: false },
     efforts: { attribute: false },
     effort: { attribute: false },
+    models: { attribute: false },
+    model: { attribute: false },
     text: { state: true },
     tried: { state: true },
     heard: { state: true },
@@ -66,6 +70,9 @@ export class ChatComposer extends LitElement {
     /** @type {string[]} how much the model can be asked to think */
     this.efforts = [];
     this.effort = "";
+    /** @type {OfferedModel[]} that can be chosen */
+    this.models = [];
+    this.model = "";
     this.text = "";
     /** @type {"" | "words" | "nothing"} what was to be sent and could not be */
     this.tried = "";
@@ -182,12 +189,17 @@ export class ChatComposer extends LitElement {
         ${this.#canDictate ? dictateButton(this.dictation.isGoing, () => this.#dictate()) : nothing}
         ${this.busy ? stopButton(() => this.#stop()) : nothing} ${this.busy && !this.hasWords ? nothing : sendButton(this)}
       </div>
-      ${effortChip(this, (effort) => this.dispatchEvent(new CustomEvent("effort", { detail: effort })))}
+      ${composerChips(this, { model: (id) => this.#wish("model", id), effort: (effort) => this.#wish("effort", effort) })}
       ${this.#isLong ? this.#count() : nothing}
       <p class="composer-problem" role="alert">${this.tried ? this.obstacle : this.heard}</p>
       <p id="question-hint" class="composer-hint">${hintOf(this)}</p>
       <p class="visually-hidden" role="status">${this.menu.words}</p>
     </form>`;
+  }
+
+  /** @param {"model" | "effort"} name @param {string} detail what was chosen for the conversation */
+  #wish(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
   /** An answer to a question has no files. */

@@ -15,6 +15,7 @@ import { change, finish, isGoing } from "./answers.js";
  * @property {string} text
  * @property {Attachment[]} attachments
  * @property {import("./frames.js").Place} [place] where the person was
+ * @property {{slug: string, title: string}} [application] that answers from here on, where another one did before
  * @property {import("./frames.js").Sender} [sender] what sent it in place of a person
  * @property {boolean} sending
  */
@@ -150,7 +151,7 @@ export class Conversation {
   }
 
   /** @param {StoredMessage} message @param {string} run */
-  #add({ id, role, text, attachments = [], place, sender }, run) {
+  #add({ id, role, text, attachments = [], place, sender, application }, run) {
     if (role !== "user") return;
     this.#replaced = [];
     const known = this.turns.find(
@@ -158,7 +159,7 @@ export class Conversation {
         turn.role === "user" &&
         (turn.id === id || (turn.sending && (turn.text === text || isContinuation(turn, sender)))),
     );
-    const stored = { id, run, text, attachments, place, sender, sending: false };
+    const stored = { id, run, text, attachments, place, sender, application, sending: false };
     if (known?.role === "user") Object.assign(known, stored);
     else this.turns.push({ role, at: this.#next, ...stored });
   }

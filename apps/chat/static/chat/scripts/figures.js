@@ -50,6 +50,7 @@ function readRows({ message, attachments }) {
   const sources = attachments.filter(({ reference_url }) => reference_url);
   /** @type {[string, string][]} */
   const rows = [
+    ["Files read", (message?.files_read ?? []).join("; ")],
     ["From memory", recalled.map(({ text }) => text).join("; ")],
     ["Sources", [...new Set(sources.map(({ title, reference_url }) => title || reference_url))].join("; ")],
   ];

@@ -19,8 +19,10 @@
  * @property {number} [first_text_seconds]
  * @property {number} [seconds]
  * @property {Place} [place] where the person was who asked
+ * @property {{slug: string, title: string}} [application] that answers from here on, where another one did before
  * @property {string} [todo] the list that the conversation has after it
  * @property {Sender} [sender] what sent it in place of a person
+ * @property {string[]} [files_read] names of files that an answer has read with tools
  * @property {MemoryNote[]} [memories] what an answer has read of memories, and written
  *
  * @typedef {{slug: string, title: string, narrative: string}} Place

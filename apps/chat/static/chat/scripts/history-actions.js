@@ -1,6 +1,6 @@
 /** What the menus of the rail do. */
 
-import { post } from "./requests.js";
+import { get, post } from "./requests.js";
 
 /**
  * @import { Folder, HistoryRows, Row } from "./history-rows.js"
@@ -17,6 +17,12 @@ export async function actOnRow(rows, name, row) {
     case "share":
     case "print":
       return { leaves: name };
+    case "go-on": {
+      const found = await get(`${row.address}go-on/`);
+      if (!found) return { problem: "The applications cannot be listed. Check the connection and try again." };
+      if (!found.applications.length) return { problem: "There is no other application that you may use." };
+      return { asks: { kind: name, row, applications: found.applications } };
+    }
     case "pin":
       return arrange(rows, row, { pinned: String(!row.pinned) }, row.pinned ? "No longer pinned." : "Pinned.");
     case "archive":

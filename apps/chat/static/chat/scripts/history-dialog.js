@@ -4,13 +4,15 @@ import { html, LitElement, nothing } from "../vendor/lit.js";
 
 /**
  * @import { Folder, HistoryRows, Row } from "./history-rows.js"
- * @typedef {{kind: "rename" | "move", row: Row} | {kind: "new-folder"} | {kind: "rename-folder", folder: Folder}} Asked
+ * @typedef {{slug: string, title: string, detail: string}} Successor an application
+ * @typedef {{kind: "rename" | "move", row: Row} | {kind: "go-on", row: Row, applications: Successor[]} | {kind: "new-folder"} | {kind: "rename-folder", folder: Folder}} Asked
  * @typedef {{kind: Asked["kind"], said: string, row?: Row}} Done `said` is told to people who do not see it
  */
 
 const HEADINGS = {
   rename: "Rename conversation",
   move: "Move to a folder",
+  "go-on": "Go on with another application",
   "new-folder": "New folder",
   "rename-folder": "Rename folder",
 };
@@ -59,7 +61,7 @@ export class HistoryDialog extends LitElement {
     return html`<dialog aria-labelledby="dialog-heading" @close=${this.#closed}>
       <form @submit=${this.#confirm}>
         <h2 id="dialog-heading">${HEADINGS[asked.kind]}</h2>
-        ${asked.kind === "move" ? this.#folders(asked.row) : this.#field(asked.kind, textOf(asked))}
+        ${this.#content(asked)}
         ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing}
         <div class="dialog-buttons">
           <button type="button" class="button" @click=${this.#close}>Cancel</button>
@@ -67,6 +69,27 @@ export class HistoryDialog extends LitElement {
         </div>
       </form>
     </dialog>`;
+  }
+
+  /** @param {Asked} asked */
+  #content(asked) {
+    if (asked.kind === "move") return this.#folders(asked.row);
+    if (asked.kind === "go-on") return this.#applications(asked.row, asked.applications);
+    return this.#field(asked.kind, textOf(asked));
+  }
+
+  /** @param {Row} row @param {Successor[]} applications */
+  #applications(row, applications) {
+    return html`<fieldset class="folder-choice">
+        <legend>Who answers the next question in “${row.title || "Untitled"}”</legend>
+        ${applications.map(
+          ({ slug, title }) => html`<label>
+            <input type="radio" name="application" value=${slug} required />
+            <span dir="auto">${title}</span>
+          </label>`,
+        )}
+      </fieldset>
+      <p class="history-empty">What was said so far stays, and it reads that as well.</p>`;
   }
 
   /** @param {"rename" | "new-folder" | "rename-folder"} kind @param {string} text */
@@ -112,7 +135,8 @@ export class HistoryDialog extends LitElement {
     if (!asked || !rows) return;
     const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
     const text = String(form.get("text") ?? "").trim();
-    this.problem = await carryOut(rows, asked, text, String(form.get("folder") ?? ""));
+    const chosen = String(form.get(asked.kind === "go-on" ? "application" : "folder") ?? "");
+    this.problem = await carryOut(rows, asked, text, chosen);
     if (this.problem) return;
     this.#close();
     this.dispatchEvent(new CustomEvent("done", { detail: doneOf(asked, text) }));
@@ -129,15 +153,17 @@ function textOf(asked) {
 /** @param {Asked["kind"]} kind */
 function buttonOf(kind) {
   if (kind === "move") return "Move";
+  if (kind === "go-on") return "Go on";
   return kind === "new-folder" ? "Create" : "Rename";
 }
 
-/** @param {HistoryRows} rows @param {Asked} asked @param {string} text @param {string} folder @returns {Promise<string>} what went wrong, or "" */
-async function carryOut(rows, asked, text, folder) {
+/** @param {HistoryRows} rows @param {Asked} asked @param {string} text @param {string} chosen a folder, or an application @returns {Promise<string>} what went wrong, or "" */
+async function carryOut(rows, asked, text, chosen) {
   if (asked.kind === "rename") return rows.rename(asked.row, text);
   if (asked.kind === "rename-folder") return (await rows.changeFolders(`${asked.folder.id}/`, { name: text })).problem;
   if (asked.kind === "new-folder") return (await rows.changeFolders("", { name: text })).problem;
-  if (folder !== "new") return rows.arrange(asked.row, { folder });
+  if (asked.kind === "go-on") return rows.goOn(asked.row, chosen);
+  if (chosen !== "new") return rows.arrange(asked.row, { folder: chosen });
   const made = await rows.changeFolders("", { name: text });
   return made.problem || rows.arrange(asked.row, { folder: String(made.folder) });
 }
@@ -146,6 +172,7 @@ async function carryOut(rows, asked, text, folder) {
 function doneOf(asked, text) {
   const { kind } = asked;
   if (kind === "rename") return { kind, said: "Conversation renamed.", row: { ...asked.row, title: text } };
+  if (kind === "go-on") return { kind, said: "Another application answers from the next question on.", row: asked.row };
   if (kind === "move") return { kind, said: "Conversation moved.", row: asked.row };
   return { kind, said: kind === "new-folder" ? "Folder created." : "Folder renamed." };
 }

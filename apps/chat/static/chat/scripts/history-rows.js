@@ -129,6 +129,14 @@ export class HistoryRows extends EventTarget {
     return "";
   }
 
+  /** Let another application answer from the next question on. @param {Row} row @param {string} application @returns {Promise<string>} what went wrong, or "" */
+  async goOn(row, application) {
+    const { status, told } = await postForm(`${row.address}go-on/`, { application });
+    if (status !== 200) return wordsOf(told);
+    this.put(told.conversation);
+    return "";
+  }
+
   /** @param {Row} row @param {string} title @returns {Promise<string>} what went wrong, or "" */
   async rename(row, title) {
     if (!(await post(`${row.address}rename/`, { title }))) return FAILED;

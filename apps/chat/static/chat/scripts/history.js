@@ -1,6 +1,7 @@
 /** The rail: all conversations of the person, whichever application they are with. */
 
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
+import "./folder-dialog.js";
 import { actOnFolder, actOnRow, drop } from "./history-actions.js";
 import "./history-dialog.js";
 import { HistoryRows } from "./history-rows.js";
@@ -10,6 +11,7 @@ import { icon } from "./icons.js";
 import { itemsOfFolder, itemsOfRow } from "./row-menu.js";
 
 /**
+ * @import { FolderDialog } from "./folder-dialog.js"
  * @import { HistoryDialog } from "./history-dialog.js"
  * @import { Folder, Row, Section } from "./history-rows.js"
  * @import { RowMenu } from "./row-menu.js"
@@ -64,7 +66,8 @@ export class ChatHistory extends LitElement {
         ${this.shows === "archive" ? this.#archive() : this.#lists()}
       </div>
       <row-menu @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => this.#chosen(detail)}></row-menu>
-      <history-dialog @done=${this.#done}></history-dialog>`;
+      <history-dialog @done=${this.#done}></history-dialog>
+      <folder-dialog @said=${this.#say}></folder-dialog>`;
   }
 
   #lists() {
@@ -156,6 +159,10 @@ export class ChatHistory extends LitElement {
     return /** @type {HistoryDialog | null} */ (this.querySelector("history-dialog"));
   }
 
+  get #folderDialog() {
+    return /** @type {FolderDialog | null} */ (this.querySelector("folder-dialog"));
+  }
+
   get #menu() {
     return /** @type {RowMenu | null} */ (this.querySelector("row-menu"));
   }
@@ -186,7 +193,11 @@ export class ChatHistory extends LitElement {
   async #chosen(name) {
     const { chosen, rows } = this;
     if (!chosen) return;
-    if (!("address" in chosen)) return this.#tellOf(await actOnFolder(rows, name, chosen));
+    if (!("address" in chosen)) {
+      if (name === "folder-content") await this.#folderDialog?.open(chosen);
+      else this.#tellOf(await actOnFolder(rows, name, chosen));
+      return;
+    }
     const outcome = await actOnRow(rows, name, chosen);
     if (outcome.leaves) this.#tell(outcome.leaves, chosen);
     this.#tellOf(outcome);

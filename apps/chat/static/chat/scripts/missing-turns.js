@@ -20,6 +20,8 @@ const MESSAGE = /^#message-([\da-f-]{36})$/i;
  */
 export function offerMissingTurns(log, session, follower, base) {
   let loading = false;
+  /** The message whose branch was asked for last. */
+  let switched = "";
 
   /** @param {Record<string, string>} wanted @returns {Promise<WholeTurn[] | null>} */
   const fetchTurns = async (wanted) => {
@@ -50,15 +52,24 @@ export function offerMissingTurns(log, session, follower, base) {
   /** Going to the same message again is possible. */
   const forget = () => history.replaceState(null, "", location.pathname + location.search);
 
+  /** The message stands on a branch that is not shown. @param {string} message */
+  const showBranch = (message) => {
+    if (switched === message) return; // it is nowhere
+    switched = message;
+    session.addEventListener("reopened", () => afterDrawing(() => void reveal()), { once: true });
+    session.changeBranches("branch.switch", message);
+  };
+
   const reveal = async () => {
     const message = MESSAGE.exec(location.hash)?.[1].toLowerCase();
     if (!message || !session.loaded) return;
     follower.rest();
     if (await log.reveal(message)) return forget();
     const turns = await fetchTurns({ message });
-    if (!turns) return;
+    if (!turns) return showBranch(message);
     insert(turns);
     if (await log.reveal(message)) forget();
+    switched = "";
   };
 
   log.addEventListener("gap", (event) => void fill(/** @type {CustomEvent<Missing>} */ (event).detail));
@@ -76,7 +87,11 @@ export function offerMissingTurns(log, session, follower, base) {
   session.addEventListener("change", () => {
     if (!isDue || !session.loaded) return;
     isDue = false;
-    // Once the page has drawn what it was told.
-    requestAnimationFrame(() => requestAnimationFrame(() => void reveal()));
+    afterDrawing(() => void reveal());
   });
+}
+
+/** Once the page has drawn what it was told. @param {() => void} act */
+function afterDrawing(act) {
+  requestAnimationFrame(() => requestAnimationFrame(act));
 }

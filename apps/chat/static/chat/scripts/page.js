@@ -111,7 +111,7 @@ new ClientCalls(tools, session);
 history.addEventListener("renamed", (event) => renamed(detailOf(event)));
 history.addEventListener("deleted", (event) => deleted(detailOf(event)));
 history.addEventListener("said", (event) => announcer.say(detailOf(event)));
-history.rows.addEventListener("change", () => entitle());
+history.rows.addEventListener("change", () => retitled());
 connection.addEventListener("open", () => reconnected());
 toast.addEventListener("left", () => newChat.focus());
 element("jump", HTMLButtonElement).addEventListener("click", () => {
@@ -275,6 +275,21 @@ function renamed({ id, title }) {
   if (id !== session.conversation.id) return;
   session.conversation.title = title;
   entitle();
+}
+
+/** The rail hears of a title that a model wrote, or that another tab gave. */
+function retitled() {
+  const { id } = session.conversation;
+  const row = history.rows.find(id);
+  session.conversation.title = row?.title || session.conversation.title;
+  entitle();
+  // It goes on with another application, where it has another address.
+  if (row && base() !== addressOf(row) && !row.application.ended) void go(new URL(row.address, location.href).href);
+}
+
+/** @param {Row} row @returns {string} of its application */
+function addressOf({ address, id }) {
+  return address.slice(0, address.indexOf(`${id}/`));
 }
 
 /** @param {Row} row */

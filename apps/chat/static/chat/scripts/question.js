@@ -48,8 +48,9 @@ export class ChatQuestion extends LitElement {
   render() {
     const { question } = this;
     if (!question) return nothing;
-    const { text, attachments, place, sender, sending } = question;
-    return html`<h2 class="visually-hidden">Question</h2>
+    const { text, attachments, place, sender, sending, application } = question;
+    return html`${application ? html`<p class="handover" dir="auto">From here on: ${application.title}</p>` : nothing}
+      <h2 class="visually-hidden">Question</h2>
       ${sender ? senderLine(sender) : nothing}
       ${place
         ? html`<p class="question-place" dir="auto">${[place.title, place.narrative].filter(Boolean).join(": ")}</p>`

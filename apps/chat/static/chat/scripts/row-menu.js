@@ -15,6 +15,7 @@ export function itemsOfRow(row, isSignedIn) {
   const items = [
     { name: "rename", words: "Rename", icon: "pencil" },
     !archived && { name: "pin", words: pinned ? "Unpin" : "Pin", icon: "pin" },
+    !archived && { name: "go-on", words: "Go on with…", icon: "log-in" },
     !archived && { name: "move", words: "Move to folder…", icon: "folder" },
     isSignedIn && { name: "share", words: "Share…", icon: "external-link" },
     { name: "export", words: "Export as Markdown", icon: "download", href: `${address}download/` },
@@ -32,6 +33,7 @@ export function itemsOfRow(row, isSignedIn) {
 export function itemsOfFolder(folder, all) {
   /** @type {(Item | false)[]} */
   const items = [
+    { name: "folder-content", words: "Instructions and files…", icon: "file-text" },
     { name: "rename-folder", words: "Rename folder", icon: "pencil" },
     folder !== all[0] && { name: "folder-up", words: "Move up", icon: "arrow-up" },
     folder !== all.at(-1) && { name: "folder-down", words: "Move down", icon: "arrow-down" },

@@ -79,6 +79,8 @@ export class Session extends EventTarget {
     this.temporary = false;
     /** How much the model shall think in a new conversation, "" as it is set up. */
     this.effort = "";
+    /** The id of the model that shall answer in a new conversation, "" as it is set up. */
+    this.deployment = "";
     /** The slug of the place where the person is, and what they look at there. */
     this.place = this.narrative = "";
     this.conversation = new Conversation(id);
@@ -296,6 +298,7 @@ export class Session extends EventTarget {
       memory: this.memory,
       temporary: this.temporary,
       effort: this.effort,
+      deployment: this.conversation.id ? "" : this.deployment,
       place: this.place,
       narrative: this.narrative,
       attachments: attachments.map(({ url }) => ({ url })),

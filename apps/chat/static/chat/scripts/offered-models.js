@@ -1,0 +1,18 @@
+/** The models that people may choose in the application that is open. */
+
+/** @typedef {{id: string, title: string}} OfferedModel */
+
+/** Dispatches `change`. */
+class OfferedModels extends EventTarget {
+  /** @type {OfferedModel[]} the application's own first; [] for no choice */
+  all = [];
+
+  /** @param {OfferedModel[]} all */
+  take(all) {
+    if (JSON.stringify(all) === JSON.stringify(this.all)) return;
+    this.all = all;
+    this.dispatchEvent(new CustomEvent("change"));
+  }
+}
+
+export const offeredModels = new OfferedModels();
