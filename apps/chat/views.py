@@ -15,10 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.chat import arrangement, rail
-from apps.chat.access import (
-    own_lasting,
-    person_stream,
-)
+from apps.chat.access import own, own_lasting, person_stream
 from apps.chat.context_use import usage_of
 from apps.chat.export import document, file_name, markdown
 from apps.chat.listing import LISTED_CONVERSATIONS
