@@ -13,12 +13,15 @@ from typing import Any
 
 import brotli
 from django.conf import settings
+from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.finders import get_finders
 from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.core.files import locks
 from django.core.management import call_command
 from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+from quickapps_site import bundles
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +71,7 @@ class QuickCompressor(Compressor):  # type: ignore[misc]
 
 
 FILES_OF_SCRIPTS = (
-    r"""(?P<matched>new URL\(["'](?P<url>[./].*?)["'], import\.meta\.url\))""",
+    r"""(?P<matched>new URL\(["'](?P<url>[./].*?)["'],\s*import\.meta\.url\))""",
     """new URL("%(url)s", import.meta.url)""",
 )
 """How a script names a file beside it that is no script."""
@@ -83,24 +86,77 @@ def is_in_comment(match: re.Match[str]) -> bool:
     return before.rfind("/**") > before.rfind("*/")
 
 
+def digest_beside_bundles(paths: dict[str, Any]) -> str:
+    """Tell apart all that bundles are, and all they may name: the files of the app that has them."""
+    folder = bundles.FOLDER.partition("/")[0]
+    digest = hashlib.sha256()
+    for name, (storage, path) in sorted(paths.items()):
+        if name.startswith(f"{folder}/"):
+            with storage.open(path) as file:
+                content = file.read()
+            digest.update(f"{name}\0{len(content)}\0".encode())
+            digest.update(content)
+    return digest.hexdigest()[:12]
+
+
+def current_bundles() -> dict[str, str]:
+    """Which bundle stands for which file: none while a file differs from what was bundled."""
+    found = finders.find(bundles.DESCRIPTION)
+    if found is None:
+        return {}
+    root = Path(found).parents[len(Path(bundles.DESCRIPTION).parts) - 1]
+    made = bundles.read(root)
+    if changed := bundles.changed_sources(made, root):
+        logger.warning(
+            "Pages use single scripts and styles, which takes longer to load: %s and the bundles"
+            " differ, which `make bundles` mends",
+            ", ".join(changed),
+        )
+        return {}
+    return made.entries
+
+
 class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
+    """Bundles stand for the scripts and styles that they were made of, if they still agree."""
+
     patterns = (*CompressedManifestStaticFilesStorage.patterns, ("*.js", (FILES_OF_SCRIPTS,)))
     support_js_module_import_aggregation = True
     max_post_process_passes = 50  # more than the longest row of modules that import each other
+    digest_of_bundles = ""
+
+    def post_process(
+        self, paths: dict[str, Any], *arguments: Any, **options: Any
+    ) -> Iterator[tuple[str, str | None, bool | Exception]]:
+        self.digest_of_bundles = digest_beside_bundles(paths)
+        yield from super().post_process(paths, *arguments, **options)
+
+    def file_hash(self, name: str | None, content: Any = None) -> str | None:
+        """Give all bundles one hash: they name each other in circles, which has no other answer."""
+        if name and name.startswith(bundles.FOLDER) and self.digest_of_bundles:
+            return self.digest_of_bundles
+        found: str | None = super().file_hash(name, content)
+        return found
 
     def _post_process(
         self, paths: dict[str, Any], adjustable_paths: list[str], hashed_files: dict[str, str]
     ) -> Iterator[Processed]:
-        """Search a file once if it names no others: to search bundles in each pass takes long."""
+        """Search a file once if it names no others: to search large ones in each pass takes long."""
         is_first_pass = not hashed_files
         if is_first_pass:
             self.files_naming_none: set[str] = set()
         pending = {name: file for name, file in paths.items() if name not in self.files_naming_none}
         for processed in super()._post_process(pending, adjustable_paths, hashed_files):
             name, _, _, has_changed = processed
-            if is_first_pass and not has_changed:
+            # The hash of a bundle tells nothing of what it names.
+            if is_first_pass and not has_changed and not name.startswith(bundles.FOLDER):
                 self.files_naming_none.add(name)
             yield processed
+
+    def save_manifest(self) -> None:
+        for entry, bundle in current_bundles().items():
+            if bundle in self.hashed_files:
+                self.hashed_files[entry] = self.hashed_files[bundle]
+        super().save_manifest()
 
     def url_converter(
         self, name: str, hashed_files: dict[str, str], template: str | None = None
