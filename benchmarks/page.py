@@ -123,7 +123,7 @@ def first_load(page: Page) -> Iterator[tuple[str, float, float, str]]:
     found = page.evaluate(LOADED)
     yield "first load, compressed", found["all"], 250, "kB"
     yield "scripts of it", found["script"], 120, "kB"
-    yield "requests of it", found["requests"], 100, "requests"
+    yield "requests of it", found["requests"], 30, "requests"
 
 
 def long_conversation(

@@ -9,6 +9,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.contrib.staticfiles import finders
+
 FOLDER = "chat/bundles/"
 """All bundles and what they share, as names of static files."""
 DESCRIPTION = f"{FOLDER}bundles.json"
@@ -18,17 +20,24 @@ DESCRIPTION = f"{FOLDER}bundles.json"
 class Bundles:
     entries: dict[str, str]
     """The bundle that stands for a script or style; both are names of static files."""
+    imports: dict[str, list[str]]
+    """What the script of a bundle imports, and what that imports, as names of static files."""
     sources: dict[str, str]
     """The SHA-256, in hexadecimal digits, of every file that went into a bundle."""
 
 
 def read(root: Path) -> Bundles:
-    """`root` holds the static files; no bundles if their description is not there."""
-    try:
-        found = json.loads((root / DESCRIPTION).read_bytes())
-    except FileNotFoundError:
-        return Bundles({}, {})
-    return Bundles(found["bundles"], found["sources"])
+    """Raises `FileNotFoundError` if the description of the bundles is not below `root`."""
+    found = json.loads((root / DESCRIPTION).read_bytes())
+    return Bundles(found["bundles"], found["imports"], found["sources"])
+
+
+def root_of_sources() -> Path:
+    """The folder that has the bundles, and all that they were made of."""
+    description = finders.find(DESCRIPTION)
+    if description is None:
+        raise FileNotFoundError(f"{DESCRIPTION} is not among the static files.")
+    return Path(description).parents[DESCRIPTION.count("/")]
 
 
 def changed_sources(bundles: Bundles, root: Path) -> list[str]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import brotli
 from django.conf import settings
-from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.finders import get_finders
 from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.core.files import locks
@@ -101,10 +100,7 @@ def digest_beside_bundles(paths: dict[str, Any]) -> str:
 
 def current_bundles() -> dict[str, str]:
     """Which bundle stands for which file: none while a file differs from what was bundled."""
-    found = finders.find(bundles.DESCRIPTION)
-    if found is None:
-        return {}
-    root = Path(found).parents[len(Path(bundles.DESCRIPTION).parts) - 1]
+    root = bundles.root_of_sources()
     made = bundles.read(root)
     if changed := bundles.changed_sources(made, root):
         logger.warning(

@@ -29,21 +29,22 @@ def test_every_module_script_of_the_chat_that_a_template_names_has_a_bundle() ->
     assert missing == [], "Templates name scripts without a bundle: run `make bundles`."
 
 
-def test_every_bundle_that_stands_for_a_file_is_there() -> None:
-    made = bundles.read(STATIC).entries
+def test_every_bundle_and_what_it_imports_is_there() -> None:
+    made = bundles.read(STATIC)
 
-    assert made != {}
-    assert [name for name in made.values() if not (STATIC / name).is_file()] == []
+    named = {
+        *made.entries.values(),
+        *made.imports,
+        *(one for all in made.imports.values() for one in all),
+    }
+    assert made.entries != {}
+    assert sorted(name for name in named if not (STATIC / name).is_file()) == []
 
 
 def test_a_changed_and_a_deleted_file_differ_from_what_was_bundled(tmp_path: Path) -> None:
     (tmp_path / "same.js").write_text("1;\n")
     (tmp_path / "changed.js").write_text("2;\n")
     of_one = bundles.digest_of(tmp_path / "same.js") or ""
-    made = bundles.Bundles({}, {"same.js": of_one, "changed.js": of_one, "deleted.js": of_one})
+    made = bundles.Bundles({}, {}, {"same.js": of_one, "changed.js": of_one, "deleted.js": of_one})
 
     assert bundles.changed_sources(made, tmp_path) == ["changed.js", "deleted.js"]
-
-
-def test_without_a_description_there_are_no_bundles(tmp_path: Path) -> None:
-    assert bundles.read(tmp_path) == bundles.Bundles({}, {})

@@ -107,6 +107,7 @@ def test_bundles_stand_for_what_they_were_made_of_until_it_changes(
     }
     description = {
         "bundles": {"chat/scripts/page.js": "chat/bundles/page.js"},
+        "imports": {"chat/bundles/page.js": ["chat/vendor/lit.js"]},
         "sources": {
             name: hashlib.sha256(sources[name].encode()).hexdigest()
             for name in ("chat/scripts/page.js", "chat/scripts/part.js")

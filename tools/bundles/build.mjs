@@ -1,7 +1,7 @@
 // Joins the scripts and styles that templates name with all that these import.
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join, posix, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -62,16 +62,30 @@ async function importsOthers(entry) {
   return (await readFile(join(staticFiles, entry), "utf8")).includes("@import");
 }
 
-/** Which bundle stands for which file, and the SHA-256 of every file that went into one. */
+/** Which bundle stands for which file, what each imports, and the SHA-256 of every file that went into one. */
 async function description() {
   const bundles = {};
+  const imports = {};
   for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
-    if (entries.includes(entryPoint)) bundles[entryPoint] = path.split(sep).join("/");
+    if (!entries.includes(entryPoint)) continue;
+    bundles[entryPoint] = path;
+    imports[path] = [...importsOf(path)].sort();
   }
   const sources = {};
   for (const name of Object.keys(metafile.inputs).sort()) {
     const text = await readFile(join(staticFiles, name));
     sources[name] = createHash("sha256").update(text).digest("hex");
   }
-  return { bundles, sources };
+  return { bundles, imports, sources };
+}
+
+/** All that has to be there before a script runs. */
+function importsOf(path, found = new Set()) {
+  for (const { path: named, kind, external } of metafile.outputs[path]?.imports ?? []) {
+    const name = external ? posix.join(folder, named) : named;
+    if (kind !== "import-statement" || found.has(name)) continue;
+    found.add(name);
+    importsOf(name, found);
+  }
+  return found;
 }
