@@ -100,16 +100,22 @@ def digest_beside_bundles(paths: dict[str, Any]) -> str:
 
 def current_bundles() -> dict[str, str]:
     """Which bundle stands for which file: none while a file differs from what was bundled."""
-    root = bundles.root_of_sources()
-    made = bundles.read(root)
-    if changed := bundles.changed_sources(made, root):
-        logger.warning(
-            "Pages use single scripts and styles, which takes longer to load: %s and the bundles"
-            " differ, which `make bundles` mends",
-            ", ".join(changed),
-        )
-        return {}
-    return made.entries
+    try:
+        root = bundles.root_of_sources()
+        made = bundles.read(root)
+    except FileNotFoundError:
+        wrong = "there are no bundles"
+    else:
+        changed = bundles.changed_sources(made, root)
+        if not changed:
+            return made.entries
+        wrong = f"the bundles differ from {', '.join(changed)}"
+    logger.warning(
+        "Pages use single scripts and styles, which takes longer to load: %s."
+        " `make bundles` makes them",
+        wrong,
+    )
+    return {}
 
 
 class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]

@@ -139,7 +139,13 @@ def test_bundles_stand_for_what_they_were_made_of_until_it_changes(
     assert re.fullmatch(
         r"chat/scripts/page\.\w{12}\.js", differing.hashed_files["chat/scripts/page.js"]
     )
-    assert "chat/scripts/part.js and the bundles differ" in caplog.text
+    assert "the bundles differ from chat/scripts/part.js" in caplog.text
+
+    monkeypatch.setattr(finders, "find", lambda name: None)
+    del texts["chat/bundles/bundles.json"]
+    without = collect(tmp_path, texts).hashed_files["chat/scripts/page.js"]
+    assert without.startswith("chat/scripts/page.")
+    assert "there are no bundles" in caplog.text
 
 
 def collect(folder: Path, texts: dict[str, str]) -> BuiltFiles:
