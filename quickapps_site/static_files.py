@@ -85,6 +85,13 @@ def is_in_comment(match: re.Match[str]) -> bool:
     return before.rfind("/**") > before.rfind("*/")
 
 
+def is_in_text(match: re.Match[str]) -> bool:
+    """Tell whether what seems to be exported or imported is the words of a string and what follows."""
+    found = match.groupdict()
+    clause = found.get("exports") or found.get("import") or ""
+    return any(quote in clause for quote in "\"'`")
+
+
 def digest_beside_bundles(paths: dict[str, Any]) -> str:
     """Tell apart all that bundles are, and all they may name: the files of the app that has them."""
     folder = bundles.FOLDER.partition("/")[0]
@@ -165,7 +172,9 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     ) -> Callable[[re.Match[str]], str]:
         """Leave types in comments alone: scripts may import the types of each other."""
         convert = super().url_converter(name, hashed_files, template)
-        return lambda match: match[0] if is_in_comment(match) else str(convert(match))
+        return lambda match: (
+            match[0] if is_in_comment(match) or is_in_text(match) else str(convert(match))
+        )
 
     def url(self, name: str | None, force: bool = False) -> str:
         if not self.hashed_files:
