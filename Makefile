@@ -13,7 +13,7 @@ TEMPLATES = $(shell git ls-files 'templates/*.html' 'apps/*.html')
 export HOST PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help run run-dial dial-core admin-password test test-postgres check lint fix bench coverage lock
+.PHONY: help run run-dial dial-core admin-password test test-postgres check lint fix bundles bench coverage lock
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -91,6 +91,13 @@ fix: .venv/dev.stamp ## Repair what can be repaired
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(if $(TEMPLATES),$(BIN)/djade --target-version 5.2 $(TEMPLATES))
+
+tools/bundles/node_modules/stamp: tools/bundles/package-lock.json
+	npm ci --prefix tools/bundles --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
+
+bundles: tools/bundles/node_modules/stamp ## Join the scripts and styles of the chat page again, after a change (Node)
+	node tools/bundles/build.mjs
 
 bench: .venv/dev.stamp ## Measure against the peer; prints ratios, then memories, embeddings, documents
 	@status=0; \

@@ -20,6 +20,8 @@ from django.core.management import call_command
 from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
+from quickapps_site import bundles
+
 logger = logging.getLogger(__name__)
 
 STAMP = "built.sha256"
@@ -68,7 +70,7 @@ class QuickCompressor(Compressor):  # type: ignore[misc]
 
 
 FILES_OF_SCRIPTS = (
-    r"""(?P<matched>new URL\(["'](?P<url>[./].*?)["'], import\.meta\.url\))""",
+    r"""(?P<matched>new URL\(["'](?P<url>[./].*?)["'],\s*import\.meta\.url\))""",
     """new URL("%(url)s", import.meta.url)""",
 )
 """How a script names a file beside it that is no script."""
@@ -83,31 +85,96 @@ def is_in_comment(match: re.Match[str]) -> bool:
     return before.rfind("/**") > before.rfind("*/")
 
 
+def is_in_text(match: re.Match[str]) -> bool:
+    """Tell whether what seems to be exported or imported is the words of a string and what follows."""
+    found = match.groupdict()
+    clause = found.get("exports") or found.get("import") or ""
+    return any(quote in clause for quote in "\"'`")
+
+
+def digest_beside_bundles(paths: dict[str, Any]) -> str:
+    """Tell apart all that bundles are, and all they may name: the files of the app that has them."""
+    folder = bundles.FOLDER.partition("/")[0]
+    digest = hashlib.sha256()
+    for name, (storage, path) in sorted(paths.items()):
+        if name.startswith(f"{folder}/"):
+            with storage.open(path) as file:
+                content = file.read()
+            digest.update(f"{name}\0{len(content)}\0".encode())
+            digest.update(content)
+    return digest.hexdigest()[:12]
+
+
+def current_bundles() -> dict[str, str]:
+    """Which bundle stands for which file: none while a file differs from what was bundled."""
+    try:
+        root = bundles.root_of_sources()
+        made = bundles.read(root)
+    except FileNotFoundError:
+        wrong = "there are no bundles"
+    else:
+        changed = bundles.changed_sources(made, root)
+        if not changed:
+            return made.entries
+        wrong = f"the bundles differ from {', '.join(changed)}"
+    logger.warning(
+        "Pages use single scripts and styles, which takes longer to load: %s."
+        " `make bundles` makes them",
+        wrong,
+    )
+    return {}
+
+
 class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
+    """Bundles stand for the scripts and styles that they were made of, if they still agree."""
+
     patterns = (*CompressedManifestStaticFilesStorage.patterns, ("*.js", (FILES_OF_SCRIPTS,)))
     support_js_module_import_aggregation = True
     max_post_process_passes = 50  # more than the longest row of modules that import each other
+    digest_of_bundles = ""
+
+    def post_process(
+        self, paths: dict[str, Any], *arguments: Any, **options: Any
+    ) -> Iterator[tuple[str, str | None, bool | Exception]]:
+        self.digest_of_bundles = digest_beside_bundles(paths)
+        yield from super().post_process(paths, *arguments, **options)
+
+    def file_hash(self, name: str | None, content: Any = None) -> str | None:
+        """Give all bundles one hash: they name each other in circles, which has no other answer."""
+        if name and name.startswith(bundles.FOLDER) and self.digest_of_bundles:
+            return self.digest_of_bundles
+        found: str | None = super().file_hash(name, content)
+        return found
 
     def _post_process(
         self, paths: dict[str, Any], adjustable_paths: list[str], hashed_files: dict[str, str]
     ) -> Iterator[Processed]:
-        """Search a file once if it names no others: to search bundles in each pass takes long."""
+        """Search a file once if it names no others: to search large ones in each pass takes long."""
         is_first_pass = not hashed_files
         if is_first_pass:
             self.files_naming_none: set[str] = set()
         pending = {name: file for name, file in paths.items() if name not in self.files_naming_none}
         for processed in super()._post_process(pending, adjustable_paths, hashed_files):
             name, _, _, has_changed = processed
-            if is_first_pass and not has_changed:
+            # The hash of a bundle tells nothing of what it names.
+            if is_first_pass and not has_changed and not name.startswith(bundles.FOLDER):
                 self.files_naming_none.add(name)
             yield processed
+
+    def save_manifest(self) -> None:
+        for entry, bundle in current_bundles().items():
+            if bundle in self.hashed_files:
+                self.hashed_files[entry] = self.hashed_files[bundle]
+        super().save_manifest()
 
     def url_converter(
         self, name: str, hashed_files: dict[str, str], template: str | None = None
     ) -> Callable[[re.Match[str]], str]:
         """Leave types in comments alone: scripts may import the types of each other."""
         convert = super().url_converter(name, hashed_files, template)
-        return lambda match: match[0] if is_in_comment(match) else str(convert(match))
+        return lambda match: (
+            match[0] if is_in_comment(match) or is_in_text(match) else str(convert(match))
+        )
 
     def url(self, name: str | None, force: bool = False) -> str:
         if not self.hashed_files:

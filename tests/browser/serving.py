@@ -6,8 +6,8 @@ process does not.
 
 from __future__ import annotations
 
-import atexit
 import functools
+import hashlib
 import os
 import shutil
 import socket
@@ -23,12 +23,16 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
+from django.core.files import locks
+
 from tests.browser.shell import Shell
 from tests.fork_server import ROOT, Fork, fork_server
 
 PROGRAM = "quickapps_site.serve"
 STATIC_DIR = ROOT / "var" / "test-static"
 """All sites share what is built once for each version."""
+TABLES = ROOT / "var" / "test-tables"
+"""Likewise a database with all tables."""
 DATABASE = "db.sqlite3"
 PATIENCE = 240.0
 
@@ -99,13 +103,32 @@ def site_environment(folder: Path, port: int, **settings: str) -> dict[str, str]
 
 @functools.cache
 def migrated_database() -> Path:
-    """An SQLite file with all tables and nothing in them; sites get copies, which takes no time."""
-    folder = Path(tempfile.mkdtemp(prefix="quickapps-tables-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    site = empty_site(folder)
-    site.manage("migrate", "--verbosity", "0")
-    close_shell(site)
-    return folder / DATABASE
+    """An SQLite file with all tables and nothing in them; sites get copies, which takes no time.
+
+    All processes share what is made once for each version of the code.
+    """
+    TABLES.mkdir(parents=True, exist_ok=True)
+    database, stamp = TABLES / DATABASE, TABLES / "made.sha256"
+    version = version_of_code()
+    with (TABLES / "lock").open("w") as lock:
+        locks.lock(lock, locks.LOCK_EX)
+        if not stamp.exists() or stamp.read_text() != version:
+            with tempfile.TemporaryDirectory(dir=TABLES) as folder:
+                site = empty_site(Path(folder))
+                site.manage("migrate", "--verbosity", "0")
+                close_shell(site)
+                Path(folder, DATABASE).replace(database)
+            stamp.write_text(version)
+    return database
+
+
+def version_of_code() -> str:
+    digest = hashlib.sha256((ROOT / "requirements.txt").read_bytes())
+    for folder in ("apps", "quickapps_site"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(f"{path.relative_to(ROOT)}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def empty_site(folder: Path, **settings: str) -> Site:

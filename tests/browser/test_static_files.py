@@ -10,6 +10,17 @@ from tests.browser.serving import Site
 
 HASHED = re.compile(r"\.[0-9a-f]{12}\.(css|js|svg|woff2)$")
 COMPRESSED = {"css", "js", "svg"}
+MOST_REQUESTS = 30
+MOST_BYTES = 150_000
+"""Compressed, of the page and all that it fetches."""
+MOST_BYTES_OF_SCRIPTS = 120_000
+LOADED = """
+[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+    .map(({ name, encodedBodySize }) => ({ name, size: encodedBodySize }))
+"""
+NAMED = """
+[...document.querySelectorAll("script[src], link[rel=modulepreload]")].map(({ src, href }) => src ?? href)
+"""
 
 
 def static_responses(page: Page) -> list[Response]:
@@ -47,3 +58,21 @@ def test_scripts_and_styles_come_compressed_and_are_fetched_once(site: Site, pag
         ".map(one => one.name)"
     )
     assert again == []
+
+
+def test_the_first_load_is_small_and_the_page_names_all_scripts_of_it(
+    site: Site, page: Page
+) -> None:
+    site.manage("import_content")
+
+    page.goto("/chat/demo/")
+    expect(page.get_by_label("Your question")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+
+    loaded = page.evaluate(LOADED)
+    scripts = [one for one in loaded if one["name"].endswith(".js")]
+    assert len(loaded) <= MOST_REQUESTS
+    assert sum(one["size"] for one in loaded) <= MOST_BYTES
+    assert sum(one["size"] for one in scripts) <= MOST_BYTES_OF_SCRIPTS
+    named = page.evaluate(NAMED)
+    assert [one["name"] for one in scripts if one["name"] not in named] == []

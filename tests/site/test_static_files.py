@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+from django.contrib.staticfiles import finders
 
 from quickapps_site.static_files import BuiltFiles
 from tests.browser.serving import site_environment
@@ -86,3 +92,67 @@ def test_scripts_import_others_by_their_hashed_names_and_may_name_the_types_of_e
         "worker.js": scripts["worker.js"],
     }
     assert len(set(hashed.values()) - set(scripts)) == len(scripts)
+
+
+def test_bundles_stand_for_what_they_were_made_of_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    sources = {
+        "chat/scripts/page.js": 'import "./part.js";\n',
+        "chat/scripts/part.js": "part();\n",
+        "chat/vendor/lit.js": "export const html = 1;\n",
+        # Each names the other, as a bundle and what it loads later may do.
+        "chat/bundles/page.js": 'import{html}from"../vendor/lit.js";import("./late.js");\n',
+        "chat/bundles/late.js": 'import{a}from"./page.js";new URL("../vendor/lit.js",import.meta.url);\n',
+    }
+    description = {
+        "bundles": {"chat/scripts/page.js": "chat/bundles/page.js"},
+        "imports": {"chat/bundles/page.js": ["chat/vendor/lit.js"]},
+        "sources": {
+            name: hashlib.sha256(sources[name].encode()).hexdigest()
+            for name in ("chat/scripts/page.js", "chat/scripts/part.js")
+        },
+    }
+    texts = {**sources, "chat/bundles/bundles.json": json.dumps(description)}
+    monkeypatch.setattr(finders, "find", lambda name: str(tmp_path / name))
+
+    agreeing = collect(tmp_path, texts)
+    hashed = agreeing.hashed_files
+    bundle = hashed["chat/bundles/page.js"]
+    lit = hashed["chat/vendor/lit.js"].rpartition("/")[2]
+    late = hashed["chat/bundles/late.js"].rpartition("/")[2]
+    assert hashed["chat/scripts/page.js"] == bundle
+    assert Path(agreeing.path(bundle)).read_text() == (
+        f'import{{html}} from "../vendor/{lit}";import("./{late}");\n'
+    )
+    assert Path(agreeing.path(hashed["chat/bundles/late.js"])).read_text() == (
+        f'import{{a}} from "./{bundle.rpartition("/")[2]}";'
+        f'new URL("../vendor/{lit}", import.meta.url);\n'
+    )
+
+    of_other_library = collect(
+        tmp_path, {**texts, "chat/vendor/lit.js": "export const html = 2;\n"}
+    )
+    assert of_other_library.hashed_files["chat/bundles/page.js"] != bundle
+
+    differing = collect(tmp_path, {**texts, "chat/scripts/part.js": "other();\n"})
+    assert re.fullmatch(
+        r"chat/scripts/page\.\w{12}\.js", differing.hashed_files["chat/scripts/page.js"]
+    )
+    assert "the bundles differ from chat/scripts/part.js" in caplog.text
+
+    monkeypatch.setattr(finders, "find", lambda name: None)
+    del texts["chat/bundles/bundles.json"]
+    without = collect(tmp_path, texts).hashed_files["chat/scripts/page.js"]
+    assert without.startswith("chat/scripts/page.")
+    assert "there are no bundles" in caplog.text
+
+
+def collect(folder: Path, texts: dict[str, str]) -> BuiltFiles:
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    built = BuiltFiles(location=folder, base_url="/static/")
+    processed = built.post_process({name: (built, name) for name in texts})
+    assert [failure for _, _, failure in processed if isinstance(failure, Exception)] == []
+    return built

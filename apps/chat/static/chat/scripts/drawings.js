@@ -94,7 +94,8 @@ async function openFrame() {
 
 /** @returns {Promise<Drawer>} */
 async function openWorker() {
-  const worker = new Worker(new URL("./chart-worker.js", import.meta.url), { type: "module" });
+  // By its folder: a bundle, which stands in another one, finds it as well.
+  const worker = new Worker(new URL("../scripts/chart-worker.js", import.meta.url), { type: "module" });
   return {
     draw: (asked) =>
       new Promise((resolve, reject) => {

@@ -215,8 +215,8 @@ export class ChatHistory extends LitElement {
 
   /** A row that moves takes the focus along; what is gone leaves it to the search. @param {string} [id] of a conversation */
   #keepFocus(id = "") {
-    if (document.activeElement !== document.body) return;
     requestAnimationFrame(() => {
+      if (document.activeElement !== document.body) return; // somebody has moved it meanwhile
       const link = id ? this.querySelector(`[data-conversation="${id}"]`) : null;
       const next = link ?? this.querySelector("#history-query");
       if (next instanceof HTMLElement) next.focus();

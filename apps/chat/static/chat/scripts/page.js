@@ -39,6 +39,7 @@ import { fixKeeping } from "./temporary.js";
 import { PageTools } from "./page-tools.js";
 import { ChatQuestion } from "./question.js";
 import { keepUnsent } from "./unsent-questions.js";
+import "./step-level-switch.js";
 
 /**
  * @import { Starter } from "./log.js"

@@ -1,0 +1,1 @@
+async function a(t){try{return await navigator.clipboard.writeText(t),!0}catch{return o(t)}}function o(t){let c=document.activeElement,e=document.createElement("textarea");e.value=t,e.className="visually-hidden",document.body.append(e),e.select();let n=document.execCommand("copy");return e.remove(),c instanceof HTMLElement&&c.focus(),n}export{a};

@@ -1,0 +1,1 @@
+var r=new Map;function c(n){let o=r.get(n);if(o)return o;let e=document.createElement("link");e.rel="stylesheet",e.href=n;let t=new Promise(l=>{e.onload=e.onerror=()=>l()});return r.set(n,t),document.head.append(e),t}export{c as a};

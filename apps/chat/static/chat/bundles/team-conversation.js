@@ -1,0 +1,1 @@
+import{e as o}from"./chunk-IWUFCYMG.js";import"./chunk-TXRJREKV.js";import"./chunk-ZKHXHS5B.js";import"./chunk-V4FONBNE.js";import"./chunk-5OVPBSN4.js";import"./chunk-7DWZTKXB.js";for(let e of document.querySelectorAll("[data-markdown]")){let t=new o;t.className="answer-text",t.text=e.textContent??"",t.complete=!0,e.replaceWith(t)}

@@ -1,0 +1,5 @@
+/** What every page of the site does. */
+
+import "./theme-switch.js";
+import "./service-worker.js";
+import "./sign-out.js";

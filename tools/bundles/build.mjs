@@ -1,0 +1,91 @@
+// Joins the scripts and styles that templates name with all that these import.
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join, posix, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const staticFiles = join(root, "apps", "chat", "static");
+const folder = "chat/bundles";
+
+// Classic scripts stand alone. A style is worth a bundle if it imports others.
+const moduleScript = /<script type="module" src="\{% static '(chat\/scripts\/[\w-]+\.js)' %\}">/g;
+const style = /<link rel="stylesheet" href="\{% static '(chat\/styles\/[\w-]+\.css)' %\}">/g;
+
+// Vendored files stay files of their own: pages fetch them once, and their licences stand beside them.
+const vendored = {
+  name: "vendored",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.\/vendor\// }, ({ path }) => ({ path, external: true }));
+  },
+};
+
+const entries = await namedByTemplates();
+const { outputFiles, metafile } = await build({
+  absWorkingDir: staticFiles,
+  bundle: true,
+  charset: "utf8",
+  chunkNames: "[name]-[hash]",
+  entryPoints: entries,
+  entryNames: "[name]",
+  external: ["*.svg", "*.png", "*.woff2"],
+  format: "esm",
+  legalComments: "none",
+  metafile: true,
+  minify: true,
+  outdir: folder,
+  plugins: [vendored],
+  splitting: true,
+  target: "es2022",
+  write: false,
+});
+const out = join(staticFiles, folder);
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+for (const { path, contents } of outputFiles) await writeFile(path, contents);
+await writeFile(join(out, "bundles.json"), JSON.stringify(await description(), null, 2) + "\n");
+console.log(`${relative(process.cwd(), out)}: ${outputFiles.length} files`);
+
+async function namedByTemplates() {
+  const found = new Set();
+  const names = await readdir(join(root, "templates"), { recursive: true });
+  for (const name of names.filter((one) => one.endsWith(".html"))) {
+    const template = await readFile(join(root, "templates", name), "utf8");
+    for (const [, entry] of template.matchAll(moduleScript)) found.add(entry);
+    for (const [, entry] of template.matchAll(style)) if (await importsOthers(entry)) found.add(entry);
+  }
+  return [...found].sort();
+}
+
+async function importsOthers(entry) {
+  return (await readFile(join(staticFiles, entry), "utf8")).includes("@import");
+}
+
+/** Which bundle stands for which file, what each imports, and the SHA-256 of every file that went into one. */
+async function description() {
+  const bundles = {};
+  const imports = {};
+  for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
+    if (!entries.includes(entryPoint)) continue;
+    bundles[entryPoint] = path;
+    imports[path] = [...importsOf(path)].sort();
+  }
+  const sources = {};
+  for (const name of Object.keys(metafile.inputs).sort()) {
+    const text = await readFile(join(staticFiles, name));
+    sources[name] = createHash("sha256").update(text).digest("hex");
+  }
+  return { bundles, imports, sources };
+}
+
+/** All that has to be there before a script runs. */
+function importsOf(path, found = new Set()) {
+  for (const { path: named, kind, external } of metafile.outputs[path]?.imports ?? []) {
+    const name = external ? posix.join(folder, named) : named;
+    if (kind !== "import-statement" || found.has(name)) continue;
+    found.add(name);
+    importsOf(name, found);
+  }
+  return found;
+}
