@@ -170,11 +170,13 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     def url_converter(
         self, name: str, hashed_files: dict[str, str], template: str | None = None
     ) -> Callable[[re.Match[str]], str]:
-        """Leave types in comments alone: scripts may import the types of each other."""
+        """Leave types in comments alone: scripts may import the types of each other.
+
+        Bundles have no comments, but long lines, in which strings may look like imports.
+        """
         convert = super().url_converter(name, hashed_files, template)
-        return lambda match: (
-            match[0] if is_in_comment(match) or is_in_text(match) else str(convert(match))
-        )
+        is_no_import = is_in_text if name.startswith(bundles.FOLDER) else is_in_comment
+        return lambda match: match[0] if is_no_import(match) else str(convert(match))
 
     def url(self, name: str | None, force: bool = False) -> str:
         if not self.hashed_files:
