@@ -43,6 +43,7 @@ class Preferences(models.Model):
     send_key = models.CharField(max_length=12, choices=SendKey, default=SendKey.ENTER)
     has_shortcuts = models.BooleanField(default=True)
     has_voice = models.BooleanField(default=False)
+    has_spoken_answers = models.BooleanField(default=True)
     uses_instructions = models.BooleanField(default=True)
     instructions = models.TextField(max_length=LONGEST_INSTRUCTIONS, blank=True)
     retention_days = models.PositiveSmallIntegerField(

@@ -34,6 +34,7 @@ def attributes_of(user: int) -> dict[str, str]:
         "send-key": kept.send_key,
         "shortcuts": "on" if kept.has_shortcuts else "off",
         "voice": "on" if kept.has_voice else "off",
+        "spoken": "on" if kept.has_spoken_answers else "off",
     }
 
 

@@ -27,11 +27,12 @@ class AppearanceForm(forms.ModelForm[Preferences]):
 class WritingForm(forms.ModelForm[Preferences]):
     class Meta:
         model = Preferences
-        fields = ("send_key", "has_shortcuts", "has_voice")
+        fields = ("send_key", "has_shortcuts", "has_voice", "has_spoken_answers")
         labels = {
             "send_key": "Send a message with",
             "has_shortcuts": "Keyboard shortcuts",
             "has_voice": "Dictate messages",
+            "has_spoken_answers": "Answers for screen readers",
         }
         help_texts = {
             "send_key": "With Ctrl + Enter, Enter alone begins a new line. Shift + Enter always does.",
@@ -39,6 +40,8 @@ class WritingForm(forms.ModelForm[Preferences]):
             "assistive technology, and none is mentioned. Enter and Esc go on working.",
             "has_voice": "A microphone stands beside the box, in browsers that can write down "
             "speech. The maker of your browser may receive what you say.",
+            "has_spoken_answers": "A screen reader reads an answer while it is written, sentence by "
+            "sentence. Off: it is told when the answer begins and when it is complete.",
         }
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 LOOK = {"theme": "contrast", "density": "compact", "text_size": "large"}
 KEPT = (
     'data-kept="yes" data-theme="contrast" data-density="compact" data-text-size="large" '
-    'data-send-key="enter" data-shortcuts="on" data-voice="off"'
+    'data-send-key="enter" data-shortcuts="on" data-voice="off" data-spoken="on"'
 )
 
 

@@ -1,6 +1,7 @@
-/** Says what happened to people who do not see it: beginnings, ends and failures, never each word. */
+/** Says what happened to people who do not see it: beginnings, ends, failures and whole sentences, never each word. */
 
 import { headingOf, outcomeText } from "./interaction.js";
+import { SpokenAnswer } from "./spoken-answer.js";
 
 /** @import { Event, RunStatus } from "./frames.js" */
 
@@ -17,11 +18,13 @@ export class Announcer {
   #titles = new Map();
   #polite;
   #urgent;
+  #spoken;
 
-  /** @param {HTMLElement} polite @param {HTMLElement} urgent live regions */
-  constructor(polite, urgent) {
+  /** @param {HTMLElement} polite @param {HTMLElement} urgent @param {HTMLElement} spoken live regions, the last for answers */
+  constructor(polite, urgent, spoken) {
     this.#polite = polite;
     this.#urgent = urgent;
+    this.#spoken = new SpokenAnswer(spoken);
   }
 
   /** @param {string} text */
@@ -36,6 +39,7 @@ export class Announcer {
 
   /** @param {Event} event that has just happened */
   tell(event) {
+    this.#spoken.take(event);
     if (event.type === "run.status") this.#outcome(event.status);
     else if (event.type === "run.error") this.warn(`The answer failed. ${event.text}`);
     else if (isCall(event)) return; // its step tells what came of it

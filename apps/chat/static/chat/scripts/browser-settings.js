@@ -10,6 +10,7 @@ const NAMES = {
   send_key: "sendKey",
   has_shortcuts: "shortcuts",
   has_voice: "voice",
+  has_spoken_answers: "spoken",
 };
 
 /** @typedef {HTMLInputElement | HTMLSelectElement} Field */

@@ -24,7 +24,7 @@ export const todo = element("todo", ChatTodo);
 export const toast = element("toast", ChatToast);
 export const problem = element("problem", HTMLElement);
 export const jump = new JumpButton(element("jump", HTMLButtonElement));
-export const announcer = new Announcer(element("said", HTMLElement), element("warned", HTMLElement));
+export const announcer = new Announcer(element("said", HTMLElement), element("warned", HTMLElement), element("spoken", HTMLElement));
 export const follower = new Follower(element("conversation", HTMLElement), (away) => jump.show(away));
 
 /** @param {HTMLElement} place @param {string} text "" hides the place */

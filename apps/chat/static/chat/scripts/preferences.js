@@ -2,7 +2,7 @@
 
 const KEY = "preferences";
 
-/** @param {"sendKey" | "shortcuts" | "voice"} name @returns {string} "" where nothing was chosen */
+/** @param {"sendKey" | "shortcuts" | "voice" | "spoken"} name @returns {string} "" where nothing was chosen */
 export function preference(name) {
   return document.documentElement.dataset[name] ?? "";
 }

@@ -4,7 +4,7 @@
   if (chosen.kept) return; // by the account, and on the page already
   try {
     const kept = JSON.parse(localStorage.getItem("preferences") ?? "{}");
-    for (const name of ["density", "textSize", "sendKey", "shortcuts", "voice"]) {
+    for (const name of ["density", "textSize", "sendKey", "shortcuts", "voice", "spoken"]) {
       if (typeof kept[name] === "string") chosen[name] = kept[name];
     }
     const theme = localStorage.getItem("theme") ?? "system";
