@@ -329,7 +329,7 @@ def test_an_open_list_of_further_fields_is_in_nobodys_way(site: Site, admin_page
 
     more.click()
     expect(further).to_be_visible()
-    page.get_by_label("Title").fill("Saved at the first click")
+    page.get_by_role("textbox", name="Title").first.fill("Saved at the first click")
     page.get_by_role("button", name="Save", exact=True).click()
     page.wait_for_url(f"**{LIST}")
     expect(page.get_by_role("link", name="Saved at the first click").first).to_be_visible()

@@ -87,7 +87,7 @@ export class ShareDialog extends LitElement {
     return html`<form id="share-form" @submit=${this.#create}>
       <p>
         A link shows the conversation as it is now:
-        ${answers === 1 ? "its answer" : `its ${answers} answers`}${until ? html`, up to the one to <q dir="auto">${until}</q>` : nothing}.
+        ${answers === 1 ? "the answer" : `${answers} answers, the last one`}${until ? html` to <q dir="auto">${until}</q>` : nothing}.
         What is said later does not appear.
       </p>
       <fieldset>

@@ -1,9 +1,12 @@
 /** The sentences of an answer as they come, for people who hear the page. Code and tables are named, not read. */
 
 import { preference } from "./preferences.js";
-import { blocksOf, htmlOf } from "./safe.js";
+import { blocksOf } from "./safe.js";
 
-/** @import { Event } from "./frames.js" */
+/**
+ * @import { Event } from "./frames.js"
+ * @import { Token } from "./safe.js"
+ */
 
 /** Sentences that stay in the region: what a reader has not come to yet, it still reads. */
 const MOST = 30;
@@ -76,9 +79,7 @@ export class SpokenAnswer {
 
   /** @param {string} markdown */
   #say(markdown) {
-    // A document of its own: nothing in it is fetched or run.
-    const { body } = new DOMParser().parseFromString(htmlOf(blocksOf(markdown.trim())), "text/html");
-    this.#append((body.textContent ?? "").replace(/\s+/g, " ").replace(SIGNS, ""));
+    this.#append(textOf(blocksOf(markdown.trim())).replace(/\s+/g, " ").replace(SIGNS, ""));
   }
 
   /** @param {string} text */
@@ -90,4 +91,14 @@ export class SpokenAnswer {
     this.#region.append(sentence);
     while (this.#region.childElementCount > MOST) this.#region.firstElementChild?.remove();
   }
+}
+
+/** @param {Token[]} tokens of Markdown @returns {string} what they say, without tags */
+function textOf(tokens) {
+  const words = tokens.map((token) => {
+    if (token.type === "html") return "";
+    const parts = "items" in token ? token.items : "tokens" in token ? token.tokens : null;
+    return parts ? textOf(parts) : "text" in token ? token.text : "";
+  });
+  return words.join("");
 }
