@@ -2,20 +2,18 @@
 
 import asyncio
 import logging
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.conf import settings
 
 from apps.chat import answers, interruptions, queue
 from apps.chat.access import (
     caller_of_scope,
     find_open,
     look_whether_moved,
-    mark_read,
     own,
     person_stream,
 )
@@ -28,10 +26,8 @@ from apps.chat.answer_frames import (
 )
 from apps.chat.answers import OpenWorkspace
 from apps.chat.branch_changes import change_branches
-from apps.chat.branches import ShownEvents
 from apps.chat.continuation import sweeper
 from apps.chat.decisions import decide
-from apps.chat.expired_results import results_expired
 from apps.chat.frames import (
     Ask,
     BranchFrame,
@@ -51,26 +47,20 @@ from apps.chat.frames import (
 )
 from apps.chat.helpers import stop_helper
 from apps.chat.listing import keep_looking
-from apps.chat.opening import OpenedConversation, open_conversation
 from apps.chat.pinned_versions import find_for
-from apps.chat.protocol import FrameWriter, to_json
+from apps.chat.protocol import to_json
 from apps.chat.session_end import check_session
 from apps.chat.tab_news import TabNews
-from apps.chat.temporary import ABNORMAL, note_left, note_seen
+from apps.chat.temporary import ABNORMAL
+from apps.chat.viewed_conversation import CUT_OFF, ViewedConversation
 from apps.errors import ApplicationNotFound, QuickAppError, Refused
-from apps.live.events import AnswerStored, join
 from apps.live.hub import HUB, Hub
-from apps.live.notifications import listening, wake_viewers
-from apps.live.replay import follow
+from apps.live.notifications import wake_viewers
 from apps.runs.workspaces import open_workspace
 
 logger = logging.getLogger(__name__)
 
 MOVED = 4409  # after the frame `team.changed`
-CUT_OFF, RESTARTING = 3011, 3012
-"""In place of 1011 and 1012, which Daphne refuses to send; the page then connects again."""
-FRAME_SECONDS = 0.04
-"""The pause after frames: what comes meanwhile is joined. The first word of an answer never waits."""
 LONGEST_INBOX = 8
 """Frames that may wait; others are refused."""
 
@@ -89,14 +79,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.sweeper = sweeper(hub, open_workspace)
         self.inbox: asyncio.Queue[str | bytes] = asyncio.Queue(LONGEST_INBOX)
         self.worker: asyncio.Task[None] | None = None
-        self.conversation: UUID | None = None
-        self.temporary: UUID | None = None
-        """The conversation again, if it is a temporary one."""
-        self.viewer: asyncio.Task[None] | None = None
+        self.viewed = ViewedConversation(hub, self.sweeper, self.send_text, self.close)
         self.watcher: asyncio.Task[None] | None = None
         self.shows_list = False
-        self.is_hidden = False
-        """Whether the tab is in the background, where nothing is seen."""
         self.news = TabNews()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -132,8 +117,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if tasks:
             await asyncio.wait(tasks)
         if code != ABNORMAL:
-            await self.leave_temporary()
-        await self.unfollow()
+            await self.viewed.leave_temporary()
+        await self.viewed.unfollow()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         try:
@@ -178,49 +163,23 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await decide(self.hub, self.caller, self.slug, sent)
 
     async def open(self, sent: Open) -> None:
-        """Follow a conversation from now on, instead of the one before; without one, none."""
+        """Raises `Refused`."""
         self.slug = sent.application or self.slug
-        if sent.conversation != self.conversation:
-            await self.leave_temporary()
-        if sent.conversation is None:
-            await self.unfollow()
-            return
-        await self.sweeper.sweep(sent.conversation)
-        look = database_sync_to_async(open_conversation)
-        opened: OpenedConversation = await look(
-            self.hub, self.caller, sent.conversation, sent, self.slug
-        )
-        await self.unfollow()
-        await self.send(text_data=to_json(opened.frame))
-        self.conversation = sent.conversation
-        self.temporary = sent.conversation if opened.is_temporary else None
-        # Before all that a reader of a new answer need not wait for.
-        self.viewer = asyncio.create_task(self.view(sent.conversation, opened.after, opened.shown))
-        await self.mark_seen(sent.conversation)
-        await self.tell_expired(sent.conversation)
-        self.hub.wake(self.person)  # the queue that is shown is another one
+        await self.viewed.show(self.caller, self.slug, sent)
+        if sent.conversation is not None:
+            self.hub.wake(self.person)  # the queue that is shown is another one
 
     async def attend(self, sent: Watch | Visibility) -> None:
         """Tell the tab of its list from now on, or note that it was hidden or shown."""
         if isinstance(sent, Visibility):
-            await self.note_visibility(sent.hidden)
+            if await self.viewed.hide(sent.hidden):
+                await wake_viewers(self.hub, self.person)
             return
         self.shows_list = True
         self.news = TabNews()
         if self.watcher is None:
             self.watcher = asyncio.create_task(self.watch())
         self.hub.wake(self.person)
-
-    async def mark_seen(self, conversation: UUID) -> None:
-        if not self.is_hidden:
-            await database_sync_to_async(mark_read)(conversation)
-
-    async def note_visibility(self, hidden: bool) -> None:
-        """What came while the tab was hidden is seen when it comes to the front."""
-        self.is_hidden = hidden
-        if not hidden and (open_now := self.conversation) is not None:
-            await self.mark_seen(open_now)
-            await wake_viewers(self.hub, self.person)
 
     async def ask(self, sent: Ask) -> None:
         if self.hub.is_closing:
@@ -237,12 +196,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.sweeper.sweep(sent.conversation)
         how = (self.hub, self.caller, application, self.open_workspace)
         taken = await answers.ask_or_queue(*how, sent)
-        if taken.conversation.pk != self.conversation:
+        if taken.conversation.pk != self.viewed.id:
             await self.open(Open(type="open", conversation=taken.conversation.pk))
 
     async def own_conversation(self) -> UUID:
         """The open one, if it belongs to the caller. Raises `Refused`."""
-        conversation = self.conversation
+        conversation = self.viewed.id
         if conversation is None or not await own(self.caller).filter(pk=conversation).aexists():
             raise Refused("conversation_not_found", "Open a conversation first.")
         return conversation
@@ -292,62 +251,19 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Tell the page, and close, if its person works in another team by now."""
         if not await look_whether_moved(self.caller, self.scope["session"].session_key or ""):
             return False
-        await self.unfollow()
-        await self.send(text_data=to_json({"type": "team.changed"}))
+        await self.viewed.unfollow()
+        await self.send_text(to_json({"type": "team.changed"}))
         await self.close(MOVED)
         return True
 
     async def tell_news(self) -> None:
         """Send what has changed in the list of conversations and in the queue of the open one."""
         read = database_sync_to_async(self.news.read)
-        for frame in await read(self.caller, self.conversation):
-            await self.send(text_data=to_json(frame))
-
-    async def tell_expired(self, conversation: UUID) -> None:
-        """Tell which results the model reads no more, if there are any."""
-        if (told := await results_expired(conversation, self.slug)) is not None:
-            await self.send(text_data=to_json(told))
-
-    async def leave_temporary(self) -> None:
-        if self.temporary is not None:
-            await database_sync_to_async(note_left)(self.temporary)
-            self.temporary = None
-
-    async def unfollow(self) -> None:
-        if self.viewer is not None:
-            self.viewer.cancel()
-            await asyncio.wait([self.viewer])
-        self.viewer = self.conversation = None
-
-    async def view(self, conversation: UUID, after: int, shown: ShownEvents) -> None:
-        frames = FrameWriter()
-        try:
-            batches = follow(self.hub, conversation, after, idle=settings.HEARTBEAT_SECONDS)
-            async with listening(self.hub, conversation), aclosing(batches):
-                async for batch in batches:
-                    if not batch:
-                        await self.tend(conversation)
-                        continue
-                    for said in join(shown.select(batch)):
-                        if text := frames.write(conversation, said):
-                            await self.send(text_data=text)
-                    if any(isinstance(event, AnswerStored) for _, _, event in batch):
-                        await self.mark_seen(conversation)
-                        await self.tell_expired(conversation)
-                    await asyncio.sleep(FRAME_SECONDS)
-        except Exception:
-            logger.exception("A viewer of %s had to be cut off", conversation)
-            await self.close(CUT_OFF)
-        else:
-            await self.close(RESTARTING)
-
-    async def tend(self, conversation: UUID) -> None:
-        """While nothing is said: its answer may have lost its process, and a temporary one is still seen."""
-        await self.sweeper.sweep(conversation)
-        if self.temporary == conversation:
-            await database_sync_to_async(note_seen)(conversation)
+        for frame in await read(self.caller, self.viewed.id):
+            await self.send_text(to_json(frame))
 
     async def refuse(self, error: QuickAppError) -> None:
-        await self.send(
-            text_data=to_json({"type": "error", "text": str(error), "code": error.code})
-        )
+        await self.send_text(to_json({"type": "error", "text": str(error), "code": error.code}))
+
+    async def send_text(self, text: str) -> None:
+        await self.send(text_data=text)
