@@ -13,7 +13,7 @@ from tests.browser.conftest import sign_in_as_admin, watch
 from tests.browser.serving import Site
 from tests.browser.test_demo import question, wait_for_answer
 
-TABS, STEPS, MOST_ASKED = 3, 40, 10
+TABS, STEPS, MOST_ASKED = 3, 24, 6
 HEIGHT = 4000
 """Pixels: turns that are far from what is seen are not drawn, and all are compared."""
 CREATE = """
