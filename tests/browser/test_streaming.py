@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.scripted import ScriptedSocket
 from tests.browser.serving import Site
 from tests.browser.test_chat import MANIFEST, ask, chat, socket
+from tests.browser.test_demo import DRAWN
 
 __all__ = ["chat", "socket"]  # fixtures
 
@@ -76,3 +77,18 @@ def test_a_word_is_parsed_alone_however_long_the_answer_is(
     expect(chat.get_by_role("button", name="Copy as Markdown").last).to_be_visible()
     text = chat.locator("chat-answer .answer-text").inner_text()
     assert text.count("mark100000x2") == text.count("mark1000x0") == 1
+
+
+def test_a_heading_is_drawn_with_its_first_word(chat: Page, socket: ScriptedSocket) -> None:
+    ask(chat, socket, "Tell me of Riga.")
+    place = chat.locator("chat-answer .answer-text")
+    socket.write("Some words.\n\n## ")
+    expect(place).to_contain_text("Some words.")
+    chat.evaluate(DRAWN)
+    expect(place.get_by_role("heading")).to_have_count(0)
+
+    socket.write("Riga")
+
+    expect(place.get_by_role("heading")).to_have_text("Riga")
+    socket.end()
+    expect(place).to_have_text("Some words. Riga")

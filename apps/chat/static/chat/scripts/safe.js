@@ -78,7 +78,10 @@ export function elementsOf(html, outline) {
   fragment.querySelectorAll("table").forEach(frameTable);
   fragment.querySelectorAll("span[data-task]").forEach(showTask);
   linkFootnotes(fragment);
-  fragment.querySelectorAll("h1, h2, h3, h4, h5, h6").forEach((heading) => outline.place(heading));
+  fragment.querySelectorAll("h1, h2, h3, h4, h5, h6").forEach((heading) => {
+    if (heading.textContent?.trim() || heading.querySelector("img")) outline.place(heading);
+    else heading.remove(); // its words are still to come
+  });
   // The outermost blocks alone: text in an element with a direction of its own does not count for what is around it.
   for (const block of fragment.children) if (!block.hasAttribute("dir")) block.setAttribute("dir", "auto");
   return fragment;
