@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
@@ -82,14 +83,18 @@ def delete_account(caller: Caller, user: User) -> None:
         check_deletable(user)
         get_user_model().objects.filter(pk=user.pk).update(is_active=False)
     delete_conversations(caller, user.pk)
-    with transaction.atomic():
-        erase(Conversation.objects.filter(owned_by(user.pk)))
-        Folder.objects.filter(owned_by(user.pk)).delete()
-        PinnedApplication.objects.filter(owned_by(user.pk)).delete()
-        Schedule.objects.filter(owned_by(user.pk)).delete()
-        Consent.objects.filter(of_person(user.pk)).delete()
-        FormerBucket.objects.filter(of_person(user.pk)).delete()
-        stored = StoredFile.objects.filter(of_person(user.pk))
-        for bucket in set(stored.values_list("bucket", flat=True)):
-            files.delete_below(bucket, "")
-        get_user_model().objects.filter(pk=user.pk).delete()
+    get_user_model().objects.filter(pk=user.pk).delete()
+
+
+def erase_belongings(sender: Any, instance: User, **told: Any) -> None:
+    """Receives Django's signal when an account is deleted, by its person or by an operator."""
+    user = instance.pk
+    erase(Conversation.objects.filter(owned_by(user)))
+    Folder.objects.filter(owned_by(user)).delete()
+    PinnedApplication.objects.filter(owned_by(user)).delete()
+    Schedule.objects.filter(owned_by(user)).delete()
+    Consent.objects.filter(of_person(user)).delete()
+    FormerBucket.objects.filter(of_person(user)).delete()
+    stored = StoredFile.objects.filter(of_person(user))
+    for bucket in set(stored.values_list("bucket", flat=True)):
+        files.delete_below(bucket, "")

@@ -7,9 +7,11 @@ class ChatConfig(AppConfig):
     verbose_name = "Conversations"
 
     def ready(self) -> None:
+        from django.contrib.auth import get_user_model
+
         from apps.catalog.models import Application
         from apps.catalog.versions import publication
-        from apps.chat import deletion
+        from apps.chat import account_deletion, deletion
         from apps.chat.models import Conversation
         from apps.chat.pinned_versions import keep_version
 
@@ -23,3 +25,8 @@ class ChatConfig(AppConfig):
         )
         pre_save.connect(deletion.follow_slug, sender=Application, dispatch_uid="chat.follow_slug")
         post_save.connect(deletion.reconnect, sender=Application, dispatch_uid="chat.reconnect")
+        post_delete.connect(
+            account_deletion.erase_belongings,
+            sender=get_user_model(),
+            dispatch_uid="chat.erase_belongings",
+        )

@@ -206,6 +206,20 @@ def test_an_account_is_deleted_with_all_that_is_its_own(
     assert client.get("/account/").status_code == 302
 
 
+def test_an_account_that_an_operator_deletes_leaves_no_conversations_behind(
+    grace: User, application: Application
+):
+    mine = bucket_of(grace.pk)
+    add(application, mine)
+    foreign = add(application, "user-99", "Foreign")
+    Folder.objects.create(owner=mine, name="Folder", position=1)
+
+    grace.delete()
+
+    assert list(Conversation.objects.all()) == [foreign]
+    assert not Folder.objects.exists()
+
+
 def test_the_last_superuser_stays(client: Client, grace: User):
     User.objects.filter(pk=grace.pk).update(is_superuser=True)
     confirmed(client)
