@@ -7,7 +7,7 @@ import { tile } from "./tile.js";
 
 /**
  * @import { Row } from "./history-rows.js"
- * @typedef {Row & {excerpt: string, turn: string}} Hit `turn` is the message on the page, "" for the title
+ * @typedef {Row & {excerpt: string, message: string}} Hit `message` is the id of what was said, "" for the title
  */
 
 /** Milliseconds after the last key. */

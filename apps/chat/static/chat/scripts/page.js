@@ -1,6 +1,5 @@
 /** The chat page: one session, and the elements that show it. */
 
-import { ActionRow } from "./answer-actions.js";
 import { wireComposer } from "./composer-wiring.js";
 import { ClientCalls } from "./client-calls.js";
 import { Drafts } from "./drafts.js";
@@ -9,7 +8,8 @@ import { sumOf, sumText } from "./figures.js";
 import { offerGauge } from "./gauge.js";
 import { offerMissingTurns } from "./missing-turns.js";
 import { comeBackTo, offerDownload, showApplication, takeData, writtenData } from "./page-application.js";
-import { afterDrawing, focusCard, showWaiting } from "./page-cards.js";
+import { forgetChange, offerBranches } from "./page-branches.js";
+import { focusCard, showWaiting } from "./page-cards.js";
 import { offerFields } from "./page-fields.js";
 import { clearNotices, offerUndo, showConnection, tellProblem, tellUpload } from "./page-notices.js";
 import {
@@ -52,8 +52,6 @@ const FRESH = 30_000;
 const sum = element("conversation-sum", HTMLElement);
 const tools = new PageTools();
 const newChat = element("new-chat", HTMLAnchorElement);
-/** @type {{at: number, name: string} | null} the turn whose branch was changed here, and the button */
-let changed = null;
 let drawing = false;
 
 composer.drafts = new Drafts(page.account ?? "");
@@ -67,6 +65,7 @@ offerMissingTurns(log, session, follower, base);
 entitle();
 offerSwitching();
 offerSharing();
+offerBranches();
 
 session.addEventListener("change", scheduleDraw);
 session.addEventListener("opened", (event) => opened(detailOf(event)));
@@ -98,8 +97,6 @@ log.addEventListener("branch-ask", (event) => {
   ask(detailOf(event));
   composer.focus(); // its button is gone
 });
-log.addEventListener("branch-change", (event) => changeBranches(event));
-session.addEventListener("reopened", () => void afterDrawing().then(focusChanged));
 log.addEventListener("answer", (event) => {
   tell(problem, "");
   focusCard(); // its button is about to be disabled
@@ -198,27 +195,6 @@ function reconnected() {
   if (performance.now() > FRESH) void history.rows.refresh();
 }
 
-/** @param {Event} event of a button below a turn: another branch, or the end of the turn */
-function changeBranches(event) {
-  const { type, message, name } = detailOf(event);
-  const turn = event.target instanceof Element ? event.target.closest(".turn") : null;
-  const at = [...log.querySelectorAll(".turn")].indexOf(turn ?? log);
-  changed = { at, name };
-  tell(problem, "");
-  session.changeBranches(type, message);
-}
-
-/** The button that was pressed may stand below another message now. */
-function focusChanged() {
-  if (!changed) return;
-  const { at, name } = changed;
-  changed = null;
-  const row = log.querySelectorAll(".turn")[at]?.querySelector("action-row");
-  if (name !== "delete" && row instanceof ActionRow) row.focusOn(name);
-  else composer.focus();
-  announcer.say(name === "delete" ? "Question and answer deleted." : "Another branch is shown.");
-}
-
 /** @param {{text?: string, attachments?: Attachment[]} & import("./session.js").Branching} question */
 function ask({ text = "", attachments, ...branching }) {
   clearNotices();
@@ -258,7 +234,7 @@ function opened({ isNew }) {
 /** @param {{text: string, question: string, attachments: Attachment[]}} refusal */
 function refused({ text, question, attachments }) {
   keepLeft();
-  changed = null;
+  forgetChange();
   tell(problem, text);
   announcer.warn(text);
   showWaiting(); // what is given back may be an answer again, before anything is drawn

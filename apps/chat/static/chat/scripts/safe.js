@@ -14,7 +14,7 @@ import { formulaBlocks, formulas } from "./maths.js";
 import { noteLinks } from "./note-links.js";
 import { frameTable } from "./table-buttons.js";
 
-/** @typedef {{type: string, raw: string, items?: {raw: string}[]}} Token a block of Markdown, as marked reads it */
+/** @typedef {{type: string, raw: string, text?: string, tokens?: Token[], items?: Token[]}} Token a part of Markdown, as marked reads it */
 
 const TAGS = [
   "a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "details", "dl", "dt", "em", "h1", "h2",

@@ -95,10 +95,10 @@ export class SpokenAnswer {
 
 /** @param {Token[]} tokens of Markdown @returns {string} what they say, without tags */
 function textOf(tokens) {
-  const words = tokens.map((token) => {
-    if (token.type === "html") return "";
-    const parts = "items" in token ? token.items : "tokens" in token ? token.tokens : null;
-    return parts ? textOf(parts) : "text" in token ? token.text : "";
+  const words = tokens.map(({ type, items, tokens: parts, text }) => {
+    if (type === "html") return "";
+    const inner = items ?? parts;
+    return inner ? textOf(inner) : (text ?? "");
   });
   return words.join("");
 }
