@@ -362,7 +362,7 @@ def test_a_notice_stands_where_it_was_said_and_only_once(
     expect(chat.locator("#said")).to_have_text(told)
     socket.end()
     expect(chat.locator("chat-answer .notice")).to_have_text([told])
-    expect(chat.get_by_text("Here it is.")).to_be_visible()
+    expect(chat.locator("chat-answer").get_by_text("Here it is.")).to_be_visible()
 
 
 def test_a_question_that_nobody_confirmed_is_sent_again_with_its_id(

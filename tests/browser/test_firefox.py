@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -32,7 +33,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FirefoxPage]:
 
 def ask(page: FirefoxPage, text: str, answers: int = 1) -> None:
     page.click("#question")
-    page.press(f"{text}{ENTER}")
+    page.wait_for("document.activeElement.id === 'question'")
+    page.press(text)
+    page.wait_for(f"document.getElementById('question').value === {json.dumps(text)}")
+    page.wait_for("document.querySelector('chat-composer [type=submit]').ariaDisabled === 'false'")
+    page.press(ENTER)
     page.wait_for(ANSWERED.format(answers))
 
 

@@ -77,5 +77,5 @@ def test_a_key_is_stored_and_tested_by_keyboard_and_pays_for_an_answer(
     page.goto(f"{site.url}/chat/keyed/")
     page.get_by_role("textbox").first.fill("Is it open?")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Yes.")).to_be_visible()
+    expect(page.locator("chat-answer").get_by_text("Yes.")).to_be_visible()
     assert service.sent == ["sk-wrong", "sk-wrong", OWN]

@@ -37,9 +37,9 @@ TABLE: Table = {
         ),
         rule(
             "an upgrade locks nobody out and opens nothing; new applications are their owner's",
-            upgrade["who_could_use_or_edit_an_application_still_can_and_nobody_else"],
-            upgrade["what_is_made_after_the_upgrade_is_for_its_owner"],
-            upgrade["the_way_back_leaves_applications_people_and_keys"],
+            upgrade[
+                "who_could_use_or_edit_an_application_still_can_and_nobody_else_also_on_the_way_back"
+            ],
         ),
     ),
 }

@@ -37,6 +37,11 @@ export class Announcer {
     speak(this.#urgent, text);
   }
 
+  /** Another conversation is shown: what was spoken of the one before is no part of it. */
+  clear() {
+    this.#spoken.clear();
+  }
+
   /** @param {Event} event that has just happened */
   tell(event) {
     this.#spoken.take(event);

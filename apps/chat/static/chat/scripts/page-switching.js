@@ -81,6 +81,7 @@ async function open(href) {
 function reopen(id, data) {
   const left = { key: draftKey(), files: session.conversation.id ?? session.begin };
   clearNotices();
+  announcer.clear();
   takeData(data);
   session.place = page.place ?? "";
   session.narrative = page.narrative ?? "";

@@ -37,6 +37,12 @@ export class SpokenAnswer {
     else if (event.type === "run.status" && event.status !== "running" && event.status !== "queued") this.#end();
   }
 
+  /** Another conversation is shown. */
+  clear() {
+    this.#rest = this.#skipped = "";
+    this.#region.replaceChildren();
+  }
+
   /** @param {string} text */
   #add(text) {
     const lines = (this.#rest + text).split("\n");
