@@ -382,6 +382,29 @@ def test_a_question_that_nobody_confirmed_is_sent_again_with_its_id(
     assert first == second
 
 
+def test_what_was_asked_elsewhere_stands_before_a_question_that_is_on_its_way(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    ask(chat, socket, "First")
+    socket.write("One.")
+    socket.end()
+    socket.deaf = True
+    question(chat).fill("Mine")
+    question(chat).press("Enter")
+    expect(chat.get_by_text("Sending…")).to_be_visible()
+
+    for text, answer in (("Of another tab", "Two."), ("Mine", "Three.")):
+        socket.begin({"text": text})
+        socket.write(answer)
+        socket.end()
+        expect(chat.locator("chat-answer .answer-text").get_by_text(answer)).to_be_visible()
+        expect(chat.locator(".question-text")).to_have_text(["First", "Of another tab", "Mine"])
+        expect(chat.locator(".gap")).to_have_count(0)
+
+    expect(chat.get_by_text("Sending…")).to_have_count(0)
+    expect(chat.locator("chat-answer .answer-text")).to_have_text(["One.", "Two.", "Three."])
+
+
 @pytest.mark.parametrize("way", ["button", "Escape"])
 def test_an_answer_can_be_stopped(chat: Page, socket: ScriptedSocket, way: str) -> None:
     ask(chat, socket, "Never end")

@@ -161,16 +161,37 @@ export class Conversation {
     );
     const stored = { id, run, text, attachments, place, sender, application, sending: false };
     if (known?.role === "user") Object.assign(known, stored);
-    else this.turns.push({ role, at: this.#next, ...stored });
+    else this.#append(() => ({ role, at: this.#next, ...stored }));
+  }
+
+  /**
+   * Put a turn behind all that the server has; questions that it has not confirmed stay last.
+   * @template {Question | Answer} Turn
+   * @param {() => Turn} make knows the place then
+   */
+  #append(make) {
+    const sending = this.turns.filter((turn) => turn.role === "user" && turn.sending);
+    if (sending.length) this.turns = this.turns.filter((turn) => !sending.includes(turn));
+    const made = make();
+    this.turns.push(made);
+    for (const turn of sending) {
+      turn.at = this.#next;
+      this.turns.push(turn);
+    }
+    return made;
   }
 
   /** @param {string} run @returns {Answer} */
   #answer(run) {
     const known = this.turns.find((turn) => turn.role === "assistant" && turn.id === run);
     if (known?.role === "assistant") return known;
+    return this.#append(() => this.#newAnswer(run));
+  }
+
+  /** @param {string} run @returns {Answer} */
+  #newAnswer(run) {
     const question = this.turns.findLast((turn) => turn.role === "user");
-    /** @type {Answer} */
-    const answer = {
+    return {
       role: "assistant",
       id: run,
       at: question?.role === "user" && question.run === run ? question.at : this.#next,
@@ -185,8 +206,6 @@ export class Conversation {
       continued: false,
       version: 0,
     };
-    this.turns.push(answer);
-    return answer;
   }
 }
 
