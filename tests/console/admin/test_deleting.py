@@ -83,6 +83,7 @@ def test_no_page_of_the_admin_has_words_of_people(admin_client):
     found = [page for page in pages if WORDS in admin_client.get(page).content.decode()]
     archive(application)
     admin_client.post(f"{APPLICATIONS}{application.pk}/delete/", {"post": "yes"})
+    assert Conversation.objects.count() == 1
     admin_client.post(f"/admin/auth/user/{anna.pk}/delete/", {"post": "yes"})
     found += [
         page
@@ -92,7 +93,20 @@ def test_no_page_of_the_admin_has_words_of_people(admin_client):
 
     assert found == []
     assert [str(entry) for entry in LogEntry.objects.all() if WORDS in str(entry)] == []
-    assert Conversation.objects.count() == 1
+
+
+def test_before_an_account_goes_it_is_said_what_goes_with_it(admin_client):
+    anna = User.objects.create_user("anna")
+    add_conversation(make_application("travel"), f"user-{anna.pk}")
+
+    one = admin_client.get(f"/admin/auth/user/{anna.pk}/delete/")
+    many = confirm_many(admin_client, "/admin/auth/user/", anna.pk)
+
+    for page in map(words, (one, many)):
+        assert "Conversations, files, folders, schedules, memories, keys and connections go" in page
+        assert WORDS not in page
+    admin_client.post(f"/admin/auth/user/{anna.pk}/delete/", {"post": "yes"})
+    assert Conversation.objects.count() == 0
 
 
 def test_a_row_of_peoples_words_is_called_by_its_number():
