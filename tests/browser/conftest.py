@@ -135,8 +135,17 @@ def watch(page: Page) -> list[str]:
     return problems
 
 
+SETTLED = """
+Promise.all(document.getAnimations()
+  .filter((one) => one.effect?.getComputedTiming().endTime !== Infinity)
+  .map((one) => one.finished.catch(() => {})))
+"""
+"""Colours are on their way for a moment after a theme has changed."""
+
+
 def barriers(page: Page) -> list[str]:
     """What axe finds that keeps people out: one line for each rule and element."""
+    page.evaluate(f"async () => {{ await {SETTLED.strip()} }}")
     return [
         f"{violation['id']}: {node['html'][:200]}"
         for violation in Axe().run(page).response["violations"]
