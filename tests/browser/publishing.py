@@ -10,7 +10,8 @@ from tests.browser.conftest import barriers
 def publish_content(page: Page, title: str, note: str) -> None:
     """Let an application take the changes of predefined content over."""
     page.goto("/admin/catalog/contentitem/unpublished/")
-    assert barriers(page) == []
+    found = barriers(page)
+    assert found == [], found
     page.get_by_label(f"Publish {title} with this").check()
     page.get_by_label("What is new").fill(note)
     page.get_by_role("button", name="Publish the ticked").click()

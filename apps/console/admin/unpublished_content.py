@@ -49,7 +49,7 @@ def differences_of(pending: PendingContent) -> Iterator[Difference]:
     """Named after the application, because the same item may change several of them."""
     for change in pending.changes:
         for one in change.difference:
-            yield replace(one, path=f"{pending.title}: {one.path}")
+            yield replace(one, path=f"{pending.slug}: {one.path}")
 
 
 def publish_ticked(admin: Any, request: HttpRequest) -> None:
