@@ -94,7 +94,7 @@ class Calls:
         tokens = int(chance.lognormvariate(7, 1))
         cost = None if deployment == "model-11" else f"{tokens * 3e-6:.10f}"
         currency = "" if cost is None else "USD"
-        times = (seconds, deployment, "openai", deployment, seconds / 4, "stop", error)
+        times = (seconds, deployment, "openai", deployment, seconds / 4, "stop", error, None)
         counts = (tokens, tokens // chance.choice((1, 2, 8)), None, tokens // 5, None)
         return (*common, number, at + timedelta(seconds=number), *times, *counts, cost, currency)
 
