@@ -32,10 +32,10 @@ def personal(bucket: str) -> str:
     return bucket if place is None else bucket_of(place[0])
 
 
-def of_person(user_id: int) -> Q:
-    """Rows by `bucket` of all that is a person's, wherever they work."""
+def of_person(user_id: int, column: str = "bucket") -> Q:
+    """Rows of all that is a person's, wherever they work, by the column that has their bucket."""
     name = bucket_of(user_id)
-    return Q(bucket=name) | Q(bucket__startswith=f"{name}-team-")
+    return Q((column, name)) | Q((f"{column}__startswith", f"{name}-team-"))
 
 
 def caller_in(user_id: int | None, team: int | None = None, **fields: Any) -> Caller:

@@ -17,8 +17,7 @@ from django.db.models import Q, QuerySet
 from apps.accounts import audit
 from apps.accounts.addresses import address_of_scope
 from apps.accounts.audit import AuditEvent
-from apps.accounts.buckets import bucket_of as bucket_of_user
-from apps.accounts.buckets import caller_in
+from apps.accounts.buckets import caller_in, of_person
 from apps.accounts.caller import Caller
 from apps.accounts.key_holders import find_holder_of
 from apps.accounts.sender_headers import locale_of
@@ -130,8 +129,7 @@ def own_lasting(caller: Caller) -> QuerySet[Conversation]:
 
 def owned_by(user: int) -> Q:
     """Rows by their `owner` of all that is a person's, for themselves and in their teams."""
-    name = bucket_of_user(user)
-    return Q(owner=name) | Q(owner__startswith=f"{name}-team-")
+    return of_person(user, "owner")
 
 
 def mark_read(conversation: UUID) -> None:

@@ -9,8 +9,9 @@ from django.core.files.base import File
 from apps.accounts.caller import Caller
 from apps.agent.messages import Attachment, Message, attachment_from_dict
 from apps.capabilities.documents.cache import cache
+from apps.chat.composer.models import LONGEST_INSTRUCTIONS
 from apps.chat.folders import described, matches, store_file, title_of
-from apps.chat.models import LONGEST_INSTRUCTIONS, Conversation, Folder
+from apps.chat.models import Conversation, Folder
 from apps.errors import Refused
 from apps.live.events import storable
 from apps.workspace.local import files

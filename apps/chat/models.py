@@ -10,8 +10,9 @@ from apps.accounts.models import Team
 from apps.agent.messages import Message as Spoken
 from apps.agent.messages import Role as Speaker
 from apps.agent.messages import attachment_from_dict
-from apps.chat.composer.models import LONGEST_INSTRUCTIONS as LONGEST_INSTRUCTIONS
 from apps.chat.composer.models import Preferences as Preferences
+from apps.chat.rail_models import Folder as Folder
+from apps.chat.rail_models import PinnedApplication as PinnedApplication
 from apps.chat.senders import taint_of
 from apps.chat.shares.models import Share as Share
 from apps.manifest.narrative import introduced, narrated
@@ -33,50 +34,6 @@ def title_of(question: str) -> str:
     cut = text[: LONGEST_TITLE - 1]
     words = cut.rsplit(" ", 1)[0] if text[LONGEST_TITLE - 1] != " " else cut
     return f"{words.rstrip()}…"
-
-
-class Folder(models.Model):
-    """A person's folder of conversations, which stay when it is deleted."""
-
-    owner = models.CharField(max_length=100)
-    name = models.CharField(max_length=100)
-    position = models.IntegerField()
-    is_collapsed = models.BooleanField(default=False)
-    # Nullable, because processes of before, which do not write it, may make folders meanwhile.
-    instructions = models.TextField(  # noqa: DJ001
-        null=True,
-        editable=False,
-        help_text="What its owner tells every model in its conversations.",
-    )
-    created_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        ordering = ("position", "pk")
-        indexes = (models.Index(fields=("owner", "position"), name="folder_of_owner"),)
-
-    def __str__(self) -> str:
-        return f"folder {self.pk}"
-
-
-class PinnedApplication(models.Model):
-    """An application that a person keeps at hand."""
-
-    owner = models.CharField(max_length=100)
-    application = models.ForeignKey(
-        "catalog.Application", on_delete=models.CASCADE, related_name="+"
-    )
-    created_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        ordering = ("created_at", "pk")
-        constraints = (
-            models.UniqueConstraint(
-                fields=("owner", "application"), name="an_application_is_pinned_once"
-            ),
-        )
-
-    def __str__(self) -> str:
-        return f"pinned application {self.pk}"
 
 
 class Conversations(models.QuerySet["Conversation"]):

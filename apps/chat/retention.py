@@ -19,7 +19,7 @@ from apps.chat.composer.models import Preferences
 from apps.chat.composer.preferences import preferences_of
 from apps.chat.models import Conversation
 from apps.live.models import Run
-from apps.manifest.features import Retention
+from apps.manifest.conversations import Retention
 from apps.manifest.manifest import Manifest
 
 logger = logging.getLogger(__name__)

@@ -35,15 +35,8 @@ COMMON = (
 )
 MODEL_COLUMNS = (
     *(*COMMON, "deployment", "provider", "model", "first_text_seconds", "finish_reason", "error"),
-    *(
-        "purpose",
-        "input_tokens",
-        "cached_tokens",
-        "created_tokens",
-        "output_tokens",
-        "reasoning_tokens",
-    ),
-    *("cost", "currency"),
+    *("purpose", "input_tokens", "cached_tokens", "created_tokens", "output_tokens"),
+    *("reasoning_tokens", "cost", "currency"),
 )
 TOOL_COLUMNS = (*COMMON, "tool", "location", "has_failed")
 

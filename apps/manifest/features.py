@@ -7,10 +7,10 @@ from pydantic_core import PydanticCustomError
 
 from apps.manifest.agent_tools import SpawnAgent, Summary, Todo
 from apps.manifest.approvals import AnswerSeconds, Approval
+from apps.manifest.conversations import Retention, Sharing, Titles
 from apps.manifest.memory import Memory
 from apps.manifest.nodes import IN_PREVIEW, Node, unpublished
 from apps.manifest.notes import Notes
-from apps.manifest.sharing import Sharing
 from apps.manifest.subagents import Subagents
 
 FileTool = Literal[
@@ -181,16 +181,6 @@ class RateLimits(Node):
     `APPLICATION_TOKENS_PER_MINUTE` says; 0: no limit."""
 
 
-class Retention(Node):
-    """How long the conversations of people are kept at most."""
-
-    days: int | None = Field(default=None, ge=1, le=3650)
-    """After how many days in which nobody wrote in it, renamed it or moved it a conversation is
-    deleted, with its files. Null: it stays as long as its person wishes."""
-    keep_pinned: bool = False
-    """True: conversations that their person has pinned stay."""
-
-
 class Questions(Node):
     """A tool with which the model asks the user."""
 
@@ -225,16 +215,6 @@ class ToolAccessFilter(Node):
     enabled: bool = False
     """Leave out deployments and toolsets of DIAL that the caller may not use, before anything is
     asked of them. Where it cannot be told what the caller may use, all are offered."""
-
-
-class Titles(Node):
-    """Titles of conversations on the page, written by a model beside the first answer."""
-
-    enabled: bool = True
-    """Ask a model for the title. False: the title is the beginning of the question."""
-    deployment_id: str | None = None
-    """Id of the deployment that writes titles; a small, quick one will do. Null: the one that
-    answers, unless that is an application or the built-in demo."""
 
 
 class Features(Node):

@@ -228,7 +228,7 @@ def test_the_panel_lists_downloads_and_deletes_with_the_keyboard_alone(
     assert chat.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert barriers(chat) == []
     chat.get_by_role("button", name="Delete notes.md").press("Enter")
-    expect(chat.get_by_role("button", name="Cancel")).to_be_focused()
+    expect(chat.get_by_role("button", name="Keep")).to_be_focused()
     chat.keyboard.press("Tab")
     chat.keyboard.press("Enter")
 

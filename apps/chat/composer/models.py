@@ -6,7 +6,10 @@ from django.db import models
 LONGEST_INSTRUCTIONS = 4000
 """Characters of what a person tells every model."""
 
-RETENTION_DAYS = ((30, "After 30 days"), (90, "After 90 days"), (365, "After a year"))
+RETENTION_DAYS = (
+    *((None, "Never"), (30, "After 30 days")),
+    *((90, "After 90 days"), (365, "After a year")),
+)
 
 
 class Preferences(models.Model):

@@ -70,12 +70,6 @@ class RetentionForm(forms.ModelForm[Preferences]):
             "renamed, moved or imported. Those that you have pinned stay.",
         }
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        choices = self.fields["retention_days"].choices  # type: ignore[attr-defined]
-        never = [("", "Never")]
-        self.fields["retention_days"].choices = never + [one for one in choices if one[0]]  # type: ignore[attr-defined]
-
 
 FORMS: dict[str, type[forms.ModelForm[Preferences]]] = {
     "appearance": AppearanceForm,

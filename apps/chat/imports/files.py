@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import IO, Any, NamedTuple
@@ -9,6 +10,8 @@ from typing import IO, Any, NamedTuple
 from apps.chat.imports import chatgpt, librechat, open_webui, own_export
 from apps.chat.imports.tree import SourceConversation, Unreadable
 
+UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError)
+"""What the library raises for damage, for methods of compression that it does not know, and for passwords."""
 LARGEST_FILE = 64 * 1024 * 1024
 """Bytes, of a ZIP what it holds together."""
 MOST_CONVERSATIONS = 20_000
@@ -74,11 +77,8 @@ def texts_in(file: IO[bytes]) -> Iterator[str]:
     try:
         with zipfile.ZipFile(file) as archive:
             yield from members_of(archive)
-    # Encrypted members, unknown methods of compression, and damage of any kind.
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+    except UNREADABLE as error:
         raise Unreadable("The ZIP cannot be read: it is damaged, or has a password.") from error
-    except zipfile.zlib.error as error:  # type: ignore[attr-defined]
-        raise Unreadable("The ZIP cannot be read: it is damaged.") from error
 
 
 def members_of(archive: zipfile.ZipFile) -> Iterator[str]:

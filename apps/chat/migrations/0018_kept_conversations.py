@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='preferences',
             name='retention_days',
-            field=models.PositiveSmallIntegerField(blank=True, choices=[(30, 'After 30 days'), (90, 'After 90 days'), (365, 'After a year')], help_text='After how many untouched days a conversation is erased; empty: never.', null=True),
+            field=models.PositiveSmallIntegerField(blank=True, choices=[(None, 'Never'), (30, 'After 30 days'), (90, 'After 90 days'), (365, 'After a year')], help_text='After how many untouched days a conversation is erased; empty: never.', null=True),
         ),
         migrations.AddIndex(
             model_name='conversation',

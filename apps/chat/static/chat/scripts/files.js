@@ -3,14 +3,12 @@
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { fileAddress } from "./addresses.js";
 import { momentText } from "./durations.js";
+import { fileLine, fileQuestion } from "./file-lines.js";
 import { icon } from "./icons.js";
 import { get, remove } from "./requests.js";
 import { sizeText } from "./sizes.js";
 
-/**
- * @typedef {{name: string, url: string, type: string, size: number, updated_at: string,
- *   uploaded: boolean}} StoredFile
- */
+/** @import { StoredFile } from "./file-lines.js" */
 
 /** Dispatches `deleted` (detail: the file). */
 export class ChatFiles extends LitElement {
@@ -73,40 +71,16 @@ export class ChatFiles extends LitElement {
       ${repeat(
         this.files,
         ({ url }) => url,
-        (file) => html`<li>${file.url === this.asked?.url ? this.#question(file) : this.#line(file)}</li>`,
+        (file) => html`<li>${file.url === this.asked?.url ? fileQuestion(file, () => this.#keep(), () => this.#delete(file)) : this.#line(file)}</li>`,
       )}
     </ul>`;
   }
 
   /** @param {StoredFile} file */
   #line(file) {
-    const { name, url, type, size, updated_at, uploaded } = file;
-    const address = fileAddress(url)?.pathname ?? "";
-    const origin = uploaded ? "" : " · made in the conversation";
-    return html`<div class="files-line">
-      ${icon(/^image\//.test(type) ? "image" : "file-text")}
-      <span class="attachment-words">
-        <a class="attachment-name" href=${address} target="_blank" rel="noopener" title=${name}>${name}</a>
-        <span class="attachment-detail">${kindOf(file)} · ${sizeText(size)} · ${momentText(updated_at)}${origin}</span>
-      </span>
-      <a class="quiet" href="${address}?download" download=${name} title="Download">
-        ${icon("download")}<span class="visually-hidden">Download ${name}</span>
-      </a>
-      <button type="button" class="quiet" title="Delete" @click=${() => this.#ask(file)}>
-        ${icon("trash-2")}<span class="visually-hidden">Delete ${name}</span>
-      </button>
-    </div>`;
-  }
-
-  /** @param {StoredFile} file */
-  #question(file) {
-    return html`<div class="files-question" role="group" aria-label="Delete ${file.name}">
-      <p>“${file.name}” will be gone for good, for later answers too.</p>
-      <div class="dialog-buttons">
-        <button type="button" class="button" @click=${this.#keep}>Cancel</button>
-        <button type="button" class="button danger" @click=${() => this.#delete(file)}>Delete</button>
-      </div>
-    </div>`;
+    const origin = file.uploaded ? "" : " · made in the conversation";
+    const detail = `${kindOf(file)} · ${sizeText(file.size)} · ${momentText(file.updated_at)}${origin}`;
+    return fileLine(file, detail, () => this.#ask(file), true);
   }
 
   async #open() {

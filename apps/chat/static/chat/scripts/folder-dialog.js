@@ -2,12 +2,13 @@
 
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { fileAddress } from "./addresses.js";
+import { fileLine, fileQuestion } from "./file-lines.js";
 import { icon } from "./icons.js";
 import { csrfToken, get, postForm, remove } from "./requests.js";
 import { sizeText } from "./sizes.js";
 
 /**
- * @import { StoredFile } from "./files.js"
+ * @import { StoredFile } from "./file-lines.js"
  * @import { Folder } from "./history-rows.js"
  */
 
@@ -97,7 +98,7 @@ export class FolderDialog extends LitElement {
       <p id="folder-instructions-hint" class="history-empty">The model reads them with each question, from the next one on.</p>
       <h3 id="folder-files-heading" tabindex="-1">Files</h3>
       <ul class="files-list" aria-labelledby="folder-files-heading">
-        ${repeat(files, ({ url }) => url, (file) => html`<li>${file === this.asked ? this.#question(file) : this.#file(file)}</li>`)}
+        ${repeat(files, ({ url }) => url, (file) => html`<li>${this.#line(file)}</li>`)}
       </ul>
       ${files.length ? nothing : html`<p class="files-none">None yet. They go along with each question, as if they were attached.</p>`}
       <p role="status">${this.uploading ? `“${this.uploading}” is being uploaded…` : ""}</p>
@@ -108,29 +109,9 @@ export class FolderDialog extends LitElement {
   }
 
   /** @param {StoredFile} file */
-  #file(file) {
-    const address = fileAddress(file.url)?.pathname ?? "";
-    return html`<div class="files-line">
-      ${icon(/^image\//.test(file.type) ? "image" : "file-text")}
-      <span class="attachment-words">
-        <a class="attachment-name" href=${address} target="_blank" rel="noopener" title=${file.name}>${file.name}</a>
-        <span class="attachment-detail">${sizeText(file.size)}</span>
-      </span>
-      <button type="button" class="quiet" title="Delete" @click=${() => this.#ask(file)}>
-        ${icon("trash-2")}<span class="visually-hidden">Delete ${file.name}</span>
-      </button>
-    </div>`;
-  }
-
-  /** @param {StoredFile} file */
-  #question(file) {
-    return html`<div class="files-question" role="group" aria-label="Delete ${file.name}">
-      <p>“${file.name}” will be gone for good, for later answers too.</p>
-      <div class="dialog-buttons">
-        <button type="button" class="button" @click=${this.#keep}>Keep</button>
-        <button type="button" class="button danger" @click=${() => this.#delete(file)}>Delete</button>
-      </div>
-    </div>`;
+  #line(file) {
+    if (file === this.asked) return fileQuestion(file, () => this.#keep(), () => this.#delete(file));
+    return fileLine(file, sizeText(file.size), () => this.#ask(file));
   }
 
   /** @returns {HTMLTextAreaElement | null} */

@@ -1,0 +1,41 @@
+/** Lines of lists of files: one with its link and its buttons, and the question before a file is deleted. */
+
+import { html, nothing } from "../vendor/lit.js";
+import { fileAddress } from "./addresses.js";
+import { icon } from "./icons.js";
+
+/**
+ * @typedef {{name: string, url: string, type: string, size: number, updated_at: string,
+ *   uploaded: boolean}} StoredFile
+ */
+
+/** @param {StoredFile} file @param {string} detail @param {() => void} ask @param {boolean} [isSaved] whether it can be downloaded here */
+export function fileLine({ name, url, type }, detail, ask, isSaved = false) {
+  const address = fileAddress(url)?.pathname ?? "";
+  return html`<div class="files-line">
+    ${icon(/^image\//.test(type) ? "image" : "file-text")}
+    <span class="attachment-words">
+      <a class="attachment-name" href=${address} target="_blank" rel="noopener" title=${name}>${name}</a>
+      <span class="attachment-detail">${detail}</span>
+    </span>
+    ${isSaved
+      ? html`<a class="quiet" href="${address}?download" download=${name} title="Download">
+          ${icon("download")}<span class="visually-hidden">Download ${name}</span>
+        </a>`
+      : nothing}
+    <button type="button" class="quiet" title="Delete" @click=${ask}>
+      ${icon("trash-2")}<span class="visually-hidden">Delete ${name}</span>
+    </button>
+  </div>`;
+}
+
+/** @param {StoredFile} file @param {() => void} keep @param {() => void} remove */
+export function fileQuestion({ name }, keep, remove) {
+  return html`<div class="files-question" role="group" aria-label="Delete ${name}">
+    <p>“${name}” will be gone for good, for later answers too.</p>
+    <div class="dialog-buttons">
+      <button type="button" class="button" @click=${keep}>Keep</button>
+      <button type="button" class="button danger" @click=${remove}>Delete</button>
+    </div>
+  </div>`;
+}
