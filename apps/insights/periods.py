@@ -48,7 +48,8 @@ class Period:
     """Whole hours or days (UTC) up to the one that goes on at `now`.
 
     The figures from `rows_since` on are read from rows, those before from sums: of whole weeks
-    between `weeks_since` and `weeks_until`, of days up to `days_until`, and of hours.
+    between `weeks_since` and `weeks_until`, of the other days between `days_since` and `days_until`,
+    and of the hours around them.
     """
 
     span: UsageSum.Span
@@ -56,6 +57,7 @@ class Period:
     now: datetime
     weeks_since: datetime
     weeks_until: datetime
+    days_since: datetime
     days_until: datetime
     rows_since: datetime
 
@@ -64,32 +66,50 @@ class Period:
         span = UsageSum.Span.HOUR if length <= LONGEST_BY_HOURS else UsageSum.Span.DAY
         since = START_OF[span](now) - length + LENGTHS[span]
         ends = ends_of_sums()
-        weeks_since = weeks_until = days_until = since
+        weeks_since = weeks_until = days_since = days_until = since
+        first_day, last_day = start_of_day(since + DAY - HOUR), ends.get(UsageSum.Span.DAY, since)
+        hours_until = ends.get(UsageSum.Span.HOUR, since)
         if span == UsageSum.Span.DAY:
             weeks_since = start_of_week(since + 6 * DAY)
             weeks_until = max(weeks_since, ends.get(UsageSum.Span.WEEK, since))
-            days_until = max(since, ends.get(UsageSum.Span.DAY, since))
-        rows_since = max(days_until, ends.get(UsageSum.Span.HOUR, since))
-        return cls(span, since, now, weeks_since, weeks_until, days_until, rows_since)
+        else:
+            last_day = min(last_day, start_of_day(hours_until))  # the chart has no other hours
+        if first_day < last_day:
+            days_since, days_until = first_day, last_day
+        rows_since = max(days_until, hours_until)
+        return cls(span, since, now, weeks_since, weeks_until, days_since, days_until, rows_since)
 
     def by_rows(self) -> "Period":
         """The same period, whose figures are all read from rows."""
-        none = self.since
-        return replace(self, weeks_since=none, weeks_until=none, days_until=none, rows_since=none)
+        since = self.since
+        return replace(
+            self,
+            weeks_since=since,
+            weeks_until=since,
+            days_since=since,
+            days_until=since,
+            rows_since=since,
+        )
 
     @property
     def stored(self) -> Q:
         """The sums of the period, in as few spans as there are."""
+        weeks_since, weeks_until = self.weeks_since, self.weeks_until
+        if weeks_since == weeks_until:
+            weeks_since = weeks_until = self.days_since  # all its days in one piece
         return any_of(
-            between(UsageSum.Span.DAY, self.since, min(self.weeks_since, self.days_until)),
-            between(UsageSum.Span.WEEK, self.weeks_since, self.weeks_until),
-            between(UsageSum.Span.DAY, self.weeks_until, self.days_until),
+            between(UsageSum.Span.HOUR, self.since, self.days_since),
+            between(UsageSum.Span.DAY, self.days_since, min(weeks_since, self.days_until)),
+            between(UsageSum.Span.WEEK, weeks_since, weeks_until),
+            between(UsageSum.Span.DAY, weeks_until, self.days_until),
             between(UsageSum.Span.HOUR, self.days_until, self.rows_since),
         )
 
     @property
     def stored_places(self) -> Q:
         """The sums of the period in spans that are no longer than those of the chart."""
+        if self.span == UsageSum.Span.HOUR:
+            return any_of(between(UsageSum.Span.HOUR, self.since, self.rows_since))
         return any_of(
             between(UsageSum.Span.DAY, self.since, self.days_until),
             between(UsageSum.Span.HOUR, self.days_until, self.rows_since),

@@ -12,7 +12,8 @@ import time_machine
 
 from apps.insights.figures import Figures, Report, report
 from apps.insights.models import ModelCall, SummedSpan, UsageSum
-from apps.insights.sums import RunCount
+from apps.insights.periods import Period, start_of_day
+from apps.insights.sums import TOTAL, RunCount
 from apps.insights.upkeep import sum_up_all
 from tests.insights.calls import NOON, model_call, store, tool_use
 
@@ -215,6 +216,21 @@ def test_what_is_summed_up_has_the_same_figures_as_its_rows(by, length):
     assert (done, weeks) == (19 + 8 * 24 - 1 + weeks, 2)
     assert before.period.rows_since < after.period.rows_since
     assert figures_of(after) == figures_of(before)
+
+
+def test_a_week_reads_the_sums_of_its_whole_days_and_hours_at_its_ends():
+    days_of_calls()
+    sum_up_all(no_runs)
+    period = Period.ending(NOW, WEEK)
+
+    read = UsageSum.objects.filter(period.stored, dimension=TOTAL).order_by("start")
+    shown = UsageSum.objects.filter(period.stored_places).values_list("span", flat=True).distinct()
+
+    first, today = start_of_day(period.since + DAY), start_of_day(NOW)
+    days = [(one.span, one.start) for one in read if first <= one.start < today]
+    ends = {one.span for one in read if not first <= one.start < today}
+    assert days == [("day", first + number * DAY) for number in range(6)]
+    assert (ends, set(shown)) == ({"hour"}, {"hour"})
 
 
 def figures_of(found: Report) -> Any:
