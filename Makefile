@@ -13,7 +13,7 @@ TEMPLATES = $(shell git ls-files 'templates/*.html' 'apps/*.html')
 export HOST PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help run run-dial dial-core admin-password test test-postgres check lint fix bundles bench coverage lock
+.PHONY: help run run-dial dial-core admin-password test test-postgres check lint fix bundles texts bench coverage lock
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -98,6 +98,9 @@ tools/bundles/node_modules/stamp: tools/bundles/package-lock.json
 
 bundles: tools/bundles/node_modules/stamp ## Join the scripts and styles of the chat page again, after a change (Node)
 	node tools/bundles/build.mjs
+
+texts: .venv/dev.stamp ## Take the marked texts from the sources, and compile their translations
+	$(BIN)/python -m tools.texts
 
 bench: .venv/dev.stamp ## Measure against the peer; prints ratios, then memories, embeddings, documents
 	@status=0; \

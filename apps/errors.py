@@ -43,10 +43,17 @@
 * EgressRefused               an address that may not be contacted
 """
 
+from collections.abc import Mapping
 from math import ceil
 from typing import Literal
 
-GENERIC = (
+
+def gettext_noop(text: str) -> str:
+    """Marks a text to be translated where it is told; the text itself."""
+    return text
+
+
+GENERIC = gettext_noop(
     "Something went wrong with the execution of your request. Please contact your administrator."
 )
 """The text for people after an unexpected failure."""
@@ -62,17 +69,27 @@ TOO_LONG_CODES = frozenset({"context_length_exceeded", "truncate_prompt_error"})
 """Codes of a model's service that does not read so much."""
 
 
+def filled(template: str, values: Mapping[str, str | int]) -> str:
+    """Numbers have their thousands set apart."""
+    # What has no values may have braces of its own.
+    shown = {name: one if isinstance(one, str) else f"{one:,}" for name, one in values.items()}
+    return template.format(**shown) if shown else template
+
+
 class QuickAppError(Exception):
     """Ends a request. `code` names the kind for programs, `str(error)` is for the person.
 
-    `text` is the sentence of errors that always say the same.
+    `text` is the sentence of errors that always say the same. `template` is the text before the
+    `values` are put in for `{name}`, by which it is translated.
     """
 
     code = "runtime_error"
     text = ""
 
-    def __init__(self, text: str = "") -> None:
-        super().__init__(text or self.text)
+    def __init__(self, text: str = "", **values: str | int) -> None:
+        self.template = text or self.text
+        self.values: Mapping[str, str | int] = values
+        super().__init__(filled(self.template, values))
 
 
 class BadRequest(QuickAppError):
@@ -80,8 +97,8 @@ class BadRequest(QuickAppError):
 
     code = "invalid_request_error"
 
-    def __init__(self, message: str, display: str = "") -> None:
-        super().__init__(display or message)
+    def __init__(self, message: str, display: str = "", **values: str | int) -> None:
+        super().__init__(display or message, **values)
         self.message = message
 
 
@@ -91,26 +108,31 @@ class ContextTooLong(BadRequest):
     code = "context_length_exceeded"
 
     def __init__(self, total: int, most: int, *, is_asked: bool = False) -> None:
-        limit = "'max_prompt_tokens' allows" if is_asked else "the model of this application reads"
-        super().__init__(
-            "The conversation is too long",
-            f"This conversation is too long: it takes about {total:,} tokens, and {limit} {most:,}. "
-            "Ask with less text, or begin a new conversation.",
+        by_client = gettext_noop(
+            "This conversation is too long: it takes about {total} tokens, and 'max_prompt_tokens' "
+            "allows {most}. Ask with less text, or begin a new conversation."
         )
+        by_model = gettext_noop(
+            "This conversation is too long: it takes about {total} tokens, and the model of this "
+            "application reads {most}. Ask with less text, or begin a new conversation."
+        )
+        text = by_client if is_asked else by_model
+        super().__init__("The conversation is too long", text, total=total, most=most)
         if is_asked:
             self.code = "truncate_prompt_error"
 
 
 class NotAuthenticated(QuickAppError):
     code = "unauthorized"
-    text = "Send a valid API key in the Api-Key header or as a bearer token."
+    text = gettext_noop("Send a valid API key in the Api-Key header or as a bearer token.")
 
 
 class ApplicationNotFound(QuickAppError):
     code = "DeploymentNotFound"
+    text = gettext_noop("There is no application named {name} that you may use.")
 
     def __init__(self, slug: str) -> None:
-        super().__init__(f"There is no application named {slug!r} that you may use.")
+        super().__init__(name=repr(slug))
 
 
 class PlaceNotFound(QuickAppError):
@@ -118,13 +140,12 @@ class PlaceNotFound(QuickAppError):
 
     def __init__(self, slug: str) -> None:
         shown = slug if len(slug) <= 100 else f"{slug[:100]}…"
-        super().__init__(f"There is no place named {shown!r} here. Leave it out, or correct it.")
+        text = gettext_noop("There is no place named {name} here. Leave it out, or correct it.")
+        super().__init__(text, name=repr(shown))
 
 
 class EmbedderNotFound(ApplicationNotFound):
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.args = (f"There is no embeddings deployment named {name!r} that you may use.",)
+    text = gettext_noop("There is no embeddings deployment named {name} that you may use.")
 
 
 class ApplicationBroken(QuickAppError):
@@ -133,10 +154,11 @@ class ApplicationBroken(QuickAppError):
     code = "application_broken"
 
     def __init__(self, slug: str, problems: tuple[str, ...]) -> None:
-        super().__init__(
-            f"The application {slug!r} has a manifest that cannot be used. "
+        text = gettext_noop(
+            "The application {name} has a manifest that cannot be used. "
             "Please contact your administrator."
         )
+        super().__init__(text, name=repr(slug))
         self.slug = slug
         self.problems = problems
 
@@ -152,11 +174,13 @@ class NotRegistered(Unsupported):
 class DeploymentNotFound(QuickAppError):
     code = "DeploymentNotFound"
 
-    def __init__(self, deployment_id: str) -> None:
-        super().__init__(
-            "The AI model configured in this application could not be found. "
-            "Please contact your administrator."
-        )
+    text = gettext_noop(
+        "The AI model configured in this application could not be found. "
+        "Please contact your administrator."
+    )
+
+    def __init__(self, deployment_id: str, text: str = "", **values: str | int) -> None:
+        super().__init__(text, **values)
         self.deployment_id = deployment_id
 
 
@@ -164,11 +188,11 @@ class NotOfThatKind(DeploymentNotFound):
     """`kind` is the kind that was wanted."""
 
     def __init__(self, deployment_id: str, kind: str) -> None:
-        super().__init__(deployment_id)
-        self.args = (
-            f"The deployment {deployment_id!r} configured in this application is no {kind} model. "
-            "Please contact your administrator.",
+        text = gettext_noop(
+            "The deployment {name} configured in this application is no {kind} model. "
+            "Please contact your administrator."
         )
+        super().__init__(deployment_id, text, name=repr(deployment_id), kind=kind)
         self.kind = kind
 
 
@@ -278,14 +302,15 @@ class CallsItself(QuickAppError):
     code = "application_cycle"
 
     def __init__(self, chain: tuple[str, ...], problem: str) -> None:
-        super().__init__(f"{problem}: {' → '.join(chain)}. Please contact your administrator.")
+        text = gettext_noop("{problem}: {chain}. Please contact your administrator.")
+        super().__init__(text, problem=problem, chain=" → ".join(chain))
 
 
 class StepLimitReached(QuickAppError):
     code = "max_iterations"
 
     def __init__(self, limit: int) -> None:
-        super().__init__("Agent stopped due to max iterations.")
+        super().__init__(gettext_noop("Agent stopped due to max iterations."))
         self.limit = limit
 
 
@@ -293,17 +318,18 @@ class ToolsKeepFailing(QuickAppError):
     code = "tools_keep_failing"
 
     def __init__(self, turns: int) -> None:
-        super().__init__(
-            f"The answer was ended because all calls of tools failed {turns} times in a row. "
+        text = gettext_noop(
+            "The answer was ended because all calls of tools failed {turns} times in a row. "
             "Please try again or contact your administrator if the issue persists."
         )
+        super().__init__(text, turns=turns)
 
 
 class Stopped(QuickAppError):
     """Where no strategy applies, the text is the tool's own."""
 
     code = "stopped"
-    text = (
+    text = gettext_noop(
         "A tool encountered an error and the agent was stopped. "
         "Please try again or contact your administrator if the issue persists."
     )
@@ -326,14 +352,15 @@ class TooManyRuns(QuickAppError):
     retry_after = 2.0
 
     def __init__(self, text: str) -> None:
-        super().__init__(f"{text} Please try again in a moment.")
+        super().__init__(gettext_noop("{problem} Please try again in a moment."), problem=text)
 
 
 class PersonalKeyRefused(QuickAppError):
     code = "personal_key_refused"
 
     def __init__(self, host: str) -> None:
-        super().__init__(f"{host} did not accept your key. Check it under “Connections”.")
+        text = gettext_noop("{host} did not accept your key. Check it under “Connections”.")
+        super().__init__(text, host=host)
 
 
 class RateLimitReached(QuickAppError):
@@ -345,7 +372,8 @@ class RateLimitReached(QuickAppError):
         self.kind = kind
         self.most = most
         self.retry_after = max(1, ceil(seconds))
-        super().__init__(f"{text} Please try again in {self.retry_after} s.")
+        again = gettext_noop("{problem} Please try again in {seconds} s.")
+        super().__init__(again, problem=text, seconds=self.retry_after)
 
 
 class Refused(QuickAppError):
@@ -358,17 +386,19 @@ class Refused(QuickAppError):
 
 class RunAbandoned(QuickAppError):
     code = "run_abandoned"
-    text = "The server stopped while it was answering. Please ask again."
+    text = gettext_noop("The server stopped while it was answering. Please ask again.")
 
 
 class ReaderTooSlow(QuickAppError):
     code = "reader_too_slow"
-    text = "The answer was given up because it was not read. Please ask again."
+    text = gettext_noop("The answer was given up because it was not read. Please ask again.")
 
 
 class NotStored(QuickAppError):
     code = "not_stored"
-    text = "The answer could not be stored, so it was stopped. Please ask again in a moment."
+    text = gettext_noop(
+        "The answer could not be stored, so it was stopped. Please ask again in a moment."
+    )
 
 
 class InitializationIssue(Exception):

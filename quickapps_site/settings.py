@@ -114,6 +114,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "apps.chat.languages.LanguageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "apps.accounts.sessions.SeenSessionMiddleware",
@@ -217,6 +218,11 @@ ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0, least=0)
 """Proxies in front that add the address they see to X-Forwarded-For; it is ignored without any."""
 
 LANGUAGE_CODE = "en"
+LANGUAGES = (("en", "English"), ("de", "Deutsch"), ("uk", "Українська"), ("ar", "العربية"))
+"""Of the pages for people, by the names that they have in the language; operators read English."""
+LANGUAGE_COOKIE_NAME = "language"
+LOCALE_PATHS = [BASE_DIR / "quickapps_site" / "locale"]
+FORMAT_MODULE_PATH = "quickapps_site.formats"
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

@@ -13,6 +13,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.utils import translation
 
 from apps.accounts import audit
 from apps.accounts.addresses import address_of_scope
@@ -23,6 +24,7 @@ from apps.accounts.key_holders import find_holder_of
 from apps.accounts.sender_headers import locale_of
 from apps.accounts.teams import may_work_in, team_now, team_of
 from apps.chat.folders import folder_of
+from apps.chat.languages import accepted_language, chosen_for_scope
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Folder, PinnedApplication
 from apps.errors import Refused
@@ -61,14 +63,20 @@ def caller_of(user: Any, session: SessionBase, locale: str) -> Caller:
 
 
 async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
-    """The caller of a connection that Django's middleware has not seen. Raises `Refused`."""
+    """The caller of a connection that Django's middleware has not seen. Raises `Refused`.
+
+    What the task of the connection says from now on is in the caller's language.
+    """
     name = settings.PROXY_LANGUAGE_HEADER.encode()
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")
-    locale = locale_of(accepted.decode("latin-1"))
+    languages = accepted.decode("latin-1")
+
+    chosen: str = await database_sync_to_async(chosen_for_scope)(scope)
     # A team is looked for in the database.
     caller: Caller = await database_sync_to_async(caller_of)(
-        scope["user"], scope["session"], locale
+        scope["user"], scope["session"], chosen or locale_of(languages)
     )
+    translation.activate(chosen or accepted_language(languages))
     return replace(caller, address=address_of_scope(scope))
 
 

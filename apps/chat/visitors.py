@@ -3,14 +3,12 @@
 from dataclasses import replace
 from uuid import UUID
 
-from django.conf import settings
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from apps.accounts.addresses import address_of
 from apps.accounts.caller import Caller
-from apps.accounts.sender_headers import locale_of
 from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.chat.access import (
@@ -22,6 +20,7 @@ from apps.chat.access import (
     record_denial,
     under,
 )
+from apps.chat.languages import locale_of_request
 from apps.chat.models import Conversation
 
 SEEN = "seen"
@@ -33,8 +32,8 @@ def visitor(request: HttpRequest) -> Caller:
     # The user first: looking up one who has a new password empties the session of the old one.
     if not request.user.is_authenticated and not session.session_key:
         session.create()
-    locale = locale_of(request.headers.get(settings.PROXY_LANGUAGE_HEADER, ""))
-    caller = replace(caller_of(request.user, session, locale), address=address_of(request))
+    caller = caller_of(request.user, session, locale_of_request(request))
+    caller = replace(caller, address=address_of(request))
     if caller.kind == "visitor":
         session_key: str = session.session_key or ""
         today = timezone.now().date().isoformat()

@@ -25,6 +25,7 @@ from apps.errors import (
     ServiceFailed,
     TooManyRuns,
 )
+from apps.runs.error_texts import error_text
 from apps.runs.explanations import Explanation, model_explanation, service_explanation
 
 logger = logging.getLogger(__name__)
@@ -111,7 +112,7 @@ def fault(status: int, text: str, code: str) -> Failure:
 
 
 def own_failure(status: int, error: QuickAppError) -> Failure:
-    return fault(status, str(error), error.code)
+    return fault(status, error_text(error), error.code)
 
 
 def kind_of(status: int) -> str:

@@ -12,6 +12,10 @@ RETENTION_DAYS = (
 )
 
 
+def languages() -> list[tuple[str, str]]:
+    return [("", "As the browser says"), *settings.LANGUAGES]
+
+
 class Preferences(models.Model):
     """How a person wishes the pages to look and to work, and what they tell every model.
 
@@ -40,6 +44,7 @@ class Preferences(models.Model):
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="preferences"
     )
+    language = models.CharField(max_length=10, choices=languages, blank=True)
     theme = models.CharField(max_length=10, choices=Theme, default=Theme.SYSTEM)
     density = models.CharField(max_length=12, choices=Density, default=Density.COMFORTABLE)
     text_size = models.CharField(max_length=10, choices=TextSize, default=TextSize.NORMAL)

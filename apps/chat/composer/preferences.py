@@ -7,23 +7,33 @@ from django.http import HttpRequest
 
 from apps.chat.composer.models import Preferences
 
+KEPT = "kept_preferences"
+"""The attribute of a request that has them once they were looked for."""
+
 
 def preferences_of(user: int) -> Preferences | None:
     """None for a person who has chosen nothing yet."""
     return Preferences.objects.filter(user=user).first()
 
 
+def preferences_of_request(request: HttpRequest) -> Preferences | None:
+    """Looked for once in a request. None as above, and for people who are not signed in."""
+    looked_up = vars(request)
+    if KEPT not in looked_up:
+        user = getattr(request, "user", None)
+        looked_up[KEPT] = None if user is None or user.pk is None else preferences_of(user.pk)
+    found: Preferences | None = looked_up[KEPT]
+    return found
+
+
 def preferences(request: HttpRequest) -> dict[str, Any]:
     """A context processor: the attributes of the page, by which its styles and scripts know them."""
-    user = getattr(request, "user", None)
-    if user is None or not user.is_authenticated:
-        return {}
-    return {"preferences": partial(attributes_of, user.pk)}
+    return {"preferences": partial(attributes_of, request)}
 
 
-def attributes_of(user: int) -> dict[str, str]:
+def attributes_of(request: HttpRequest) -> dict[str, str]:
     """By the names in `data-…`; {} where the browser's own choices hold."""
-    kept = preferences_of(user)
+    kept = preferences_of_request(request)
     if kept is None:
         return {}
     return {

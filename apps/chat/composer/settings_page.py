@@ -3,17 +3,20 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings as site_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import translation
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.chat.account_page import person
 from apps.chat.composer.models import LONGEST_INSTRUCTIONS, Preferences
-from apps.chat.composer.preferences import preferences_of
+from apps.chat.composer.preferences import KEPT, preferences_of
+from apps.chat.languages import A_YEAR, chosen_for_request, language_of_request
 from apps.chat.shares.pages import listed
 from apps.chat.visitors import visitor
 
@@ -21,7 +24,7 @@ from apps.chat.visitors import visitor
 class AppearanceForm(forms.ModelForm[Preferences]):
     class Meta:
         model = Preferences
-        fields = ("theme", "density", "text_size")
+        fields = ("language", "theme", "density", "text_size")
 
 
 class WritingForm(forms.ModelForm[Preferences]):
@@ -104,7 +107,7 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
 def row_of(request: HttpRequest) -> Preferences:
     """The kept one of the person, or a new one with the defaults."""
     if not request.user.is_authenticated:
-        return Preferences()
+        return Preferences(language=chosen_for_request(request))
     user = person(request)
     return preferences_of(user.pk) or Preferences(user=user)
 
@@ -119,8 +122,25 @@ def change(request: HttpRequest, part: str) -> HttpResponse:
     if not form.is_valid():
         return page(request, 400, **{part: form})
     form.save()
+    response = redirect(
+        "/settings/data/#retention" if part == "retention" else f"/settings/#{part}"
+    )
+    if part == "appearance":
+        speak(request, response, form.instance)
     messages.success(request, SAVED[part])
-    return redirect("/settings/data/#retention" if part == "retention" else f"/settings/#{part}")
+    return response
+
+
+def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> None:
+    """Go on in the language that was just chosen; the browser keeps it for the page of sign-in."""
+    name = site_settings.LANGUAGE_COOKIE_NAME
+    setattr(request, KEPT, kept)
+    if kept.language:
+        response.set_cookie(name, kept.language, A_YEAR, samesite="Lax")
+    else:
+        response.delete_cookie(name, samesite="Lax")
+        request.COOKIES.pop(name, None)
+    translation.activate(language_of_request(request))
 
 
 @login_required

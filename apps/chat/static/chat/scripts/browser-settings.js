@@ -1,6 +1,10 @@
 /** The page of settings for people who are not signed in: this browser keeps what they choose. */
 
 import { browserPreferences, keepInBrowser } from "./preferences.js";
+import { gettext } from "./texts.js";
+
+const LANGUAGE = "language";
+const A_YEAR = 365 * 24 * 3600;
 
 /** By the fields of the forms. @type {Record<string, string>} */
 const NAMES = {
@@ -42,10 +46,20 @@ function keep(form) {
   const chosen = Object.fromEntries(fieldsOf(form).map((field) => [NAMES[field.name], valueOf(field)]));
   const isKept = keepInBrowser(chosen);
   if (chosen.theme) localStorage.setItem("theme", chosen.theme);
+  const language = form.elements.namedItem(LANGUAGE);
+  if (language instanceof HTMLSelectElement && keepLanguage(language)) return;
   const words = said?.querySelector("span");
   if (!said || !words) return;
   said.hidden = false;
-  words.textContent = isKept ? "Saved in this browser." : "It holds for this page: the browser keeps nothing.";
+  words.textContent = isKept ? gettext("Saved in this browser.") : gettext("It holds for this page: the browser keeps nothing.");
+}
+
+/** In a cookie, as the server writes the texts. @param {HTMLSelectElement} field @returns {boolean} whether the page is fetched in another language */
+function keepLanguage({ value, options }) {
+  if ([...options].find(({ defaultSelected }) => defaultSelected)?.value === value) return false;
+  document.cookie = `${LANGUAGE}=${value}; path=/; max-age=${value ? A_YEAR : 0}; samesite=lax`;
+  location.reload();
+  return true;
 }
 
 /** @param {HTMLFormElement} form @returns {Field[]} */

@@ -1,0 +1,35 @@
+/**
+ * Texts in the language of the page. Its catalogue is a script of its own that comes first; English has none.
+ */
+
+/** @typedef {Record<string, string | number>} Values what stands for `{name}` in a text */
+/** @typedef {{gettext: (text: string) => string, ngettext: (one: string, many: string, count: number) => string}} Catalogue */
+
+export const language = document.documentElement.lang || "en";
+
+/** For dates and numbers: of the person's own region where the browser tells one, with the digits of the texts. */
+export const locale =
+  language === "ar" ? "ar-u-nu-latn" : (navigator.languages.find((one) => one.split("-")[0] === language) ?? language);
+
+/** @type {Catalogue | undefined} */
+const catalogue = /** @type {any} */ (globalThis).django;
+
+/** @param {string} text @param {Values} [values] @returns {string} */
+export function gettext(text, values = {}) {
+  return filled(catalogue ? catalogue.gettext(text) : text, values);
+}
+
+/** A text about a number, which is `{count}` in it. @param {string} one @param {string} many @param {number} count @param {Values} [values] @returns {string} */
+export function ngettext(one, many, count, values = {}) {
+  const english = count === 1 ? one : many;
+  return filled(catalogue ? catalogue.ngettext(one, many, count) : english, { count, ...values });
+}
+
+/** @param {string} text @param {Values} values */
+function filled(text, values) {
+  return text.replace(/\{(\w+)\}/g, (whole, name) => {
+    const value = values[name];
+    if (value === undefined) return whole;
+    return typeof value === "number" ? value.toLocaleString(locale) : value;
+  });
+}

@@ -1,0 +1,22 @@
+"""Template tags about languages: `{% load texts %}`."""
+
+from django import template
+from django.conf import settings
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+
+from apps.chat.languages import version_of_texts
+
+register = template.Library()
+
+
+@register.simple_tag
+def texts_of_scripts() -> SafeString:
+    """The script of the page's language, before all that say something; nothing for English."""
+    language = get_language() or settings.LANGUAGE_CODE
+    if language == settings.LANGUAGE_CODE:
+        return SafeString("")
+    address = reverse("texts", args=(language, version_of_texts(language)))
+    return format_html('<script src="{}" defer></script>', address)

@@ -1,0 +1,1 @@
+"""English dates that are read the same on both sides of the ocean."""

@@ -1,0 +1,1 @@
+"""The texts of pages in several languages: taken from the sources, merged, compiled."""

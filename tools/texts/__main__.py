@@ -1,0 +1,15 @@
+"""Bring the catalogues up to date: `python -m tools.texts`."""
+
+import os
+import sys
+
+import django
+from django.conf import settings
+
+from tools.texts.catalogues import bring_up_to_date
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
+django.setup()
+for language, name in settings.LANGUAGES[1:]:
+    missing = bring_up_to_date(language)
+    sys.stdout.write(f"{language} ({name}): {missing} texts to translate\n")
