@@ -54,8 +54,8 @@ def chosen_for_request(request: HttpRequest) -> str:
 def chosen_for_scope(scope: Mapping[str, Any]) -> str:
     """The same for a connection that Django's middleware has not seen; asks the database."""
     user = scope["user"]
-    kept = preferences_of(user.pk) if user.is_authenticated else None
-    return chosen(kept, scope["cookies"])
+    kept = None if user is None or user.pk is None else preferences_of(user.pk)
+    return chosen(kept, scope.get("cookies", {}))
 
 
 def chosen(kept: Preferences | None, cookies: Mapping[str, str]) -> str:
