@@ -71,11 +71,13 @@ async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")
     languages = accepted.decode("latin-1")
 
-    chosen: str = await database_sync_to_async(chosen_for_scope)(scope)
-    # A team is looked for in the database.
-    caller: Caller = await database_sync_to_async(caller_of)(
-        scope["user"], scope["session"], chosen or locale_of(languages)
-    )
+    def find() -> tuple[str, Caller]:
+        chosen = chosen_for_scope(scope)
+        return chosen, caller_of(scope["user"], scope["session"], chosen or locale_of(languages))
+
+    # What was chosen and the team are looked for in the database, on one way there.
+    found: tuple[str, Caller] = await database_sync_to_async(find)()
+    chosen, caller = found
     translation.activate(chosen or accepted_language(languages))
     return replace(caller, address=address_of_scope(scope))
 
