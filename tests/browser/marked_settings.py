@@ -1,0 +1,7 @@
+"""The settings of the site, with texts from a folder of the test's own: `MARKED_TEXTS`."""
+
+import os
+
+from quickapps_site.settings import *  # noqa: F403
+
+LOCALE_PATHS = [os.environ["MARKED_TEXTS"]]

@@ -1,0 +1,117 @@
+"""Every text that a person reads is there in every language."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Message
+from django.conf import settings
+
+from tools.texts.catalogues import (
+    DOMAINS,
+    KEYWORDS,
+    ROOT,
+    SCRIPTS,
+    compiled,
+    files_below,
+    forms,
+    merged,
+    po_file,
+    read,
+    untranslated,
+    written,
+)
+from tools.texts.unmarked import of_script, of_template
+
+LANGUAGES = [language for language, _ in settings.LANGUAGES if language != "en"]
+FOR_PEOPLE = (
+    "base.html", "error.html", "account", "allauth", "chat", "mfa", "registration", "requests",
+    "schedules", "socialaccount",
+)  # fmt: skip
+"""Of the templates; operators read English."""
+WITHOUT_TEXTS = {"chart-worker.js", "diagram-frame.js", "service-worker.js", "theme.js"}
+"""They run where there is no page; what they say is for the script that asked them."""
+FILLED_IN = re.compile(r"\{\w+\}|%\(\w+\)s|</?[a-z]+[^>]*>")
+"""Values, and tags with their attributes."""
+
+in_each_language = pytest.mark.parametrize("language", LANGUAGES)
+in_each_domain = pytest.mark.parametrize("domain", DOMAINS)
+
+
+@in_each_language
+@in_each_domain
+def test_the_catalogue_has_the_texts_of_the_sources(language, domain):
+    kept = po_file(language, domain).read_bytes()
+
+    assert kept == written(merged(language, domain)), "Run `make texts` and translate what is new."
+
+
+@in_each_language
+@in_each_domain
+def test_every_text_is_translated(language, domain):
+    assert [one.id for one in untranslated(read(language, domain))] == []
+
+
+@in_each_language
+@in_each_domain
+def test_the_compiled_catalogue_is_that_of_the_source(language, domain):
+    path = po_file(language, domain)
+
+    assert path.with_suffix(".mo").read_bytes() == compiled(read(language, domain))
+
+
+@in_each_language
+@in_each_domain
+def test_a_translation_has_the_values_and_the_tags_of_its_text(language, domain):
+    wrong = [one.id for one in read(language, domain) if one.id and not has_same_gaps(one)]
+
+    assert wrong == []
+
+
+def has_same_gaps(message: Message) -> bool:
+    texts = forms(message.id)
+    wanted = Counter(FILLED_IN.findall(texts[-1]))
+    *special, usual = [Counter(FILLED_IN.findall(one)) for one in forms(message.string)]
+    # A form for one thing alone may leave its number out: "a step".
+    return usual == wanted and all(one <= wanted for one in special)
+
+
+def templates() -> list[Path]:
+    return list(files_below(tuple(f"templates/{one}" for one in FOR_PEOPLE), ".html", ".txt"))
+
+
+@pytest.mark.parametrize("path", templates(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_all_that_is_read_of_a_template_can_be_translated(path: Path):
+    assert of_template(path.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("path", files_below(SCRIPTS, ".js"), ids=lambda path: path.name)
+def test_all_that_a_script_says_can_be_translated(path: Path):
+    if path.name in WITHOUT_TEXTS:
+        return
+
+    assert of_script(path.read_text("utf-8")) == []
+
+
+def test_texts_of_python_are_marked_as_literals():
+    """What is put together first is found by nobody."""
+    odd = [
+        f"{path.relative_to(ROOT)}:{call.lineno}"
+        for path in files_below(("apps",), ".py")
+        if path.name != "error_texts.py"
+        for call in calls_of_gettext(path.read_text("utf-8"))
+        if not all(isinstance(one, ast.Constant) for one in call.args[:1])
+    ]
+
+    assert odd == []
+
+
+def calls_of_gettext(source: str) -> list[ast.Call]:
+    if "gettext" not in source:
+        return []
+    calls = [one for one in ast.walk(ast.parse(source)) if isinstance(one, ast.Call)]
+    return [one for one in calls if isinstance(one.func, ast.Name) and one.func.id in KEYWORDS]
