@@ -2,15 +2,16 @@
 
 import { headingOf, outcomeText } from "./interaction.js";
 import { SpokenAnswer } from "./spoken-answer.js";
+import { gettext } from "./texts.js";
 
 /** @import { Event, RunStatus } from "./frames.js" */
 
 /** @type {Partial<Record<RunStatus, string>>} */
 const OUTCOMES = {
-  queued: "Waiting for the answer.",
-  running: "Answer started.",
-  done: "Answer complete.",
-  stopped: "Answer stopped.",
+  queued: gettext("Waiting for the answer."),
+  running: gettext("Answer started."),
+  done: gettext("Answer complete."),
+  stopped: gettext("Answer stopped."),
 };
 
 export class Announcer {

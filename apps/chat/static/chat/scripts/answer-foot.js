@@ -9,6 +9,7 @@ import { figureLine } from "./figures.js";
 import { offeredModels } from "./offered-models.js";
 import { RowMenu } from "./row-menu.js";
 import { canSpeak, hush, speak } from "./speech.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Action } from "./answer-actions.js"
@@ -71,7 +72,7 @@ export class AnswerFoot extends LitElement {
     const { answer } = this;
     if (!answer) return nothing;
     return html`<div class="answer-foot">
-      <action-row .label=${"Actions of the answer"} .actions=${this.#actions()}></action-row>
+      <action-row .label=${gettext("Actions of the answer")} .actions=${this.#actions()}></action-row>
       ${offeredModels.all.length && this.changeable
         ? html`<row-menu @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => this.#again(this.asked?.id ?? "", detail)}></row-menu>`
         : nothing}
@@ -89,17 +90,17 @@ export class AnswerFoot extends LitElement {
     return [
       ...branchActions(this.branch, "answer", !this.changeable, show),
       ...(text
-        ? [this.#copying("copy", "copy", "Copy as Markdown", text), this.#copying("text", "file-text", "Copy as text")]
+        ? [this.#copying("copy", "copy", gettext("Copy as Markdown"), text), this.#copying("text", "file-text", gettext("Copy as text"))]
         : []),
       ...(text && canSpeak ? [this.#readAloud()] : []),
       ...(id && this.changeable
         ? [
-            { name: "again", icon: "refresh-cw", label: "Answer again", run: () => this.#again(id) },
+            { name: "again", icon: "refresh-cw", label: gettext("Answer again"), run: () => this.#again(id) },
             ...(offeredModels.all.length ? [this.#againWith()] : []),
             {
               name: "delete",
               icon: "trash-2",
-              label: "Delete question and answer",
+              label: gettext("Delete question and answer"),
               run: () => changeBranches(this, "turn.delete", id, "delete"),
             },
           ]
@@ -122,7 +123,7 @@ export class AnswerFoot extends LitElement {
       speak(this.#seen(), () => (this.reading = false));
       this.reading = true;
     };
-    const [icon, label] = this.reading ? ["square", "Stop reading"] : ["volume-2", "Read aloud"];
+    const [icon, label] = this.reading ? ["square", gettext("Stop reading")] : ["volume-2", gettext("Read aloud")];
     return { name: "read", icon, label, run };
   }
 
@@ -134,7 +135,7 @@ export class AnswerFoot extends LitElement {
       const menu = this.querySelector("row-menu");
       if (menu instanceof RowMenu) void menu.open(items, button);
     };
-    return { name: "again-with", icon: "ellipsis", label: "Answer again with another model", run, opensMenu: true };
+    return { name: "again-with", icon: "ellipsis", label: gettext("Answer again with another model"), run, opensMenu: true };
   }
 
   /** @param {string} id of the question @param {string} [deployment] the model that answers */

@@ -12,6 +12,7 @@ import "./answer-foot.js";
 import "./interaction.js";
 import "./markdown.js";
 import "./step-activity.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Answer, Part } from "./answers.js"
@@ -65,7 +66,7 @@ export class ChatAnswer extends LitElement {
     if (!answer) return nothing;
     const going = isGoing(answer.status);
     return html`
-      ${this.earlier.length ? nothing : html`<h2 class="visually-hidden">Answer</h2>`}
+      ${this.earlier.length ? nothing : html`<h2 class="visually-hidden">${gettext("Answer")}</h2>`}
       ${repeat(
         answer.parts,
         (part) => part, // what is written into a card must not come into another one
@@ -73,7 +74,7 @@ export class ChatAnswer extends LitElement {
       )}
       ${cardsAndSources(answer.attachments, answer.annotations)}
       ${answer.continued
-        ? html`<p class="notice">${icon("refresh-cw")}Continued after an interruption.</p>`
+        ? html`<p class="notice">${icon("refresh-cw")}${gettext("Continued after an interruption.")}</p>`
         : nothing}
       ${going ? working(answer) : this.#outcome(answer)} ${this.#helper(answer)}
     `;
@@ -122,22 +123,22 @@ export class ChatAnswer extends LitElement {
   #ending(answer) {
     if (answer.message?.finish_reason !== "length") return emptyNotice(answer);
     return html`<div class="stopped">
-      <p class="notice">${icon("triangle-alert")}Cut off: the answer became too long for the model.</p>
+      <p class="notice">${icon("triangle-alert")}${gettext("Cut off: the answer became too long for the model.")}</p>
       ${this.#askButton("Continue", { continues: answer.message.id })}
     </div>`;
   }
 
   /** @param {Answer} answer */
   #stopped(answer) {
-    const words = textOf(answer).trim() ? "The answer is not complete." : "There is no answer.";
+    const words = textOf(answer).trim() ? gettext("The answer is not complete.") : gettext("There is no answer.");
     return html`<div class="stopped">
-      <p class="notice">${icon("circle-alert")}<span><strong>Stopped.</strong> ${words}</span></p>
+      <p class="notice">${icon("circle-alert")}<span><strong>${gettext("Stopped.")}</strong> ${words}</span></p>
       ${this.#retryButton()}
     </div>`;
   }
 
   #retryButton() {
-    return this.asked && !this.asked.sending ? this.#askButton("Try again", { again: this.asked.id }) : nothing;
+    return this.asked && !this.asked.sending ? this.#askButton(gettext("Try again"), { again: this.asked.id }) : nothing;
   }
 
   /** @param {string} words @param {import("./session.js").Branching} detail */
@@ -153,9 +154,9 @@ export class ChatAnswer extends LitElement {
     return html`<div class="failure">
       ${icon("triangle-alert")}
       <div>
-        <p>${error?.text ?? "The answer could not be finished."}</p>
+        <p>${error?.text ?? gettext("The answer could not be finished.")}</p>
         ${error?.reference
-          ? html`<p class="failure-reference">Reference: <code>${error.reference}</code></p>`
+          ? html`<p class="failure-reference">${gettext("Reference:")} <code>${error.reference}</code></p>`
           : nothing}
         ${this.#retryButton()}
       </div>
@@ -173,15 +174,15 @@ function working(answer) {
 /** @param {Answer} answer */
 function emptyNotice(answer) {
   const isEmpty = answer.message && !textOf(answer).trim() && !answer.attachments.length;
-  return isEmpty ? html`<p class="notice">The model had nothing to say.</p>` : nothing;
+  return isEmpty ? html`<p class="notice">${gettext("The model had nothing to say.")}</p>` : nothing;
 }
 
 /** @param {Answer} answer */
 function wordsFor(answer) {
-  if (answer.status === "queued") return "Waiting for its turn";
+  if (answer.status === "queued") return gettext("Waiting for its turn");
   if (answer.status === "waiting") {
-    if (openInteraction(answer)) return "Waiting for you";
-    return interactionsOf(answer).some(isOpenCall) ? "Working on the page" : "Waiting for somebody else";
+    if (openInteraction(answer)) return gettext("Waiting for you");
+    return interactionsOf(answer).some(isOpenCall) ? gettext("Working on the page") : gettext("Waiting for somebody else");
   }
   return answer.parts.length ? "Working" : "Thinking";
 }

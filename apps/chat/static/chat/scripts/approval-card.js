@@ -3,20 +3,21 @@
 import { html, nothing } from "../vendor/lit.js";
 import { argumentFields, changedArguments } from "./argument-fields.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /** @import { InteractionAnswer } from "./frames.js" */
 /** @import { Interaction } from "./interactions.js" */
 
 /** @type {Record<string, [string, string]>} icon and words */
 const RISKS = {
-  "read-only": ["file-text", "Only reads"],
-  changes: ["pencil", "Makes changes"],
-  destructive: ["triangle-alert", "Destroys or overwrites something"],
+  "read-only": ["file-text", gettext("Only reads")],
+  changes: ["pencil", gettext("Makes changes")],
+  destructive: ["triangle-alert", gettext("Destroys or overwrites something")],
 };
 /** @type {Record<string, string>} */
 const SCOPES = {
-  conversation: "Do not ask again in this conversation",
-  application: "Do not ask again in this application",
+  conversation: gettext("Do not ask again in this conversation"),
+  application: gettext("Do not ask again in this application"),
 };
 
 /**
@@ -30,7 +31,7 @@ export function approvalCard({ asked }, id, isOpen, send) {
   const editable = asked.editable ?? {};
   if (asked.four_eyes)
     return html`${because(asked.because)} ${risk(asked.risk)} ${argumentFields(values, {}, id)}
-      <p class="hint">Somebody else has to decide about this: ask the people who run this server.</p>`;
+      <p class="hint">${gettext("Somebody else has to decide about this: ask the people who run this server.")}</p>`;
   /** @param {HTMLFormElement} form */
   const approve = (form) => {
     const changed = changedArguments(form, values, editable);
@@ -48,16 +49,16 @@ export function approvalCard({ asked }, id, isOpen, send) {
     }}
   >
     <fieldset class="fields" ?disabled=${!isOpen}>
-      <legend class="visually-hidden">The call</legend>
+      <legend class="visually-hidden">${gettext("The call")}</legend>
       ${because(asked.because)} ${risk(asked.risk)} ${argumentFields(values, editable, id)} ${scopes(asked.always ?? [], id)}
       <div class="argument">
-        <label class="argument-name" for="${id}-reason">Reason, if you deny it (optional)</label>
+        <label class="argument-name" for="${id}-reason">${gettext("Reason, if you deny it (optional)")}</label>
         <input id="${id}-reason" name="reason" maxlength="2000" dir="auto" @keydown=${denyByKey(deny)} />
       </div>
       <div class="interaction-buttons">
-        <button class="button primary">${icon("check")}Approve</button>
+        <button class="button primary">${icon("check")}${gettext("Approve")}</button>
         <button type="button" class="button" @click=${(/** @type {MouseEvent} */ event) => deny(formOf(event))}>
-          ${icon("x")}Deny
+          ${icon("x")}${gettext("Deny")}
         </button>
       </div>
     </fieldset>
@@ -93,8 +94,8 @@ function risk(name) {
 function scopes(offered, id) {
   if (!offered.length) return nothing;
   return html`<fieldset class="choices">
-    <legend class="argument-name">Next time</legend>
-    ${[["", "Ask again"], ...offered.map((scope) => [scope, SCOPES[scope] ?? scope])].map(
+    <legend class="argument-name">${gettext("Next time")}</legend>
+    ${[["", gettext("Ask again")], ...offered.map((scope) => [scope, SCOPES[scope] ?? scope])].map(
       ([value, words]) => html`<label class="choice" for="${id}-always-${value}">
         <input type="radio" id="${id}-always-${value}" name="always" value=${value} ?checked=${value === ""} />
         <span>${words}</span>

@@ -1,6 +1,7 @@
 /** The arguments of a call as a form: fields for those that may be changed, text for the others. */
 
 import { html, nothing } from "../vendor/lit.js";
+import { gettext } from "./texts.js";
 
 /**
  * @typedef {{type?: string | string[], enum?: unknown[], description?: string, maxLength?: number}} Schema
@@ -44,7 +45,7 @@ export function changedArguments(form, values, editable) {
     const input = form.elements.namedItem(`argument ${name}`);
     if (!isField(input)) continue;
     const value = valueOf(input, schema);
-    input.setCustomValidity(value === INVALID ? "Write JSON, such as [1, 2]." : "");
+    input.setCustomValidity(value === INVALID ? gettext("Write JSON, such as [1, 2].") : "");
     if (!input.reportValidity()) return null;
     if (value !== undefined && JSON.stringify(value) !== JSON.stringify(values[name])) changed[name] = value;
   }

@@ -6,6 +6,7 @@ import { copy } from "./clipboard.js";
 import { fileNameOf, save } from "./code-files.js";
 import { icon } from "./icons.js";
 import { loadStyles } from "./style-sheets.js";
+import { gettext } from "./texts.js";
 
 /** @import { Artifact } from "./artifacts.js" */
 
@@ -72,20 +73,20 @@ export class ArtifactPanel extends LitElement {
     return html`<dialog class="artifact ${this.isFull ? "full" : ""}" aria-labelledby="artifact-title" @close=${this.#leave} @keydown=${this.#closeByKey}>
       <div class="artifact-head">
         <h2 id="artifact-title" tabindex="-1" dir="auto">${artifact.title}</h2>
-        <button type="button" class="quiet artifact-close" title="Close" @click=${this.#close}>${icon("x")}<span class="visually-hidden">Close the preview</span></button>
+        <button type="button" class="quiet artifact-close" title=${gettext("Close")} @click=${this.#close}>${icon("x")}<span class="visually-hidden">${gettext("Close the preview")}</span></button>
         <div class="artifact-tools">
-          <div class="artifact-ways" role="group" aria-label="View">
-            <button type="button" class="quiet" aria-pressed=${String(!this.isCode)} @click=${() => (this.isCode = false)}>${icon("eye")}Preview</button>
-            <button type="button" class="quiet" aria-pressed=${String(this.isCode)} @click=${() => (this.isCode = true)}>${icon("code")}Code</button>
+          <div class="artifact-ways" role="group" aria-label=${gettext("View")}>
+            <button type="button" class="quiet" aria-pressed=${String(!this.isCode)} @click=${() => (this.isCode = false)}>${icon("eye")}${gettext("Preview")}</button>
+            <button type="button" class="quiet" aria-pressed=${String(this.isCode)} @click=${() => (this.isCode = true)}>${icon("code")}${gettext("Code")}</button>
           </div>
           ${this.versions.length > 1 ? this.#versions() : nothing}
           <button type="button" class="quiet" @click=${() => this.#copy(artifact)}>${icon(this.copied ? "check" : "copy")}<span aria-live="polite">${this.copied ? "Copied" : "Copy"}</span></button>
-          <button type="button" class="quiet" title="Download" @click=${() => save(artifact.text, fileNameOf(artifact, artifact.text))}>
-            ${icon("download")}<span class="visually-hidden">Download</span>
+          <button type="button" class="quiet" title=${gettext("Download")} @click=${() => save(artifact.text, fileNameOf(artifact, artifact.text))}>
+            ${icon("download")}<span class="visually-hidden">${gettext("Download")}</span>
           </button>
           ${wide.matches
-            ? html`<button type="button" class="quiet" title="Full size" aria-pressed=${String(this.isFull)} @click=${this.#resize}>
-                ${icon(this.isFull ? "minimize-2" : "maximize-2")}<span class="visually-hidden">Full size</span>
+            ? html`<button type="button" class="quiet" title=${gettext("Full size")} aria-pressed=${String(this.isFull)} @click=${this.#resize}>
+                ${icon(this.isFull ? "minimize-2" : "maximize-2")}<span class="visually-hidden">${gettext("Full size")}</span>
               </button>`
             : nothing}
         </div>
@@ -96,13 +97,13 @@ export class ArtifactPanel extends LitElement {
 
   #versions() {
     const { at, versions } = this;
-    return html`<div class="artifact-versions" role="group" aria-label="Versions">
+    return html`<div class="artifact-versions" role="group" aria-label=${gettext("Versions")}>
       <button type="button" class="quiet" aria-disabled=${String(at === 0)} @click=${() => this.#turn(-1)}>
-        ${icon("chevron-left")}<span class="visually-hidden">Earlier version</span>
+        ${icon("chevron-left")}<span class="visually-hidden">${gettext("Earlier version")}</span>
       </button>
-      <span aria-live="polite"><span class="visually-hidden">Version </span>${at + 1}/${versions.length}</span>
+      <span aria-live="polite"><span class="visually-hidden">${gettext("Version")} </span>${at + 1}/${versions.length}</span>
       <button type="button" class="quiet" aria-disabled=${String(at === versions.length - 1)} @click=${() => this.#turn(1)}>
-        ${icon("chevron-right")}<span class="visually-hidden">Later version</span>
+        ${icon("chevron-right")}<span class="visually-hidden">${gettext("Later version")}</span>
       </button>
     </div>`;
   }

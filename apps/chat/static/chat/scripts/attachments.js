@@ -5,6 +5,7 @@ import { fileAddress, lastSegment, webAddress } from "./addresses.js";
 import { icon } from "./icons.js";
 import { isReadable } from "./preview.js";
 import "./markdown.js";
+import { gettext } from "./texts.js";
 
 /** @import { Attachment } from "./frames.js" */
 
@@ -16,7 +17,7 @@ const WORDS = /^(?:text\/(?!html)[\w.+-]+|application\/(?:[\w.+-]+\+)?json)$/i;
 export function attachmentCards(attachments) {
   if (!attachments.length) return nothing;
   const pictures = attachments.filter(isShown).length;
-  return html`<ul class="attachments ${pictures > 1 ? "gallery" : ""}" aria-label="Attachments">
+  return html`<ul class="attachments ${pictures > 1 ? "gallery" : ""}" aria-label=${gettext("Attachments")}>
     ${attachments.map((attachment) => html`<li>${card(attachment)}</li>`)}
   </ul>`;
 }
@@ -98,7 +99,7 @@ function mediaCard(attachment, kind, address) {
       : html`<video controls preload="metadata" src=${address} aria-label=${name}></video>`}
     <figcaption>
       <span class="attachment-name" dir="auto">${name}</span>
-      <a class="quiet" href=${address.startsWith("data:") ? address : `${address}?download`} download=${name} title="Download">
+      <a class="quiet" href=${address.startsWith("data:") ? address : `${address}?download`} download=${name} title=${gettext("Download")}>
         ${icon("download")}<span class="visually-hidden">Download ${name}</span>
       </a>
     </figcaption>

@@ -2,13 +2,14 @@
 
 import { isOn } from "./browser-notices.js";
 import { isQuiet } from "./quiet.js";
+import { gettext } from "./texts.js";
 
 /**
  * @typedef {{id: string, application: string, address: string, state: "waiting" | "unread" | "stopped"}} Calling
  * @typedef {{conversations: Calling[], quiet: import("./quiet.js").QuietHours | null}} Attention
  */
 
-const WORDS = { waiting: "Waits for you", unread: "Answered", stopped: "A schedule was paused" };
+const WORDS = { waiting: gettext("Waits for you"), unread: "Answered", stopped: gettext("A schedule was paused") };
 const SEEN = "seen-tab";
 const plain = new URL("../images/icon.svg", import.meta.url).href;
 const dotted = new URL("../images/icon-dot.svg", import.meta.url).href;

@@ -1,6 +1,7 @@
 /** The switch for notifications of this browser. Permission is asked for by its button, and never at load. */
 
 import { html, LitElement, nothing } from "../vendor/lit.js";
+import { gettext } from "./texts.js";
 
 const KEY = "notices";
 
@@ -36,22 +37,22 @@ export class BrowserNotices extends LitElement {
   render() {
     const on = isOn();
     const isForbidden = isPossible() && Notification.permission === "denied";
-    return html`<h3>Notifications of this browser</h3>
+    return html`<h3>${gettext("Notifications of this browser")}</h3>
       <p role="status">${this.#state(on)}</p>
       ${isForbidden
         ? nothing
         : html`<div class="form-actions">
             <button type="button" class="button" @click=${on ? this.#switchOff : this.#switchOn}>
-              ${on ? "Switch them off" : "Notify me in this browser"}
+              ${on ? gettext("Switch them off") : gettext("Notify me in this browser")}
             </button>
           </div>`}`;
   }
 
   /** @param {boolean} on */
   #state(on) {
-    if (on) return "On. A conversation that you are not looking at says that it answered or waits for you, and no more.";
+    if (on) return gettext("On. A conversation that you are not looking at says that it answered or waits for you, and no more.");
     if (isPossible() && Notification.permission === "denied")
-      return "This browser forbids them for this site. Allow them in its settings first.";
+      return gettext("This browser forbids them for this site. Allow them in its settings first.");
     return "Off.";
   }
 

@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /**
  * @typedef {"/" | "@" | "#"} Sign
@@ -114,7 +115,7 @@ export class CaretMenu {
       id=${ID}
       role="listbox"
       tabindex="0"
-      aria-label="What can be inserted"
+      aria-label=${gettext("What can be inserted")}
       aria-activedescendant="${ID}-${this.chosen}"
       @keydown=${press}
     >

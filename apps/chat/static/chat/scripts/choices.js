@@ -1,6 +1,7 @@
 /** What the composer offers at the caret: prompts, skills, commands, applications and files. */
 
 import { get, post } from "./requests.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Choice, ChoiceGroup, Sign } from "./caret-menu.js"
@@ -93,12 +94,12 @@ export class Choices extends EventTarget {
    */
   groups(sign, acts) {
     if (performance.now() - this.#fetchedAt > FRESH) void this.load();
-    if (sign === "@") return [{ title: "Ask another application", choices: this.#applications(acts.application) }];
-    if (sign === "#") return [{ title: "Attach a file", choices: this.#files(acts.attach) }];
+    if (sign === "@") return [{ title: gettext("Ask another application"), choices: this.#applications(acts.application) }];
+    if (sign === "#") return [{ title: gettext("Attach a file"), choices: this.#files(acts.attach) }];
     return [
-      { title: "Your prompts", choices: this.#prompts(true, acts.prompt) },
-      { title: "Shared prompts", choices: this.#prompts(false, acts.prompt) },
-      { title: "Start with", choices: this.starters.map(starterChoice) },
+      { title: gettext("Your prompts"), choices: this.#prompts(true, acts.prompt) },
+      { title: gettext("Shared prompts"), choices: this.#prompts(false, acts.prompt) },
+      { title: gettext("Start with"), choices: this.starters.map(starterChoice) },
       { title: "Skills", choices: this.offered.skills.map(skillChoice) },
       { title: "Commands", choices: this.#commands() },
     ];

@@ -3,6 +3,7 @@
 import { interactionsOf, isOpenCall } from "./interactions.js";
 import { postJson } from "./requests.js";
 import { uuid } from "./session.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Interaction } from "./interactions.js"
@@ -14,7 +15,7 @@ import { uuid } from "./session.js";
 const COURTESY = 1_000;
 const AGAIN = 500;
 const PAGE_KEY = "page";
-const LOST = "The page was reloaded meanwhile. The tool may have been carried out: check that before you call it again.";
+const LOST = gettext("The page was reloaded meanwhile. The tool may have been carried out: check that before you call it again.");
 
 export class ClientCalls {
   #tools;

@@ -3,6 +3,7 @@
 import { copy } from "./clipboard.js";
 import { codeOf, fileNameOf, save } from "./code-files.js";
 import { iconElement } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /** Colouring more than this many characters would stop the page for a moment. */
 const LONGEST = 60_000;
@@ -89,7 +90,7 @@ function buttonsFor(language, lines, isFinished) {
     buttons.push(open);
   }
   if (lines.some((line) => line.length > LONG_LINE)) {
-    const wrapping = codeButton("wrap", "text-wrap", "Wrap lines");
+    const wrapping = codeButton("wrap", "text-wrap", gettext("Wrap lines"));
     wrapping.setAttribute("aria-pressed", "false");
     buttons.push(wrapping);
   }
@@ -122,7 +123,7 @@ function number(pre, lines) {
 async function copyCode(button, text) {
   const label = button.querySelector("span");
   if (!label) return;
-  label.textContent = (await copy(text)) ? "Copied" : "Not copied";
+  label.textContent = (await copy(text)) ? "Copied" : gettext("Not copied");
   setTimeout(() => (label.textContent = "Copy"), COPIED_FOR);
 }
 

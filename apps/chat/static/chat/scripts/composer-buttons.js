@@ -3,32 +3,33 @@
 import { html, ifDefined, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { sendsWithEnter } from "./preferences.js";
+import { gettext } from "./texts.js";
 
 /** @import { ChatComposer } from "./composer.js" */
 
 /** By what models call them; others are shown as they are. @type {Record<string, string>} */
 const EFFORTS = {
-  none: "Thinking: none",
-  minimal: "Thinking: minimal",
-  low: "Thinking: little",
-  medium: "Thinking: medium",
-  high: "Thinking: much",
-  xhigh: "Thinking: very much",
+  none: gettext("Thinking: none"),
+  minimal: gettext("Thinking: minimal"),
+  low: gettext("Thinking: little"),
+  medium: gettext("Thinking: medium"),
+  high: gettext("Thinking: much"),
+  xhigh: gettext("Thinking: very much"),
 };
 
 /** @param {ChatComposer} composer @param {(event: Event) => void} take what was chosen */
 export function attachButton(composer, take) {
   const { disabled, uploads } = composer;
   const choose = () => /** @type {HTMLInputElement | null} */ (composer.querySelector("#files-to-send"))?.click();
-  return html`<button type="button" class="quiet attach" title="Attach files" ?disabled=${Boolean(disabled)} @click=${choose}>
-      ${icon("paperclip")}<span class="visually-hidden">Attach files</span>
+  return html`<button type="button" class="quiet attach" title=${gettext("Attach files")} ?disabled=${Boolean(disabled)} @click=${choose}>
+      ${icon("paperclip")}<span class="visually-hidden">${gettext("Attach files")}</span>
     </button>
     <input
       type="file"
       id="files-to-send"
       multiple
       hidden
-      aria-label="Files"
+      aria-label=${gettext("Files")}
       accept=${ifDefined(uploads?.limits.types.join(",") || undefined)}
       @change=${take}
     />`;
@@ -37,8 +38,8 @@ export function attachButton(composer, take) {
 /** @param {ChatComposer} composer */
 export function sendButton({ busy, isAnswer, uploads, canSend }) {
   const word = !busy ? "Send" : isAnswer ? "Answer" : "Queue";
-  const key = sendsWithEnter() ? "Enter" : "Ctrl + Enter";
-  const why = uploads?.isPending ? "The files are being uploaded" : `${word} (${key})`;
+  const key = sendsWithEnter() ? "Enter" : gettext("Ctrl + Enter");
+  const why = uploads?.isPending ? gettext("The files are being uploaded") : `${word} (${key})`;
   return html`<button type="submit" class="round" aria-disabled=${String(!canSend)} title=${why}>
     ${icon("arrow-up")}<span class="visually-hidden">${word}</span>
   </button>`;
@@ -46,19 +47,19 @@ export function sendButton({ busy, isAnswer, uploads, canSend }) {
 
 /** @param {() => void} stop */
 export function stopButton(stop) {
-  return html`<button type="button" class="round stop" title="Stop (Esc)" @click=${stop}>
-    ${icon("square")}<span class="visually-hidden">Stop</span>
+  return html`<button type="button" class="round stop" title=${gettext("Stop (Esc)")} @click=${stop}>
+    ${icon("square")}<span class="visually-hidden">${gettext("Stop")}</span>
   </button>`;
 }
 
 /** @param {boolean} isGoing @param {() => void} toggle */
 export function dictateButton(isGoing, toggle) {
-  const word = isGoing ? "Stop dictating" : "Dictate";
+  const word = isGoing ? gettext("Stop dictating") : "Dictate";
   return html`<button type="button" class="quiet dictate" aria-pressed=${String(isGoing)} title=${word} @click=${toggle}>
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
       <path d="M12 19v3" /><path d="M19 10v2a7 7 0 0 1-14 0v-2" /><rect x="9" y="2" width="6" height="13" rx="3" />
     </svg>
-    <span class="visually-hidden">Dictate</span>
+    <span class="visually-hidden">${gettext("Dictate")}</span>
   </button>`;
 }
 
@@ -81,7 +82,7 @@ function modelChip({ models, model }, choose) {
   const chosen = others.some(({ id }) => id === model) ? model : "";
   /** @param {Event} event */
   const change = (event) => choose(/** @type {HTMLSelectElement} */ (event.target).value);
-  return html`<label class="visually-hidden" for="model">Which model answers</label>
+  return html`<label class="visually-hidden" for="model">${gettext("Which model answers")}</label>
     <select id="model" class="effort" data-chosen=${chosen} @change=${change}>
       <option value="" ?selected=${!chosen}>Model: ${own?.title}</option>
       ${others.map(({ id, title }) => html`<option value=${id} ?selected=${id === chosen}>Model: ${title}</option>`)}
@@ -92,9 +93,9 @@ function modelChip({ models, model }, choose) {
 function effortChip({ efforts, effort }, choose) {
   /** @param {Event} event */
   const change = (event) => choose(/** @type {HTMLSelectElement} */ (event.target).value);
-  return html`<label class="visually-hidden" for="effort">How much the model thinks</label>
+  return html`<label class="visually-hidden" for="effort">${gettext("How much the model thinks")}</label>
     <select id="effort" class="effort" data-chosen=${effort} @change=${change}>
-      <option value="" ?selected=${!effort}>Thinking: as set up</option>
+      <option value="" ?selected=${!effort}>${gettext("Thinking: as set up")}</option>
       ${efforts.map(
         (one) => html`<option value=${one} ?selected=${one === effort}>${EFFORTS[one] ?? `Thinking: ${one}`}</option>`,
       )}

@@ -7,6 +7,7 @@ import { pageCommands } from "./page-commands.js";
 import { offerCommands } from "./palette-commands.js";
 import { PromptDialog, variablesOf } from "./prompt-dialog.js";
 import { listenForShortcuts, ShortcutList } from "./shortcuts.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Announcer } from "./announcer.js"
@@ -62,13 +63,13 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
   });
   composer.addEventListener("effort", async (event) => {
     const effort = /** @type {CustomEvent<string>} */ (event).detail;
-    if (await choices.choose(effort)) announcer.say("How much the model thinks is changed, from your next message on.");
-    else tell("That did not work. Check the connection and try again.");
+    if (await choices.choose(effort)) announcer.say(gettext("How much the model thinks is changed, from your next message on."));
+    else tell(gettext("That did not work. Check the connection and try again."));
   });
   composer.addEventListener("model", async (event) => {
     const model = /** @type {CustomEvent<string>} */ (event).detail;
-    if (await choices.chooseModel(model)) announcer.say("Another model answers, from your next message on.");
-    else tell("That did not work. Check the connection and try again.");
+    if (await choices.chooseModel(model)) announcer.say(gettext("Another model answers, from your next message on."));
+    else tell(gettext("That did not work. Check the connection and try again."));
   });
   session.addEventListener("switched", () => {
     choices.starters = starters();
@@ -96,5 +97,5 @@ function fillFromAddress(composer, tell) {
   const found = takeAddressQuestion(composer.limit);
   if (!found || composer.disabled || composer.ended) return;
   composer.fill(composer.text ? `${composer.text}\n\n${found.text}` : found.text);
-  if (found.isCut) tell("The question in the address was too long: only its beginning is here. Read it before you send it.");
+  if (found.isCut) tell(gettext("The question in the address was too long: only its beginning is here. Read it before you send it."));
 }

@@ -1,28 +1,29 @@
 /** What the composer says about itself. */
 
 import { sendsWithEnter } from "./preferences.js";
+import { gettext } from "./texts.js";
 
 /** @import { ChatComposer } from "./composer.js" */
 
 /** @param {ChatComposer} composer */
 export function placeholderOf({ isAnswer, waiting, busy }) {
-  if (isAnswer) return "Answer the question above…";
-  if (waiting) return "The answer waits for you, above";
-  return busy ? "Write the next message…" : "Ask something…";
+  if (isAnswer) return gettext("Answer the question above…");
+  if (waiting) return gettext("The answer waits for you, above");
+  return busy ? gettext("Write the next message…") : gettext("Ask something…");
 }
 
 /** What the key that sends will do, where that is not simply to ask. @param {ChatComposer} composer */
 export function hintOf({ disabled, busy, connected, isAnswer, hasWords }) {
   if (disabled || !busy) return "";
-  if (!connected) return "No connection: what you write stays here.";
+  if (!connected) return gettext("No connection: what you write stays here.");
   const withEnter = sendsWithEnter();
   if (isAnswer) {
-    return withEnter ? "Enter answers the question above." : "Ctrl + Enter answers the question above.";
+    return withEnter ? gettext("Enter answers the question above.") : gettext("Ctrl + Enter answers the question above.");
   }
   if (!hasWords) return "";
   return withEnter
-    ? "Enter queues the message: it is sent after this answer."
-    : "Ctrl + Enter queues the message: it is sent after this answer.";
+    ? gettext("Enter queues the message: it is sent after this answer.")
+    : gettext("Ctrl + Enter queues the message: it is sent after this answer.");
 }
 
 /** Why what is written cannot be sent, and what to do about it; "" if it can. @param {ChatComposer} composer */
@@ -31,14 +32,14 @@ export function obstacleOf({ uploads, excess, busy, connected, ready, disabled, 
   const failed = items.find(({ state }) => state === "failed");
   const most = uploads?.limits.most ?? 0;
   if (disabled) return disabled;
-  if (!hasWords) return busy ? "Nothing sent: write the next message first." : "Nothing sent: write something first.";
+  if (!hasWords) return busy ? gettext("Nothing sent: write the next message first.") : gettext("Nothing sent: write something first.");
   if (failed?.isRetryable) return `Not sent: ${failed.name} could not be uploaded. Remove it or retry.`;
   if (failed) return `Not sent: ${failed.name} could not be uploaded. Remove it.`;
-  if (uploads?.isPending) return "Not sent: a file is still being uploaded.";
+  if (uploads?.isPending) return gettext("Not sent: a file is still being uploaded.");
   if (items.length > most) return `Not sent: at most ${most} files go with one question.`;
   if (excess > 0) return `Not sent: the message is ${excess.toLocaleString()} characters too long.`;
-  if (busy && !connected) return "Not sent: there is no connection.";
-  return ready ? "" : "Not sent: the conversation is still being loaded.";
+  if (busy && !connected) return gettext("Not sent: there is no connection.");
+  return ready ? "" : gettext("Not sent: the conversation is still being loaded.");
 }
 
 /** @param {ChatComposer} composer */

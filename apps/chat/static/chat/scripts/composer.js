@@ -8,6 +8,7 @@ import { canDictate, Dictation } from "./dictation.js";
 import { isLong, named, textFile } from "./pasting.js";
 import { preference, sendsWithEnter } from "./preferences.js";
 import { KeptFiles } from "./kept-files.js";
+import { gettext } from "./texts.js";
 import { tray } from "./tray.js";
 
 /** @import { Choice, ChoiceGroup, Sign, Trigger } from "./caret-menu.js" */
@@ -166,7 +167,7 @@ export class ChatComposer extends LitElement {
     return html`<form class="composer" @submit=${this.#submit} @focusout=${this.#leave}>
       ${this.menu.render((event) => this.menu.press(event) && this.focus())} ${this.uploads ? tray(this.uploads, () => this.focus()) : nothing}
       ${this.pasted ? this.#pastedNotice() : nothing} ${attachButton(this, (event) => this.#choose(event))}
-      <label class="visually-hidden" for="question">Your question</label>
+      <label class="visually-hidden" for="question">${gettext("Your question")}</label>
       <textarea
         id="question"
         data-tool-field="question"
@@ -233,8 +234,8 @@ export class ChatComposer extends LitElement {
 
   #pastedNotice() {
     return html`<p class="composer-pasted" role="status">
-      <span>The long text was attached as a file.</span>
-      <button type="button" class="link" @click=${this.#pasteAsText}>Paste as text instead</button>
+      <span>${gettext("The long text was attached as a file.")}</span>
+      <button type="button" class="link" @click=${this.#pasteAsText}>${gettext("Paste as text instead")}</button>
     </p>`;
   }
 

@@ -1,6 +1,7 @@
 /** Buttons that copy the text of the element whose id is in `data-copies`. */
 
 import { copy } from "./clipboard.js";
+import { gettext } from "./texts.js";
 
 const COPIED_FOR = 2000;
 
@@ -11,7 +12,7 @@ for (const button of document.querySelectorAll("button[data-copies]")) {
   button.addEventListener("click", async () => {
     const source = document.getElementById(button.dataset.copies ?? "");
     const copied = await copy(source?.textContent ?? "");
-    if (label) label.textContent = copied ? "Copied" : "Not copied";
+    if (label) label.textContent = copied ? "Copied" : gettext("Not copied");
     setTimeout(() => label && (label.textContent = "Copy"), COPIED_FOR);
   });
 }

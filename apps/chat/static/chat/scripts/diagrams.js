@@ -4,6 +4,7 @@ import { codeButton } from "./code.js";
 import { codeOf, save } from "./code-files.js";
 import { kindOf } from "./diagram-kinds.js";
 import { drawing } from "./drawings.js";
+import { gettext } from "./texts.js";
 
 /** How far ahead of what is seen a diagram is drawn. */
 const AHEAD = "600px";
@@ -76,14 +77,14 @@ function showPicture(block, kind, svg) {
 
 /** @param {HTMLElement} block @param {"mermaid" | "vega"} kind @param {HTMLImageElement} picture */
 function offer(block, kind, picture) {
-  const source = codeButton("source", "code", "Show the source");
+  const source = codeButton("source", "code", gettext("Show the source"));
   source.setAttribute("aria-pressed", "false");
   source.addEventListener("click", () => {
     source.setAttribute("aria-pressed", String(block.toggleAttribute("data-source")));
   });
-  const vector = worded(codeButton("svg", "download", "Download as SVG"), "SVG");
+  const vector = worded(codeButton("svg", "download", gettext("Download as SVG")), "SVG");
   vector.addEventListener("click", () => save(svgOf(picture), `${kind === "vega" ? "chart" : "diagram"}.svg`, "image/svg+xml"));
-  const pixels = worded(codeButton("png", "download", "Download as PNG"), "PNG");
+  const pixels = worded(codeButton("png", "download", gettext("Download as PNG")), "PNG");
   pixels.addEventListener("click", () => void savePixels(picture, `${kind === "vega" ? "chart" : "diagram"}.png`));
   block.querySelector("[data-code=wrap]")?.remove();
   block.querySelector("[data-code=download]")?.replaceWith(source, vector, pixels);
@@ -122,7 +123,7 @@ function showProblem(block, kind, problem) {
   const words = known ?? document.createElement("p");
   words.className = "diagram-problem";
   words.setAttribute("dir", "auto");
-  const shown = kind === "vega" ? "This chart could not be drawn, so you see its source." : "This diagram could not be drawn, so you see its source.";
+  const shown = kind === "vega" ? gettext("This chart could not be drawn, so you see its source.") : gettext("This diagram could not be drawn, so you see its source.");
   words.textContent = `${shown} ${causeOf(problem)}`;
   if (!known) block.querySelector(".code-bar")?.after(words);
 }

@@ -1,13 +1,15 @@
 /** Speech that the browser writes down, where it can. */
 
+import { gettext } from "./texts.js";
+
 /** @type {Record<string, string>} by the browser's names */
 const PROBLEMS = {
-  "not-allowed": "The microphone is not allowed. Allow it for this site in your browser.",
-  "service-not-allowed": "Your browser does not write down speech here.",
-  "audio-capture": "There is no microphone.",
-  network: "The service that writes down speech cannot be reached.",
-  "no-speech": "Nothing was heard.",
-  "language-not-supported": "Your browser cannot write down this language.",
+  "not-allowed": gettext("The microphone is not allowed. Allow it for this site in your browser."),
+  "service-not-allowed": gettext("Your browser does not write down speech here."),
+  "audio-capture": gettext("There is no microphone."),
+  network: gettext("The service that writes down speech cannot be reached."),
+  "no-speech": gettext("Nothing was heard."),
+  "language-not-supported": gettext("Your browser cannot write down this language."),
 };
 
 /**
@@ -56,7 +58,7 @@ export class Dictation {
       if (this.#going === going) this.#told.text(Array.from(results, (one) => one[0].transcript).join(""));
     };
     going.onerror = ({ error }) => {
-      if (error !== "aborted") this.#told.problem(PROBLEMS[error] ?? "Your speech could not be written down.");
+      if (error !== "aborted") this.#told.problem(PROBLEMS[error] ?? gettext("Your speech could not be written down."));
     };
     going.onend = () => {
       if (this.#going === going) this.#end();

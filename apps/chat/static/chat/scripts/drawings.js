@@ -1,12 +1,14 @@
 /** Where diagrams and charts are drawn: in a frame without an origin, and in a worker. Both begin when first asked. */
 
+import { gettext } from "./texts.js";
+
 /** @typedef {{svg?: string, problem?: string}} Drawing either a picture, or why there is none */
 /** @typedef {{id: number, text: string, dark: boolean}} Asked */
 
 const MOST_CHARACTERS = { mermaid: 20_000, vega: 200_000 };
 const MOST_SVG = 2_000_000;
 const PATIENCE = 15_000;
-const TOO_LONG = "It took too long.";
+const TOO_LONG = gettext("It took too long.");
 
 let lastId = 0;
 /** @type {Map<string, Promise<Drawing>>} what was drawn, so that a text that is rendered again does not flicker */
@@ -18,7 +20,7 @@ export function drawing(kind, text, dark) {
   const key = `${kind} ${dark} ${text}`;
   const known = drawn.get(key);
   if (known) return known;
-  if (text.length > MOST_CHARACTERS[kind]) return Promise.resolve({ problem: "It is too large." });
+  if (text.length > MOST_CHARACTERS[kind]) return Promise.resolve({ problem: gettext("It is too large.") });
   const made = queues[kind].add({ id: ++lastId, text, dark });
   drawn.set(key, made);
   if (drawn.size > MOST_KEPT) drawn.delete(drawn.keys().next().value ?? "");
@@ -51,13 +53,13 @@ class DrawingQueue {
       this.#drawer ??= this.#open();
       const drawer = await this.#drawer;
       const made = await inTime(drawer.draw(asked));
-      if (made) return (made.svg?.length ?? 0) > MOST_SVG ? { problem: "Its picture is too large." } : made;
+      if (made) return (made.svg?.length ?? 0) > MOST_SVG ? { problem: gettext("Its picture is too large.") } : made;
       drawer.end();
       this.#drawer = null;
       return { problem: TOO_LONG };
     } catch {
       this.#drawer = null;
-      return { problem: "What draws it could not be loaded. Check the connection and reload the page." };
+      return { problem: gettext("What draws it could not be loaded. Check the connection and reload the page.") };
     }
   }
 }
@@ -70,7 +72,7 @@ const queues = { mermaid: new DrawingQueue(openFrame), vega: new DrawingQueue(op
 async function openFrame() {
   const frame = document.createElement("iframe");
   frame.className = "drawing-frame";
-  frame.title = "Drawing of diagrams";
+  frame.title = gettext("Drawing of diagrams");
   frame.tabIndex = -1;
   frame.setAttribute("aria-hidden", "true");
   frame.setAttribute("sandbox", "allow-scripts");

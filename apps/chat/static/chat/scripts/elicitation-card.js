@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /** @import { InteractionAnswer } from "./frames.js" */
 /** @import { Interaction } from "./interactions.js" */
@@ -29,14 +30,14 @@ export function elicitationCard({ asked }, id, canAnswer, send) {
   };
   return html`<form @submit=${submit}>
     <fieldset class="fields" ?disabled=${!canAnswer}>
-      <legend class="visually-hidden">Your answer</legend>
+      <legend class="visually-hidden">${gettext("Your answer")}</legend>
       <p class="interaction-question" dir="auto">${asked.message}</p>
       ${asked.mode === "url" ? address(asked) : fields.map((one, index) => field(one, `${id}-${index}`))}
-      <p class="hint">What you answer goes to this server. Give it no password.</p>
+      <p class="hint">${gettext("What you answer goes to this server. Give it no password.")}</p>
       <div class="interaction-buttons">
-        ${asked.mode === "url" ? opening(asked, canAnswer, send) : html`<button class="button primary">${icon("check")}Send</button>`}
-        <button type="button" class="button" @click=${() => send({ outcome: "declined" })}>${icon("x")}Decline</button>
-        <button type="button" class="button" @click=${() => send({ outcome: "cancelled" })}>Cancel</button>
+        ${asked.mode === "url" ? opening(asked, canAnswer, send) : html`<button class="button primary">${icon("check")}${gettext("Send")}</button>`}
+        <button type="button" class="button" @click=${() => send({ outcome: "declined" })}>${icon("x")}${gettext("Decline")}</button>
+        <button type="button" class="button" @click=${() => send({ outcome: "cancelled" })}>${gettext("Cancel")}</button>
       </div>
     </fieldset>
   </form>`;
@@ -44,9 +45,9 @@ export function elicitationCard({ asked }, id, canAnswer, send) {
 
 /** @param {Record<string, any>} asked */
 function address({ url, host, repeats }) {
-  return html`<p>It wants you to open a page of <strong class="interaction-host">${host}</strong>.</p>
+  return html`<p>${gettext("It wants you to open a page of")} <strong class="interaction-host">${host}</strong>.</p>
     <p class="hint argument-value">${url}</p>
-    ${repeats ? html`<p class="hint">Come back when you are done there: then the tool is called again.</p>` : nothing}`;
+    ${repeats ? html`<p class="hint">${gettext("Come back when you are done there: then the tool is called again.")}</p>` : nothing}`;
 }
 
 /** @param {Record<string, any>} asked @param {boolean} canAnswer @param {(answer: InteractionAnswer) => void} send */
@@ -57,7 +58,7 @@ function opening(asked, canAnswer, send) {
     target="_blank" rel="noopener noreferrer" @click=${isLast ? accept : nothing}>Open ${asked.host}</a>`;
   if (!asked.repeats) return open(true);
   return html`${open(false)}
-    <button type="button" class="button" @click=${accept}>${icon("check")}Done</button>`;
+    <button type="button" class="button" @click=${accept}>${icon("check")}${gettext("Done")}</button>`;
 }
 
 /** @param {Field} one @param {string} id */

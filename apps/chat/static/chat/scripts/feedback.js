@@ -3,6 +3,7 @@
 import { html, LitElement, live, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { get, post, remove } from "./requests.js";
+import { gettext } from "./texts.js";
 
 /**
  * @typedef {"" | "up" | "down"} Rating
@@ -12,16 +13,16 @@ import { get, post, remove } from "./requests.js";
 /** @type {Feedback} */
 const NONE = { rating: "", reason: "", comment: "", shares_transcript: false };
 const REASONS = [
-  ["wrong", "It is wrong"],
-  ["incomplete", "It is incomplete"],
-  ["not_asked", "It is not what I asked"],
-  ["slow", "It was too slow"],
-  ["unsafe", "It is unsafe"],
-  ["other", "Something else"],
+  ["wrong", gettext("It is wrong")],
+  ["incomplete", gettext("It is incomplete")],
+  ["not_asked", gettext("It is not what I asked")],
+  ["slow", gettext("It was too slow")],
+  ["unsafe", gettext("It is unsafe")],
+  ["other", gettext("Something else")],
 ];
 const LONGEST_COMMENT = 2_000;
 const AT_ONCE = 100;
-const FAILED = "That did not work. Check the connection and try again.";
+const FAILED = gettext("That did not work. Check the connection and try again.");
 
 /** @type {Map<string, Promise<Map<string, Feedback>>>} what is being asked, by message */
 const asked = new Map();
@@ -94,7 +95,7 @@ class ChatFeedback extends LitElement {
   }
 
   render() {
-    return html`<span class="thumbs">${this.#thumb("up", "Good answer")}${this.#thumb("down", "Bad answer")}</span>
+    return html`<span class="thumbs">${this.#thumb("up", gettext("Good answer"))}${this.#thumb("down", gettext("Bad answer"))}</span>
       <span class="feedback-said" role="status">${this.said}</span>
       ${this.problem ? html`<p class="feedback-problem" role="alert">${this.problem}</p>` : nothing}
       ${this.isOpen ? this.#form() : nothing}`;
@@ -119,33 +120,32 @@ class ChatFeedback extends LitElement {
   #form() {
     const { rating, reason, comment, shares_transcript: shares } = this.given;
     const id = `feedback-${this.message}`;
-    return html`<form class="feedback-form" aria-label="Your feedback" @submit=${this.#submit} @keydown=${this.#key}>
+    return html`<form class="feedback-form" aria-label=${gettext("Your feedback")} @submit=${this.#submit} @keydown=${this.#key}>
       ${rating === "down"
         ? html`<div>
-            <label for="${id}-reason">What is wrong with it? (optional)</label>
+            <label for="${id}-reason">${gettext("What is wrong with it? (optional)")}</label>
             <select id="${id}-reason" name="reason">
-              <option value="">Choose a reason</option>
+              <option value="">${gettext("Choose a reason")}</option>
               ${REASONS.map(([value, words]) => html`<option value=${value} ?selected=${value === reason}>${words}</option>`)}
             </select>
           </div>`
         : nothing}
       <div>
-        <label for="${id}-comment">Comment (optional)</label>
+        <label for="${id}-comment">${gettext("Comment (optional)")}</label>
         <textarea id="${id}-comment" name="comment" rows="3" maxlength=${LONGEST_COMMENT} dir="auto"
           .value=${comment}></textarea>
       </div>
       <label class="feedback-share">
         <input type="checkbox" name="shares_transcript" .checked=${live(shares)} aria-describedby="${id}-share" />
-        Send this question and answer along
+        ${gettext("Send this question and answer along")}
       </label>
       <p class="hint" id="${id}-share">
-        Those who operate this application read your rating and your comment. They read the conversation only if you send it
-        along.
+        ${gettext("Those who operate this application read your rating and your comment. They read the conversation only if you send it along.")}
       </p>
       <div class="feedback-buttons">
-        <button class="button primary">Send</button>
-        <button type="button" class="button" @click=${() => this.#close()}>Close</button>
-        <button type="button" class="button danger" @click=${this.#remove}>Remove my feedback</button>
+        <button class="button primary">${gettext("Send")}</button>
+        <button type="button" class="button" @click=${() => this.#close()}>${gettext("Close")}</button>
+        <button type="button" class="button danger" @click=${this.#remove}>${gettext("Remove my feedback")}</button>
       </div>
     </form>`;
   }
@@ -174,14 +174,14 @@ class ChatFeedback extends LitElement {
   async #save(wanted) {
     const { shares_transcript: shares, ...fields } = wanted;
     const is = await post(this.#address, shares ? { ...fields, shares_transcript: "on" } : fields);
-    this.#tell(is, "Thank you for your feedback.");
+    this.#tell(is, gettext("Thank you for your feedback."));
     if (is) this.given = wanted;
     return is;
   }
 
   async #remove() {
     const is = await remove(this.#address);
-    this.#tell(is, "Your feedback was removed.");
+    this.#tell(is, gettext("Your feedback was removed."));
     if (!is) return;
     this.#close();
     this.given = NONE;

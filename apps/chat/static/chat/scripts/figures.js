@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit.js";
 import { secondsText } from "./durations.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Answer } from "./answers.js"
@@ -23,13 +24,13 @@ export function figureLine(answer) {
   const isKept = document.getElementById("main")?.dataset.requests;
   if (!rows.length && !isKept) return nothing;
   return html`<details class="more-line figures">
-    <summary>${icon("chevron-right")}<span class="visually-hidden">Why this answer:</span>${shortText(message)}</summary>
+    <summary>${icon("chevron-right")}<span class="visually-hidden">${gettext("Why this answer:")}</span>${shortText(message)}</summary>
     <dl>
       ${rows.map(([name, text]) => html`<div><dt dir="auto">${name}</dt><dd dir="auto">${text}</dd></div>`)}
     </dl>
     ${isKept
       ? html`<a href="/answers/${id}/requests/" target="_blank" rel="noopener"
-          >What the model saw<span class="visually-hidden"> (a new tab)</span></a
+          >${gettext("What the model saw")}<span class="visually-hidden"> ${gettext("(a new tab)")}</span></a
         >`
       : nothing}
   </details>`;
@@ -50,8 +51,8 @@ function readRows({ message, attachments }) {
   const sources = attachments.filter(({ reference_url }) => reference_url);
   /** @type {[string, string][]} */
   const rows = [
-    ["Files read", (message?.files_read ?? []).join("; ")],
-    ["From memory", recalled.map(({ text }) => text).join("; ")],
+    [gettext("Files read"), (message?.files_read ?? []).join("; ")],
+    [gettext("From memory"), recalled.map(({ text }) => text).join("; ")],
     ["Sources", [...new Set(sources.map(({ title, reference_url }) => title || reference_url))].join("; ")],
   ];
   return rows.filter(([, text]) => text);
@@ -73,11 +74,11 @@ function rowsOf({ models, version, usage, costs, first_text_seconds, seconds }) 
   /** @type {[string, string | number | undefined][]} */
   const rows = [
     [models?.length === 1 ? "Model" : "Models", models?.join(", ")],
-    ["Application version", version],
-    ["Tokens in", usage && part(usage.prompt_tokens, usage.cached_tokens, "from the cache")],
-    ["Tokens out", usage && part(usage.completion_tokens, usage.reasoning_tokens, "for thinking")],
+    [gettext("Application version"), version],
+    [gettext("Tokens in"), usage && part(usage.prompt_tokens, usage.cached_tokens, "from the cache")],
+    [gettext("Tokens out"), usage && part(usage.completion_tokens, usage.reasoning_tokens, "for thinking")],
     ["Cost", costs && costsText(costs)],
-    ["First text after", first_text_seconds === undefined ? "" : secondsText(first_text_seconds)],
+    [gettext("First text after"), first_text_seconds === undefined ? "" : secondsText(first_text_seconds)],
     ["Duration", seconds === undefined ? "" : secondsText(seconds)],
   ];
   return rows.filter(([, text]) => text).map(([name, text]) => [name, String(text)]);

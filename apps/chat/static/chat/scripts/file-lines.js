@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit.js";
 import { fileAddress } from "./addresses.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /**
  * @typedef {{name: string, url: string, type: string, size: number, updated_at: string,
@@ -19,11 +20,11 @@ export function fileLine({ name, url, type }, detail, ask, isSaved = false) {
       <span class="attachment-detail">${detail}</span>
     </span>
     ${isSaved
-      ? html`<a class="quiet" href="${address}?download" download=${name} title="Download">
+      ? html`<a class="quiet" href="${address}?download" download=${name} title=${gettext("Download")}>
           ${icon("download")}<span class="visually-hidden">Download ${name}</span>
         </a>`
       : nothing}
-    <button type="button" class="quiet" title="Delete" @click=${ask}>
+    <button type="button" class="quiet" title=${gettext("Delete")} @click=${ask}>
       ${icon("trash-2")}<span class="visually-hidden">Delete ${name}</span>
     </button>
   </div>`;
@@ -34,8 +35,8 @@ export function fileQuestion({ name }, keep, remove) {
   return html`<div class="files-question" role="group" aria-label="Delete ${name}">
     <p>“${name}” will be gone for good, for later answers too.</p>
     <div class="dialog-buttons">
-      <button type="button" class="button" @click=${keep}>Keep</button>
-      <button type="button" class="button danger" @click=${remove}>Delete</button>
+      <button type="button" class="button" @click=${keep}>${gettext("Keep")}</button>
+      <button type="button" class="button danger" @click=${remove}>${gettext("Delete")}</button>
     </div>
   </div>`;
 }

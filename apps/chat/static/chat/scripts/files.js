@@ -7,6 +7,7 @@ import { fileLine, fileQuestion } from "./file-lines.js";
 import { icon } from "./icons.js";
 import { get, remove } from "./requests.js";
 import { sizeText } from "./sizes.js";
+import { gettext } from "./texts.js";
 
 /** @import { StoredFile } from "./file-lines.js" */
 
@@ -45,7 +46,7 @@ export class ChatFiles extends LitElement {
 
   render() {
     return html`<button type="button" class="quiet" ?hidden=${!this.conversation} @click=${this.#open}>
-        ${icon("files")}<span class="files-word">Files</span>
+        ${icon("files")}<span class="files-word">${gettext("Files")}</span>
       </button>
       ${this.isOpen ? this.#dialog() : nothing}`;
   }
@@ -53,9 +54,9 @@ export class ChatFiles extends LitElement {
   #dialog() {
     return html`<dialog class="files" aria-labelledby="files-heading" @close=${this.#closed}>
       <div class="files-head">
-        <h2 id="files-heading" tabindex="-1">Files of this conversation</h2>
-        <button type="button" class="quiet" title="Close" @click=${this.#close}>
-          ${icon("x")}<span class="visually-hidden">Close</span>
+        <h2 id="files-heading" tabindex="-1">${gettext("Files of this conversation")}</h2>
+        <button type="button" class="quiet" title=${gettext("Close")} @click=${this.#close}>
+          ${icon("x")}<span class="visually-hidden">${gettext("Close")}</span>
         </button>
       </div>
       ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing} ${this.#list()}
@@ -63,9 +64,9 @@ export class ChatFiles extends LitElement {
   }
 
   #list() {
-    if (this.files === null) return this.problem ? nothing : html`<p class="working">Loading…</p>`;
+    if (this.files === null) return this.problem ? nothing : html`<p class="working">${gettext("Loading…")}</p>`;
     if (!this.files.length) {
-      return html`<p class="files-none">None yet. What you attach and what tools make is listed here.</p>`;
+      return html`<p class="files-none">${gettext("None yet. What you attach and what tools make is listed here.")}</p>`;
     }
     return html`<ul class="files-list">
       ${repeat(
@@ -90,7 +91,7 @@ export class ChatFiles extends LitElement {
     this.isOpen = true;
     const found = await get(`${this.base}${this.conversation}/files/`);
     this.files = found?.files ?? null;
-    if (!found) this.problem = "The files cannot be listed. Check the connection and try again.";
+    if (!found) this.problem = gettext("The files cannot be listed. Check the connection and try again.");
   }
 
   #close() {
@@ -117,7 +118,7 @@ export class ChatFiles extends LitElement {
   /** @param {StoredFile} file */
   async #delete(file) {
     if (!(await remove(fileAddress(file.url)?.pathname ?? ""))) {
-      this.problem = "That did not work. Check the connection and try again.";
+      this.problem = gettext("That did not work. Check the connection and try again.");
       return;
     }
     this.files = this.files?.filter(({ url }) => url !== file.url) ?? null;

@@ -1,6 +1,7 @@
 /** A long text of a person: its beginning, and all of it on demand. */
 
 import { html, LitElement, nothing } from "../vendor/lit.js";
+import { gettext } from "./texts.js";
 
 const MOST_LINES = 14;
 const MOST_CHARACTERS = 1_400;
@@ -36,7 +37,7 @@ export class FoldedText extends LitElement {
   render() {
     return html`<p class="question-text" dir="auto" @scroll=${this.#found}>${this.text}</p>
       <button type="button" class="link" aria-expanded=${String(this.unfolded)} @click=${this.#toggle}>
-        ${this.unfolded ? "Show less" : "Show all"}<span class="visually-hidden"> of the question</span>
+        ${this.unfolded ? gettext("Show less") : gettext("Show all")}<span class="visually-hidden"> ${gettext("of the question")}</span>
       </button>`;
   }
 

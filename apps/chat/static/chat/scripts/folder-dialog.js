@@ -6,6 +6,7 @@ import { fileLine, fileQuestion } from "./file-lines.js";
 import { icon } from "./icons.js";
 import { csrfToken, get, postForm, remove } from "./requests.js";
 import { sizeText } from "./sizes.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { StoredFile } from "./file-lines.js"
@@ -13,7 +14,7 @@ import { sizeText } from "./sizes.js";
  */
 
 const LONGEST = 4_000;
-const FAILED = "That did not work. Check the connection and try again.";
+const FAILED = gettext("That did not work. Check the connection and try again.");
 
 /** Dispatches `said` (detail: words for people who do not see it). */
 export class FolderDialog extends LitElement {
@@ -62,7 +63,7 @@ export class FolderDialog extends LitElement {
     if (this.folder !== folder) return;
     this.files = found?.files ?? null;
     this.instructions = found?.instructions ?? "";
-    if (!found) this.problem = "The folder cannot be shown. Check the connection and try again.";
+    if (!found) this.problem = gettext("The folder cannot be shown. Check the connection and try again.");
     void this.updateComplete.then(() => this.#field?.focus());
   }
 
@@ -73,10 +74,10 @@ export class FolderDialog extends LitElement {
       <form @submit=${this.#save}>
         <h2 id="folder-heading" dir="auto">${folder.name}</h2>
         ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing}
-        ${this.files === null ? (this.problem ? nothing : html`<p class="working">Loading…</p>`) : this.#content(this.files)}
+        ${this.files === null ? (this.problem ? nothing : html`<p class="working">${gettext("Loading…")}</p>`) : this.#content(this.files)}
         <div class="dialog-buttons">
-          <button type="button" class="button" @click=${this.#close}>Close</button>
-          ${this.files === null ? nothing : html`<button class="button primary" ?disabled=${this.uploading !== ""}>Save instructions</button>`}
+          <button type="button" class="button" @click=${this.#close}>${gettext("Close")}</button>
+          ${this.files === null ? nothing : html`<button class="button primary" ?disabled=${this.uploading !== ""}>${gettext("Save instructions")}</button>`}
         </div>
       </form>
     </dialog>`;
@@ -85,7 +86,7 @@ export class FolderDialog extends LitElement {
   /** @param {StoredFile[]} files */
   #content(files) {
     const choose = () => /** @type {HTMLInputElement | null} */ (this.querySelector("#folder-files"))?.click();
-    return html`<label for="folder-instructions">Instructions for all conversations in it</label>
+    return html`<label for="folder-instructions">${gettext("Instructions for all conversations in it")}</label>
       <textarea
         id="folder-instructions"
         name="instructions"
@@ -95,17 +96,17 @@ export class FolderDialog extends LitElement {
         aria-describedby="folder-instructions-hint"
         .value=${this.instructions}
       ></textarea>
-      <p id="folder-instructions-hint" class="history-empty">The model reads them with each question, from the next one on.</p>
-      <h3 id="folder-files-heading" tabindex="-1">Files</h3>
+      <p id="folder-instructions-hint" class="history-empty">${gettext("The model reads them with each question, from the next one on.")}</p>
+      <h3 id="folder-files-heading" tabindex="-1">${gettext("Files")}</h3>
       <ul class="files-list" aria-labelledby="folder-files-heading">
         ${repeat(files, ({ url }) => url, (file) => html`<li>${this.#line(file)}</li>`)}
       </ul>
-      ${files.length ? nothing : html`<p class="files-none">None yet. They go along with each question, as if they were attached.</p>`}
+      ${files.length ? nothing : html`<p class="files-none">${gettext("None yet. They go along with each question, as if they were attached.")}</p>`}
       <p role="status">${this.uploading ? `“${this.uploading}” is being uploaded…` : ""}</p>
       <button type="button" class="button folder-add" aria-disabled=${String(this.uploading !== "")} @click=${choose}>
-        ${icon("paperclip")}Add files
+        ${icon("paperclip")}${gettext("Add files")}
       </button>
-      <input type="file" id="folder-files" multiple hidden aria-label="Files of the folder" @change=${this.#add} />`;
+      <input type="file" id="folder-files" multiple hidden aria-label=${gettext("Files of the folder")} @change=${this.#add} />`;
   }
 
   /** @param {StoredFile} file */
@@ -138,7 +139,7 @@ export class FolderDialog extends LitElement {
       else this.problem = problem;
     }
     this.uploading = "";
-    if (!this.problem) this.#say(chosen.length === 1 ? "File added." : `${chosen.length} files added.`);
+    if (!this.problem) this.#say(chosen.length === 1 ? gettext("File added.") : `${chosen.length} files added.`);
   }
 
   /** @param {StoredFile} file */
@@ -180,7 +181,7 @@ export class FolderDialog extends LitElement {
     this.problem = status === 200 ? "" : (told?.error?.message ?? FAILED);
     if (this.problem) return;
     this.#close();
-    this.#say("Instructions saved.");
+    this.#say(gettext("Instructions saved."));
   }
 
   #close() {

@@ -3,6 +3,7 @@
 import { html, LitElement, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { get } from "./requests.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { ChatLog } from "./log.js"
@@ -29,7 +30,7 @@ const PARTS = [
   ["tools", "Tools"],
   ["user", "Questions"],
   ["assistant", "Answers"],
-  ["tool_results", "Results of tools"],
+  ["tool_results", gettext("Results of tools")],
 ];
 const STATES = { unknown: "", ok: "", warning: "nearly full", danger: "full" };
 /** From this share on a summary may be written after an answer. */
@@ -56,10 +57,10 @@ export class ChatGauge extends LitElement {
       <div class="gauge-parts">
         <dl>
           ${PARTS.map(([name, words]) => html`<div><dt>${words}</dt><dd>${tokens(use[name])}</dd></div>`)}
-          <div class="gauge-total"><dt>In all</dt><dd>${tokens(use.total)}</dd></div>
-          ${use.limit ? html`<div><dt>The model reads</dt><dd>${tokens(use.limit)}</dd></div>` : nothing}
+          <div class="gauge-total"><dt>${gettext("In all")}</dt><dd>${tokens(use.total)}</dd></div>
+          ${use.limit ? html`<div><dt>${gettext("The model reads")}</dt><dd>${tokens(use.limit)}</dd></div>` : nothing}
         </dl>
-        <p>Tokens, estimated. A conversation that becomes too long is shortened for the model; here it stays whole.</p>
+        <p>${gettext("Tokens, estimated. A conversation that becomes too long is shortened for the model; here it stays whole.")}</p>
       </div>
     </details>`;
   }
@@ -113,8 +114,8 @@ export function offerGauge(gauge, log, session, base) {
 /** @param {Summary} summary @returns {unknown} what Lit draws */
 export function summaryBlock({ text }) {
   return html`<details class="summary-block">
-    <summary>${icon("chevron-right")}Earlier conversation, summarised for the model</summary>
+    <summary>${icon("chevron-right")}${gettext("Earlier conversation, summarised for the model")}</summary>
     <p class="summary-text" dir="auto">${text}</p>
-    <p class="summary-note">The model reads this in place of everything above.</p>
+    <p class="summary-note">${gettext("The model reads this in place of everything above.")}</p>
   </details>`;
 }

@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /** @import { Step } from "./answers.js" */
 
@@ -13,7 +14,7 @@ export function helperButtons(step) {
   const open = (event) => tell(event, "helper-open", step.id);
   return html`<p class="helper-buttons">
     ${helper.agent ? html`<span class="helper-agent">${helper.agent}</span>` : nothing}
-    <button type="button" class="button" aria-label="Open the helper ${helper.name}" @click=${open}>Open</button>
+    <button type="button" class="button" aria-label="Open the helper ${helper.name}" @click=${open}>${gettext("Open")}</button>
     ${stopButton(step)}
   </p>`;
 }
@@ -24,7 +25,7 @@ export function stopButton({ helper }) {
   /** @param {Event} event */
   const stop = (event) => tell(event, "helper-stop", helper.key);
   return html`<button type="button" class="button" aria-label="Stop the helper ${helper.name}" @click=${stop}>
-    ${icon("square")}Stop
+    ${icon("square")}${gettext("Stop")}
   </button>`;
 }
 

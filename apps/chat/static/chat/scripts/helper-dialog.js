@@ -3,10 +3,11 @@
 import { html, nothing } from "../vendor/lit.js";
 import { stopButton } from "./helper-buttons.js";
 import { stepContent, stepList } from "./steps.js";
+import { gettext } from "./texts.js";
 
 /** @import { Step } from "./answers.js" */
 
-const WORDS = { running: "At work", done: "Done", failed: "Failed", stopped: "Stopped" };
+const WORDS = { running: gettext("At work"), done: "Done", failed: "Failed", stopped: "Stopped" };
 
 /**
  * @param {Step} step of the call that began the helper
@@ -23,12 +24,12 @@ export function helperDialog(step, { redraw, close }) {
         ${[helper.agent, WORDS[helper.state]].filter(Boolean).join(" · ")}
       </p>
     </header>
-    <div class="helper-read" tabindex="0" role="group" aria-label="What the helper does and says">
+    <div class="helper-read" tabindex="0" role="group" aria-label=${gettext("What the helper does and says")}>
       ${stepContent(step)} ${step.children.length ? stepList(step.children, redraw) : nothing}
     </div>
     <form method="dialog" class="dialog-buttons">
       ${stopButton(step)}
-      <button class="button" autofocus>Close</button>
+      <button class="button" autofocus>${gettext("Close")}</button>
     </form>
   </dialog>`;
 }

@@ -1,6 +1,7 @@
 /** What the menus of the rail do. */
 
 import { get, post } from "./requests.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Folder, HistoryRows, Row } from "./history-rows.js"
@@ -19,16 +20,16 @@ export async function actOnRow(rows, name, row) {
       return { leaves: name };
     case "go-on": {
       const found = await get(`${row.address}go-on/`);
-      if (!found) return { problem: "The applications cannot be listed. Check the connection and try again." };
-      if (!found.applications.length) return { problem: "There is no other application that you may use." };
+      if (!found) return { problem: gettext("The applications cannot be listed. Check the connection and try again.") };
+      if (!found.applications.length) return { problem: gettext("There is no other application that you may use.") };
       return { asks: { kind: name, row, applications: found.applications } };
     }
     case "pin":
-      return arrange(rows, row, { pinned: String(!row.pinned) }, row.pinned ? "No longer pinned." : "Pinned.");
+      return arrange(rows, row, { pinned: String(!row.pinned) }, row.pinned ? gettext("No longer pinned.") : "Pinned.");
     case "archive":
-      return arrange(rows, row, { archived: "true" }, "Conversation archived.");
+      return arrange(rows, row, { archived: "true" }, gettext("Conversation archived."));
     case "unarchive":
-      return arrange(rows, row, { archived: "false" }, "Conversation restored from the archive.");
+      return arrange(rows, row, { archived: "false" }, gettext("Conversation restored from the archive."));
     case "delete":
       return remove(rows, row);
     default:
@@ -43,18 +44,18 @@ export async function actOnFolder(rows, name, folder) {
     const { problem } = await rows.changeFolders(`${folder.id}/delete/`, {});
     if (problem) return { problem };
     await rows.refresh(); // its conversations are among the others now
-    return { said: "Folder deleted. Its conversations are still here." };
+    return { said: gettext("Folder deleted. Its conversations are still here.") };
   }
   const at = rows.folders.findIndex(({ id }) => id === folder.id);
   const before = rows.folders[at + (name === "folder-up" ? -1 : 2)];
   const { problem } = await rows.changeFolders(`${folder.id}/`, { before: before ? String(before.id) : "" });
-  return problem ? { problem } : { said: "Folder moved." };
+  return problem ? { problem } : { said: gettext("Folder moved.") };
 }
 
 /** Put a conversation that is dropped there into a folder. @param {HistoryRows} rows @param {Row} row @param {Folder | null} folder @returns {Promise<Outcome>} */
 export async function drop(rows, row, folder) {
   const fields = { folder: folder ? String(folder.id) : "", ...(row.pinned ? { pinned: "false" } : {}) };
-  return arrange(rows, row, fields, folder ? "Conversation moved." : "Conversation taken out of its folder.");
+  return arrange(rows, row, fields, folder ? gettext("Conversation moved.") : gettext("Conversation taken out of its folder."));
 }
 
 /** @param {HistoryRows} rows @param {Row} row @param {Parameters<HistoryRows["arrange"]>[1]} fields @param {string} said @returns {Promise<Outcome>} */
@@ -66,7 +67,7 @@ async function arrange(rows, row, fields, said) {
 /** @param {HistoryRows} rows @param {Row} row @returns {Promise<Outcome>} */
 async function remove(rows, row) {
   if (!(await post(`${row.address}delete/`, {}))) {
-    return { problem: "The conversation was not deleted. Check the connection and try again." };
+    return { problem: gettext("The conversation was not deleted. Check the connection and try again.") };
   }
   rows.remove(row.id);
   return { deleted: row };

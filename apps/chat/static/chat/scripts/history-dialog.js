@@ -1,6 +1,7 @@
 /** The dialogs of the rail: a title, the name of a folder, and into which folder a conversation goes. */
 
 import { html, LitElement, nothing } from "../vendor/lit.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Folder, HistoryRows, Row } from "./history-rows.js"
@@ -10,11 +11,11 @@ import { html, LitElement, nothing } from "../vendor/lit.js";
  */
 
 const HEADINGS = {
-  rename: "Rename conversation",
-  move: "Move to a folder",
-  "go-on": "Go on with another application",
-  "new-folder": "New folder",
-  "rename-folder": "Rename folder",
+  rename: gettext("Rename conversation"),
+  move: gettext("Move to a folder"),
+  "go-on": gettext("Go on with another application"),
+  "new-folder": gettext("New folder"),
+  "rename-folder": gettext("Rename folder"),
 };
 const LONGEST = { rename: 200, "rename-folder": 100, "new-folder": 100 };
 
@@ -64,7 +65,7 @@ export class HistoryDialog extends LitElement {
         ${this.#content(asked)}
         ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing}
         <div class="dialog-buttons">
-          <button type="button" class="button" @click=${this.#close}>Cancel</button>
+          <button type="button" class="button" @click=${this.#close}>${gettext("Cancel")}</button>
           <button class="button primary">${buttonOf(asked.kind)}</button>
         </div>
       </form>
@@ -89,7 +90,7 @@ export class HistoryDialog extends LitElement {
           </label>`,
         )}
       </fieldset>
-      <p class="history-empty">What was said so far stays, and it reads that as well.</p>`;
+      <p class="history-empty">${gettext("What was said so far stays, and it reads that as well.")}</p>`;
   }
 
   /** @param {"rename" | "new-folder" | "rename-folder"} kind @param {string} text */
@@ -104,8 +105,8 @@ export class HistoryDialog extends LitElement {
     return html`<fieldset class="folder-choice">
         <legend>Folder of “${row.title || "Untitled"}”</legend>
         ${folders.map(({ id, name }) => this.#choice(String(id), name, row.folder === id && !this.isNew))}
-        ${row.folder === null ? nothing : this.#choice("", "No folder", false)}
-        ${this.#choice("new", "A new folder", this.isNew)}
+        ${row.folder === null ? nothing : this.#choice("", gettext("No folder"), false)}
+        ${this.#choice("new", gettext("A new folder"), this.isNew)}
       </fieldset>
       ${this.isNew ? this.#field("new-folder", "") : nothing}`;
   }
@@ -153,7 +154,7 @@ function textOf(asked) {
 /** @param {Asked["kind"]} kind */
 function buttonOf(kind) {
   if (kind === "move") return "Move";
-  if (kind === "go-on") return "Go on";
+  if (kind === "go-on") return gettext("Go on");
   return kind === "new-folder" ? "Create" : "Rename";
 }
 
@@ -171,8 +172,8 @@ async function carryOut(rows, asked, text, chosen) {
 /** @param {Asked} asked @param {string} text @returns {Done} */
 function doneOf(asked, text) {
   const { kind } = asked;
-  if (kind === "rename") return { kind, said: "Conversation renamed.", row: { ...asked.row, title: text } };
-  if (kind === "go-on") return { kind, said: "Another application answers from the next question on.", row: asked.row };
-  if (kind === "move") return { kind, said: "Conversation moved.", row: asked.row };
-  return { kind, said: kind === "new-folder" ? "Folder created." : "Folder renamed." };
+  if (kind === "rename") return { kind, said: gettext("Conversation renamed."), row: { ...asked.row, title: text } };
+  if (kind === "go-on") return { kind, said: gettext("Another application answers from the next question on."), row: asked.row };
+  if (kind === "move") return { kind, said: gettext("Conversation moved."), row: asked.row };
+  return { kind, said: kind === "new-folder" ? gettext("Folder created.") : gettext("Folder renamed.") };
 }

@@ -2,6 +2,7 @@
 
 import { sectionsOf } from "./history-sections.js";
 import { get, post, postForm } from "./requests.js";
+import { gettext } from "./texts.js";
 
 /**
  * @typedef {"running" | "waiting" | "unread" | "done"} State
@@ -24,7 +25,7 @@ import { get, post, postForm } from "./requests.js";
  * @typedef {import("./history-sections.js").Section} Section
  */
 
-const FAILED = "That did not work. Check the connection and try again.";
+const FAILED = gettext("That did not work. Check the connection and try again.");
 const MAIN = "main";
 const ARCHIVED = "archived";
 

@@ -3,6 +3,7 @@
 import { html, LitElement, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { get } from "./requests.js";
+import { gettext } from "./texts.js";
 import { tile } from "./tile.js";
 
 /**
@@ -33,11 +34,11 @@ export class HistorySearch extends LitElement {
   render() {
     return html`<div class="history-search">
         ${icon("search")}
-        <label class="visually-hidden" for="history-query">Search conversations</label>
+        <label class="visually-hidden" for="history-query">${gettext("Search conversations")}</label>
         <input
           type="search"
           id="history-query"
-          placeholder="Search conversations"
+          placeholder=${gettext("Search conversations")}
           dir="auto"
           autocomplete="off"
           maxlength="500"
@@ -50,11 +51,11 @@ export class HistorySearch extends LitElement {
   }
 
   #results() {
-    if (this.failed) return html`<p class="history-empty">The search cannot be asked. Check the connection and try again.</p>`;
-    if (!this.hits) return html`<p class="history-empty working">Searching…</p>`;
-    if (!this.hits.length) return html`<p class="history-empty">Nothing was found.</p>`;
+    if (this.failed) return html`<p class="history-empty">${gettext("The search cannot be asked. Check the connection and try again.")}</p>`;
+    if (!this.hits) return html`<p class="history-empty working">${gettext("Searching…")}</p>`;
+    if (!this.hits.length) return html`<p class="history-empty">${gettext("Nothing was found.")}</p>`;
     const words = wordsOf(this.query);
-    return html`<ul class="history hits" aria-label="Found conversations">
+    return html`<ul class="history hits" aria-label=${gettext("Found conversations")}>
       ${this.hits.map((hit) => this.#hit(hit, words))}
     </ul>`;
   }
@@ -66,7 +67,7 @@ export class HistorySearch extends LitElement {
         ${tile(application, "small")}
         <span class="history-title" dir="auto">${marked(title || "Untitled", words)}</span>
         <span class="visually-hidden">${application.title}</span>
-        ${archived ? html`<span class="hit-note">Archived</span>` : nothing}
+        ${archived ? html`<span class="hit-note">${gettext("Archived")}</span>` : nothing}
         ${excerpt ? html`<span class="hit-excerpt" dir="auto">${marked(excerpt, words)}</span>` : nothing}
       </a>
     </li>`;

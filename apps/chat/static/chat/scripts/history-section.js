@@ -3,12 +3,13 @@
 import { html, ifDefined, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { momentText } from "./durations.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 import { tile } from "./tile.js";
 
 /** @import { Row } from "./history-rows.js" */
 
 /** What a mark says; a conversation that is done and read has none. @type {Record<string, string>} */
-const MARKS = { running: "Being answered", waiting: "Waiting for you", unread: "Unread" };
+const MARKS = { running: gettext("Being answered"), waiting: gettext("Waiting for you"), unread: "Unread" };
 
 /** Lets `row-menu` (detail: `{row, button}`) and `row-rename` (detail: the row) through. */
 export class HistorySection extends LitElement {
@@ -57,7 +58,7 @@ export class HistorySection extends LitElement {
       <button
         type="button"
         class="quiet row-more"
-        title="More"
+        title=${gettext("More")}
         aria-haspopup="menu"
         @click=${(/** @type {Event} */ event) => this.#tell("row-menu", { row, button: event.currentTarget })}
       >

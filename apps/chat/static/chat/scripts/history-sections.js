@@ -1,5 +1,7 @@
 /** Into which sections of the rail conversations go: pinned, folders, days and months. */
 
+import { gettext } from "./texts.js";
+
 /**
  * @import { Folder, Row } from "./history-rows.js"
  * @typedef {{key: string, heading: string, rows: Row[], folder?: Folder}} Section
@@ -44,7 +46,7 @@ function dated(found, { updated_at }, today) {
 function headingOf(moment, today) {
   if (moment.getTime() >= today) return "Today";
   if (moment.getTime() >= today - DAY) return "Yesterday";
-  if (moment.getTime() >= today - 7 * DAY) return "Previous 7 days";
+  if (moment.getTime() >= today - 7 * DAY) return gettext("Previous 7 days");
   const isThisYear = moment.getFullYear() === new Date(today).getFullYear();
   return moment.toLocaleDateString([], { month: "long", ...(isThisYear ? {} : { year: "numeric" }) });
 }

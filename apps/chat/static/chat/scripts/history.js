@@ -9,6 +9,7 @@ import "./history-search.js";
 import { CONVERSATION } from "./history-section.js";
 import { icon } from "./icons.js";
 import { itemsOfFolder, itemsOfRow } from "./row-menu.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { FolderDialog } from "./folder-dialog.js"
@@ -54,7 +55,7 @@ export class ChatHistory extends LitElement {
 
   render() {
     return html`<history-search @searching=${this.#searching} @said=${this.#say}></history-search>
-      <h2 class="visually-hidden">Conversations</h2>
+      <h2 class="visually-hidden">${gettext("Conversations")}</h2>
       ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing}
       <div
         class="history-lists"
@@ -79,13 +80,13 @@ export class ChatHistory extends LitElement {
       )}
       ${sections.some(({ folder }) => !folder)
         ? nothing
-        : html`<p class="history-empty">Your conversations will be kept here.</p>`}
-      ${this.#moreButton("main", "Show older conversations")}
+        : html`<p class="history-empty">${gettext("Your conversations will be kept here.")}</p>`}
+      ${this.#moreButton("main", gettext("Show older conversations"))}
       <div class="history-foot">
         <button type="button" class="quiet" @click=${() => this.#dialog?.ask({ kind: "new-folder" })}>
-          ${icon("folder-plus")}New folder
+          ${icon("folder-plus")}${gettext("New folder")}
         </button>
-        <button type="button" class="quiet" @click=${this.#openArchive}>${icon("archive")}Archived</button>
+        <button type="button" class="quiet" @click=${this.#openArchive}>${icon("archive")}${gettext("Archived")}</button>
       </div>`;
   }
 
@@ -110,14 +111,14 @@ export class ChatHistory extends LitElement {
         <summary>${icon("chevron-right")}${icon("folder")}<h3 dir="auto">${folder.name}</h3></summary>
         ${folder.collapsed || rows.length || this.rows.hasMore(String(folder.id))
           ? nothing
-          : html`<p class="history-empty">Nothing here yet.</p>`}
+          : html`<p class="history-empty">${gettext("Nothing here yet.")}</p>`}
         <chat-history-section .rows=${folder.collapsed ? [] : rows} .current=${this.#currentIn(rows)}></chat-history-section>
-        ${folder.collapsed ? nothing : this.#moreButton(String(folder.id), "Show more of this folder")}
+        ${folder.collapsed ? nothing : this.#moreButton(String(folder.id), gettext("Show more of this folder"))}
       </details>
       <button
         type="button"
         class="quiet row-more"
-        title="More"
+        title=${gettext("More")}
         aria-haspopup="menu"
         @click=${(/** @type {Event} */ { currentTarget }) => this.#openFolderMenu(folder, currentTarget)}
       >
@@ -129,14 +130,14 @@ export class ChatHistory extends LitElement {
   #archive() {
     const rows = this.rows.archived;
     return html`<button type="button" class="quiet history-back" @click=${this.#closeArchive}>
-        ${icon("chevron-right")}Back to all conversations
+        ${icon("chevron-right")}${gettext("Back to all conversations")}
       </button>
       <section class="history-section">
-        <h3 class="history-heading" tabindex="-1">Archived</h3>
-        ${rows.length || this.rows.hasMore("archived") ? nothing : html`<p class="history-empty">Nothing is archived.</p>`}
+        <h3 class="history-heading" tabindex="-1">${gettext("Archived")}</h3>
+        ${rows.length || this.rows.hasMore("archived") ? nothing : html`<p class="history-empty">${gettext("Nothing is archived.")}</p>`}
         <chat-history-section .rows=${rows} .current=${this.#currentIn(rows)}></chat-history-section>
       </section>
-      ${this.#moreButton("archived", "Show older conversations")}`;
+      ${this.#moreButton("archived", gettext("Show older conversations"))}`;
   }
 
   /** @param {string} list @param {string} words */

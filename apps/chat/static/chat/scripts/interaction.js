@@ -8,6 +8,7 @@ import { icon } from "./icons.js";
 import { isOpen } from "./interactions.js";
 import { questionCard } from "./question-card.js";
 import { signInCard } from "./sign-in-card.js";
+import { gettext } from "./texts.js";
 
 /** @import { InteractionAnswer, RunStatus } from "./frames.js" */
 /** @import { Interaction } from "./interactions.js" */
@@ -86,12 +87,12 @@ export class ChatInteraction extends LitElement {
       return questionCard(interaction, this.#id, canAnswer, this.problem, send);
     if (interaction.kind === "elicitation") return elicitationCard(interaction, this.#id, canAnswer, send);
     if (interaction.kind === "sign_in") return signInCard(interaction, canAnswer, send);
-    return html`<p class="hint">This cannot be answered on this page.</p>`;
+    return html`<p class="hint">${gettext("This cannot be answered on this page.")}</p>`;
   }
 
   /** @param {Interaction} interaction @param {InteractionAnswer | null} answer */
   #send({ key, kind }, answer) {
-    this.problem = answer ? "" : "Choose or write something, or skip the question.";
+    this.problem = answer ? "" : gettext("Choose or write something, or skip the question.");
     if (answer) this.dispatchEvent(new CustomEvent("answer", { bubbles: true, detail: { key, kind, answer } }));
   }
 }
@@ -106,7 +107,7 @@ function leaveByKey(event) {
 
 /** @param {Record<string, any>} asked */
 export function headingOf(asked) {
-  return asked.title || asked.question || asked.name || "The answer needs you";
+  return asked.title || asked.question || asked.name || gettext("The answer needs you");
 }
 
 /** @param {RunStatus} status */
@@ -117,7 +118,7 @@ function isOver(status) {
 /** @param {number} due */
 function timeLeft(due) {
   const seconds = Math.ceil(due - Date.now() / SECOND);
-  return seconds > 0 ? `${secondsText(seconds).replace(/\.0 s$/, " s")} left` : "The time is over";
+  return seconds > 0 ? `${secondsText(seconds).replace(/\.0 s$/, " s")} left` : gettext("The time is over");
 }
 
 /** What a page carries out; its step tells what came of it. @param {Interaction} interaction */
@@ -126,7 +127,7 @@ function callLine({ asked, isHere }) {
     ${icon("loader-circle")}
     <span>
       <span class="decision-title" dir="auto">${headingOf(asked)}</span>
-      <span>${isHere ? "On this page" : "On the page that asked"}</span>
+      <span>${isHere ? gettext("On this page") : gettext("On the page that asked")}</span>
     </span>
   </p>`;
 }
@@ -140,14 +141,14 @@ function outcomeLine(interaction) {
     <span>
       <span class="decision-title" dir="auto">${headingOf(interaction.asked)}</span>
       <span>${outcomeText(interaction)}</span>
-      ${resolved?.answer.always ? html`<a href="/approvals/">Ask again from now on…</a>` : nothing}
+      ${resolved?.answer.always ? html`<a href="/approvals/">${gettext("Ask again from now on…")}</a>` : nothing}
     </span>
   </p>`;
 }
 
 /** @param {Pick<Interaction, "kind" | "resolved">} interaction @returns {string} what was decided, by whom and when */
 export function outcomeText({ kind, resolved }) {
-  if (!resolved) return "Not decided: the answer ended before.";
+  if (!resolved) return gettext("Not decided: the answer ended before.");
   const { answer, by, at } = resolved;
   const moment = momentText(new Date(at * SECOND).toISOString());
   const signed = `by ${by || "nobody"}, ${moment}`;
@@ -166,7 +167,7 @@ export function outcomeText({ kind, resolved }) {
     case "cancelled":
       return `Cancelled ${signed}.`;
     case "lost":
-      return "Not answered: the call ended before.";
+      return gettext("Not answered: the call ended before.");
     case "connected":
       return `Connected ${signed}.`;
     case "skipped":

@@ -1,5 +1,7 @@
 /** The way back to the newest words, which says how many answers came while the person was elsewhere. */
 
+import { gettext } from "./texts.js";
+
 export class JumpButton {
   #button;
   #words;
@@ -31,6 +33,6 @@ export class JumpButton {
 
 /** @param {number} answers */
 function wordsFor(answers) {
-  if (answers === 0) return "Jump to latest";
-  return answers === 1 ? "Jump to latest: 1 new answer" : `Jump to latest: ${answers} new answers`;
+  if (answers === 0) return gettext("Jump to latest");
+  return answers === 1 ? gettext("Jump to latest: 1 new answer") : `Jump to latest: ${answers} new answers`;
 }

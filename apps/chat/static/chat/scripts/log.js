@@ -3,6 +3,7 @@
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { groupsOf, messageOf, shownTurns } from "./shown-turns.js";
+import { gettext } from "./texts.js";
 import { turnDeletion } from "./turn-deletion.js";
 import { tile } from "./tile.js";
 import { stateOf } from "./turns.js";
@@ -105,7 +106,7 @@ export class ChatLog extends LitElement {
   }
 
   render() {
-    if (!this.loaded) return html`<p class="loading working">Loading the conversation…</p>`;
+    if (!this.loaded) return html`<p class="loading working">${gettext("Loading the conversation…")}</p>`;
     if (!this.turns.length) return this.#welcome();
     return html`${repeat(
       groupsOf(shownTurns(this.turns)),
@@ -234,7 +235,7 @@ export class ChatLog extends LitElement {
     const load = () => this.dispatchEvent(new CustomEvent("gap", { detail: missing }));
     return html`<div class="gap" .missing=${missing}>
       ${this.problem ? html`<p class="notice problem" role="alert">${icon("circle-alert")}<span>${this.problem}</span></p>` : nothing}
-      <button type="button" class="button" @click=${load}>${missing.after ? "Show the next messages" : "Show earlier messages"}</button>
+      <button type="button" class="button" @click=${load}>${missing.after ? gettext("Show the next messages") : gettext("Show earlier messages")}</button>
     </div>`;
   }
 
@@ -251,7 +252,7 @@ export class ChatLog extends LitElement {
     const { starters, intro_text } = this.starters;
     if (!starters.length) return nothing;
     return html`<section class="starters" aria-labelledby="starters-heading">
-      <h3 id="starters-heading">${intro_text || "Start with"}</h3>
+      <h3 id="starters-heading">${intro_text || gettext("Start with")}</h3>
       <ul>
         ${starters.map(
           (starter) => html`<li>

@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { post } from "./requests.js";
+import { gettext } from "./texts.js";
 
 /** @import { MemoryNote } from "./frames.js" */
 
@@ -12,7 +13,7 @@ const WORDS = {
   stored: "Remembered",
   changed: "Changed",
   forgotten: "Forgot",
-  deleted: "Deleted everything",
+  deleted: gettext("Deleted everything"),
 };
 
 /** @param {MemoryNote[] | undefined} notes @returns {unknown} what Lit draws */
@@ -23,7 +24,7 @@ export function memoryLine(notes) {
     <ul>
       ${notes.map(({ action, text }) => html`<li><b>${WORDS[action]}</b> <span dir="auto">${text}</span></li>`)}
     </ul>
-    <a href="/memory/">What is remembered about you</a>
+    <a href="/memory/">${gettext("What is remembered about you")}</a>
   </details>`;
 }
 
@@ -65,7 +66,7 @@ export function offerMemorySwitch(button, session, base, tell) {
     const { id } = session.conversation;
     const on = !session.memory;
     if (id && !(await post(`${base()}${id}/memory/`, { on: String(on) }))) {
-      tell({ text: "That did not work. Check the connection and try again.", isProblem: true });
+      tell({ text: gettext("That did not work. Check the connection and try again."), isProblem: true });
       return;
     }
     session.memory = on;
@@ -74,5 +75,5 @@ export function offerMemorySwitch(button, session, base, tell) {
   });
 }
 
-const ON = "This conversation has memory again, from your next message on.";
-const OFF = "This conversation remembers nothing and recalls nothing, from your next message on.";
+const ON = gettext("This conversation has memory again, from your next message on.");
+const OFF = gettext("This conversation remembers nothing and recalls nothing, from your next message on.");

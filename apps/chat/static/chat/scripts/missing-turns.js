@@ -1,6 +1,7 @@
 /** Turns that are not loaded are fetched when the person comes to them, or looks for a message in them. */
 
 import { get } from "./requests.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { ChatAnswer } from "./answer.js"
@@ -11,7 +12,7 @@ import { get } from "./requests.js";
  * @import { Session } from "./session.js"
  */
 
-const NOT_LOADED = "These messages could not be loaded. Try again.";
+const NOT_LOADED = gettext("These messages could not be loaded. Try again.");
 const MESSAGE = /^#message-([\da-f-]{36})$/i;
 
 /**

@@ -1,6 +1,7 @@
 /** Links between notes in Markdown, `[[title]]` and `[[words|title]]`. */
 
 import { csrfToken } from "./requests.js";
+import { gettext } from "./texts.js";
 
 const PATTERN = /^\[\[(?:([^[\]|\n]{1,500})\|)?([^[\]|\n]{1,200})\]\]/;
 
@@ -76,7 +77,7 @@ function linkTo(address, words) {
 function missing(newNote, place) {
   const link = linkTo(`${newNote}?${new URLSearchParams({ title: titleOf(place) })}`, wordsOf(place));
   link.classList.add("missing");
-  link.title = "There is no such note yet";
+  link.title = gettext("There is no such note yet");
   const hint = document.createElement("span");
   hint.className = "visually-hidden";
   hint.textContent = " (write this note)";

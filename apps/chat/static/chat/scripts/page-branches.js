@@ -4,6 +4,7 @@ import { ActionRow } from "./answer-actions.js";
 import { afterDrawing } from "./page-cards.js";
 import { announcer, composer, detailOf, log, problem, tell } from "./page-parts.js";
 import { session } from "./page-session.js";
+import { gettext } from "./texts.js";
 
 /** @type {{at: number, name: string} | null} the turn whose branch was changed here, and the button */
 let changed = null;
@@ -36,5 +37,5 @@ function focusChanged() {
   const row = log.querySelectorAll(".turn")[at]?.querySelector("action-row");
   if (name !== "delete" && row instanceof ActionRow) row.focusOn(name);
   else composer.focus();
-  announcer.say(name === "delete" ? "Question and answer deleted." : "Another branch is shown.");
+  announcer.say(name === "delete" ? gettext("Question and answer deleted.") : gettext("Another branch is shown."));
 }

@@ -2,6 +2,7 @@
 
 import { textOf } from "./answers.js";
 import { copy } from "./clipboard.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Announcer } from "./announcer.js"
@@ -25,7 +26,7 @@ export function pageCommands({ session, composer, announcer, go, showShortcuts }
   /** @param {string} text @param {string} words @param {string} none */
   const take = async (text, words, none) => {
     if (!text) announcer.say(none);
-    else announcer.say((await copy(text)) ? words : "That could not be copied.");
+    else announcer.say((await copy(text)) ? words : gettext("That could not be copied."));
   };
   const beginTemporary = async () => {
     const begin = document.getElementById("new-chat");
@@ -33,17 +34,17 @@ export function pageCommands({ session, composer, announcer, go, showShortcuts }
     if (isShown("temporary-switch")) click("temporary-switch");
   };
   return [
-    { name: "new", detail: "New conversation", icon: "plus", keys: ["Ctrl", "Shift", "O"], act: () => click("new-chat") },
+    { name: "new", detail: gettext("New conversation"), icon: "plus", keys: ["Ctrl", "Shift", "O"], act: () => click("new-chat") },
     {
       name: "temporary",
-      detail: "Temporary conversation",
+      detail: gettext("Temporary conversation"),
       icon: "clock",
       keys: ["Ctrl", "Shift", "'"],
       act: () => void beginTemporary(),
     },
     {
       name: "stop",
-      detail: "Stop the answer",
+      detail: gettext("Stop the answer"),
       icon: "square",
       keys: ["Esc"],
       isOffered: () => session.busy,
@@ -51,30 +52,30 @@ export function pageCommands({ session, composer, announcer, go, showShortcuts }
     },
     {
       name: "copy",
-      detail: "Copy the last answer",
+      detail: gettext("Copy the last answer"),
       icon: "copy",
       keys: ["Ctrl", "Shift", "C"],
       isOffered: () => lastAnswer(session) !== "",
-      act: () => void take(lastAnswer(session), "The last answer is copied.", "There is no answer yet."),
+      act: () => void take(lastAnswer(session), gettext("The last answer is copied."), gettext("There is no answer yet.")),
     },
     {
       name: "copy-code",
-      detail: "Copy the last piece of code",
+      detail: gettext("Copy the last piece of code"),
       icon: "copy",
       keys: ["Ctrl", "Shift", ";"],
       isOffered: () => lastCode() !== "",
-      act: () => void take(lastCode(), "The last piece of code is copied.", "There is no code yet."),
+      act: () => void take(lastCode(), gettext("The last piece of code is copied."), gettext("There is no code yet.")),
     },
     {
       name: "export",
-      detail: "Download the conversation",
+      detail: gettext("Download the conversation"),
       icon: "download",
       isOffered: () => isShown("download"),
       act: () => click("download"),
     },
     {
       name: "memory",
-      detail: "Switch the memory of this conversation on or off",
+      detail: gettext("Switch the memory of this conversation on or off"),
       icon: "file-text",
       isOffered: () => isShown("memory-switch"),
       act: () => click("memory-switch"),
@@ -82,20 +83,20 @@ export function pageCommands({ session, composer, announcer, go, showShortcuts }
     { name: "settings", detail: "Settings", icon: "settings", keys: ["Ctrl", "."], act: () => location.assign("/settings/") },
     {
       name: "prompts",
-      detail: "Your prompts",
+      detail: gettext("Your prompts"),
       icon: "pencil",
       isOffered: () => document.querySelector(".sign-out") !== null,
       act: () => location.assign("/prompts/"),
     },
-    { name: "shortcuts", detail: "Keyboard shortcuts", icon: "file-text", keys: ["Ctrl", "/"], act: showShortcuts },
+    { name: "shortcuts", detail: gettext("Keyboard shortcuts"), icon: "file-text", keys: ["Ctrl", "/"], act: showShortcuts },
     {
       name: "rail",
-      detail: "Show or hide the list of conversations",
+      detail: gettext("Show or hide the list of conversations"),
       icon: "panel-left",
       keys: ["Ctrl", "Shift", "S"],
       act: toggleRail,
     },
-    { name: "focus", detail: "Go to the box", icon: "pencil", keys: ["Shift", "Esc"], isOffered: () => false, act: () => composer.focus() },
+    { name: "focus", detail: gettext("Go to the box"), icon: "pencil", keys: ["Shift", "Esc"], isOffered: () => false, act: () => composer.focus() },
   ];
 }
 

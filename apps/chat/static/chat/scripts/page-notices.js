@@ -2,12 +2,13 @@
 
 import { announcer, element, problem, tell } from "./page-parts.js";
 import { session } from "./page-session.js";
+import { gettext } from "./texts.js";
 
 const NOTICES = {
   connecting: "",
   open: "",
-  lost: "Connection lost, trying again…",
-  refused: "The server closed this conversation’s connection. Reload the page to go on.",
+  lost: gettext("Connection lost, trying again…"),
+  refused: gettext("The server closed this conversation’s connection. Reload the page to go on."),
 };
 const notice = element("notice", HTMLElement);
 const setNotice = element("set-notice", HTMLElement);
@@ -21,7 +22,7 @@ element("undo-set", HTMLButtonElement).addEventListener("click", undoFields);
 export function showConnection() {
   tell(notice, NOTICES[session.state]);
   const isLost = session.state === "lost" || session.state === "refused";
-  if (isLost !== wasLost) announcer.say(isLost ? NOTICES[session.state] : "Connected again.");
+  if (isLost !== wasLost) announcer.say(isLost ? NOTICES[session.state] : gettext("Connected again."));
   wasLost = isLost;
 }
 

@@ -4,6 +4,7 @@ import { CallingConversations, dotIcon } from "./attention.js";
 import { isWaiting } from "./page-cards.js";
 import { element, history, page } from "./page-parts.js";
 import { session } from "./page-session.js";
+import { gettext } from "./texts.js";
 
 export const calling = new CallingConversations();
 const place = element("conversation-title", HTMLElement);
@@ -12,7 +13,7 @@ const place = element("conversation-title", HTMLElement);
 export function entitle() {
   const { id, title } = session.conversation;
   const others = calling.count(id, history.rows.all);
-  const waits = isWaiting() ? "Waiting for you" : "";
+  const waits = isWaiting() ? gettext("Waiting for you") : "";
   const count = others ? `(${others}) ` : "";
   document.title = count + [waits, title, page.title].filter(Boolean).join(" · ");
   dotIcon(others > 0 || waits !== "");

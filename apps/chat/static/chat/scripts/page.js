@@ -40,6 +40,7 @@ import { PageTools } from "./page-tools.js";
 import { ChatQuestion } from "./question.js";
 import { keepUnsent } from "./unsent-questions.js";
 import "./step-level-switch.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Starter } from "./log.js"
@@ -79,13 +80,13 @@ session.addEventListener("calling", (event) => {
   calling.take(detailOf(event));
   entitle();
 });
-session.addEventListener("queued", () => announcer.say("Message queued. It is sent after this answer."));
+session.addEventListener("queued", () => announcer.say(gettext("Message queued. It is sent after this answer.")));
 session.addEventListener("moved", () => location.assign("/"));
 session.addEventListener("refused", (event) => refused(detailOf(event)));
 composer.addEventListener("ask", (event) => send(detailOf(event)));
 queue.addEventListener("order", (event) => order(detailOf(event)));
 queue.addEventListener("left", (event) => {
-  announcer.say(detailOf(event) === "queue.remove" ? "Message removed." : "Message sent.");
+  announcer.say(detailOf(event) === "queue.remove" ? gettext("Message removed.") : gettext("Message sent."));
   composer.focus();
 });
 composer.addEventListener("stop", () => session.stop());
@@ -173,8 +174,8 @@ function describePage() {
 
 function whyDisabled() {
   if (page.ended) return page.ended;
-  if (session.state === "refused") return "Reload the page to go on";
-  return log.starters.chat_message_input_disabled ? "Choose one of the actions above" : "";
+  if (session.state === "refused") return gettext("Reload the page to go on");
+  return log.starters.chat_message_input_disabled ? gettext("Choose one of the actions above") : "";
 }
 
 /** @param {{text: string, attachments: Attachment[], isAnswer: boolean}} written */
@@ -272,16 +273,16 @@ function addressOf({ address, id }) {
 /** @param {Row} row */
 function deleted(row) {
   const wasOpen = row.id === session.conversation.id;
-  announcer.say("Conversation deleted. It can be undone for a moment.");
+  announcer.say(gettext("Conversation deleted. It can be undone for a moment."));
   if (wasOpen) void go(newChat.href, { takesFocus: false }); // the way back has it
-  void toast.show("Conversation deleted.", () => undelete(row, wasOpen));
+  void toast.show(gettext("Conversation deleted."), () => undelete(row, wasOpen));
 }
 
 /** @param {Row} row @param {boolean} wasOpen */
 async function undelete(row, wasOpen) {
   const wrong = await history.rows.restore(row);
   tell(problem, wrong);
-  announcer.say(wrong || "Conversation restored.");
+  announcer.say(wrong || gettext("Conversation restored."));
   if (wasOpen && !wrong) await go(new URL(row.address, location.href).href);
   else newChat.focus();
 }

@@ -3,6 +3,7 @@
 import { html, LitElement, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { loadStyles } from "./style-sheets.js";
+import { gettext } from "./texts.js";
 
 const styles = new URL("../styles/picture-viewer.css", import.meta.url).href;
 
@@ -36,25 +37,25 @@ export class PictureViewer extends LitElement {
     const picture = this.places[this.at]?.querySelector("img");
     if (!picture) return nothing;
     const many = this.places.length > 1;
-    return html`<dialog class="picture-viewer" aria-label="Picture" @close=${this.#leave} @keydown=${this.#steer} @click=${this.#closeOutside}>
+    return html`<dialog class="picture-viewer" aria-label=${gettext("Picture")} @close=${this.#leave} @keydown=${this.#steer} @click=${this.#closeOutside}>
       <div class="picture-head">
         <p class="picture-words" dir="auto" aria-live="polite">
           ${many ? html`<span class="picture-number">Picture ${this.at + 1} of ${this.places.length}</span>` : nothing}
           ${picture.alt}
         </p>
-        <button type="button" class="quiet" aria-pressed=${String(this.isWhole)} title="Actual size" @click=${() => (this.isWhole = !this.isWhole)}>
-          ${icon(this.isWhole ? "zoom-out" : "zoom-in")}<span class="visually-hidden">Actual size</span>
+        <button type="button" class="quiet" aria-pressed=${String(this.isWhole)} title=${gettext("Actual size")} @click=${() => (this.isWhole = !this.isWhole)}>
+          ${icon(this.isWhole ? "zoom-out" : "zoom-in")}<span class="visually-hidden">${gettext("Actual size")}</span>
         </button>
-        <a class="quiet" href=${picture.src} download title="Download">${icon("download")}<span class="visually-hidden">Download</span></a>
-        <button type="button" class="quiet" title="Close" autofocus @click=${this.#close}>${icon("x")}<span class="visually-hidden">Close</span></button>
+        <a class="quiet" href=${picture.src} download title=${gettext("Download")}>${icon("download")}<span class="visually-hidden">${gettext("Download")}</span></a>
+        <button type="button" class="quiet" title=${gettext("Close")} autofocus @click=${this.#close}>${icon("x")}<span class="visually-hidden">${gettext("Close")}</span></button>
       </div>
-      <div class="picture-space ${this.isWhole ? "whole" : ""}" tabindex="0" role="group" aria-label="Picture">
+      <div class="picture-space ${this.isWhole ? "whole" : ""}" tabindex="0" role="group" aria-label=${gettext("Picture")}>
         <img src=${picture.src} alt=${picture.alt} />
       </div>
       ${many
-        ? html`<nav aria-label="Pictures">
-            <button type="button" class="button" ?disabled=${this.at === 0} @click=${() => this.#turn(-1)}>${icon("chevron-left")}Previous</button>
-            <button type="button" class="button" ?disabled=${this.at === this.places.length - 1} @click=${() => this.#turn(1)}>Next${icon("chevron-right")}</button>
+        ? html`<nav aria-label=${gettext("Pictures")}>
+            <button type="button" class="button" ?disabled=${this.at === 0} @click=${() => this.#turn(-1)}>${icon("chevron-left")}${gettext("Previous")}</button>
+            <button type="button" class="button" ?disabled=${this.at === this.places.length - 1} @click=${() => this.#turn(1)}>${gettext("Next")}${icon("chevron-right")}</button>
           </nav>`
         : nothing}
     </dialog>`;

@@ -5,6 +5,7 @@ import { icon } from "./icons.js";
 import { sizeText } from "./sizes.js";
 import { rowsOf } from "./tables.js";
 import "./markdown.js";
+import { gettext } from "./texts.js";
 
 /** More than this is for a download. */
 const MOST_BYTES = 200_000;
@@ -49,9 +50,9 @@ export class FilePreview extends LitElement {
       </summary>
       ${this.#content()}
       <p class="preview-foot">
-        <a href="${this.address}?download" download=${this.name}>${icon("download")}Download</a>
+        <a href="${this.address}?download" download=${this.name}>${icon("download")}${gettext("Download")}</a>
         ${/^text\/html\b/i.test(this.type)
-          ? html`<button type="button" class="link" @click=${this.#openPage}>${icon("eye")}Preview</button>`
+          ? html`<button type="button" class="link" @click=${this.#openPage}>${icon("eye")}${gettext("Preview")}</button>`
           : nothing}
         ${this.size > MOST_BYTES
           ? html`<span>The beginning of ${sizeText(this.size)}</span>`
@@ -62,7 +63,7 @@ export class FilePreview extends LitElement {
 
   #content() {
     if (this.problem) return html`<p class="field-error" role="alert">${this.problem}</p>`;
-    if (this.text === null) return html`<p class="working">Loading…</p>`;
+    if (this.text === null) return html`<p class="working">${gettext("Loading…")}</p>`;
     if (TABLE.test(this.type)) return this.#table(rowsOf(this.text, MOST_ROWS + 1));
     const markdown = this.type === "text/markdown" ? this.text : fenced(this.text, this.name);
     return html`<markdown-text .text=${markdown} .complete=${true}></markdown-text>`;
@@ -92,7 +93,7 @@ export class FilePreview extends LitElement {
     try {
       await openFile(this.address, this.name, "html", /** @type {HTMLElement} */ (currentTarget));
     } catch {
-      this.problem = "The file could not be loaded. Check the connection and try again.";
+      this.problem = gettext("The file could not be loaded. Check the connection and try again.");
     }
   }
 
@@ -104,7 +105,7 @@ export class FilePreview extends LitElement {
     try {
       const response = await fetch(this.address, { headers: { Range: `bytes=0-${MOST_BYTES - 1}` } });
       if (!response.ok) {
-        this.problem = response.status === 404 ? "The file is no longer there." : "The file cannot be shown.";
+        this.problem = response.status === 404 ? gettext("The file is no longer there.") : gettext("The file cannot be shown.");
         return;
       }
       const total = response.headers.get("Content-Range")?.split("/")[1];
@@ -112,7 +113,7 @@ export class FilePreview extends LitElement {
       this.size = Number(total ?? bytes.length);
       this.text = textOf(bytes);
     } catch {
-      this.problem = "The file could not be loaded. Check the connection, fold this and unfold it again.";
+      this.problem = gettext("The file could not be loaded. Check the connection, fold this and unfold it again.");
     }
   }
 }

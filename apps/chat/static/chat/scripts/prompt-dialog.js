@@ -1,6 +1,7 @@
 /** Asks for what a prompt leaves open: one field for each `{{name}}` in its text. */
 
 import { html, LitElement, nothing } from "../vendor/lit.js";
+import { gettext } from "./texts.js";
 
 /** @import { Prompt } from "./choices.js" */
 
@@ -49,8 +50,8 @@ export class PromptDialog extends LitElement {
           </div>`,
         )}
         <div class="dialog-buttons">
-          <button type="button" class="button" @click=${this.#close}>Cancel</button>
-          <button class="button primary">Insert</button>
+          <button type="button" class="button" @click=${this.#close}>${gettext("Cancel")}</button>
+          <button class="button primary">${gettext("Insert")}</button>
         </div>
       </form>
     </dialog>`;

@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /** @import { InteractionAnswer } from "./frames.js" */
 /** @import { Interaction } from "./interactions.js" */
@@ -25,15 +26,15 @@ export function questionCard({ asked }, id, isOpen, problem, send) {
   };
   return html`<form @submit=${submit}>
     <fieldset class="fields" ?disabled=${!isOpen}>
-      <legend class="visually-hidden">Your answer</legend>
+      <legend class="visually-hidden">${gettext("Your answer")}</legend>
       ${asked.title ? html`<p class="interaction-question" dir="auto">${asked.question}</p>` : nothing}
       ${hasOptions ? options(asked.options, asked.input === "multiple", asked.question, id) : nothing}
       ${!hasOptions || asked.freeform !== false ? words(hasOptions, id) : nothing}
       ${problem ? html`<p class="field-error" role="alert">${problem}</p>` : nothing}
       <div class="interaction-buttons">
-        <button class="button primary">${icon("check")}Answer</button>
+        <button class="button primary">${icon("check")}${gettext("Answer")}</button>
         <button type="button" class="button" @click=${() => send({ outcome: "skipped", choices: [], text: "" })}>
-          Skip
+          ${gettext("Skip")}
         </button>
       </div>
     </fieldset>
@@ -55,7 +56,7 @@ function options(offered, several, question, id) {
 
 /** @param {boolean} isExtra @param {string} id */
 function words(isExtra, id) {
-  const label = isExtra ? "In your own words (optional)" : "Your answer";
+  const label = isExtra ? gettext("In your own words (optional)") : gettext("Your answer");
   const sendByKey = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();

@@ -6,6 +6,7 @@ import { attachmentCards } from "./attachments.js";
 import { copy } from "./clipboard.js";
 import { questionText } from "./folded-text.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Action } from "./answer-actions.js"
@@ -50,19 +51,19 @@ export class ChatQuestion extends LitElement {
     if (!question) return nothing;
     const { text, attachments, place, sender, sending, application } = question;
     return html`${application ? html`<p class="handover" dir="auto">From here on: ${application.title}</p>` : nothing}
-      <h2 class="visually-hidden">Question</h2>
+      <h2 class="visually-hidden">${gettext("Question")}</h2>
       ${sender ? senderLine(sender) : nothing}
       ${place
         ? html`<p class="question-place" dir="auto">${[place.title, place.narrative].filter(Boolean).join(": ")}</p>`
         : nothing}
       ${this.editing ? this.#editor(question) : questionText(text)} ${attachmentCards(attachments)}
-      ${sending ? html`<p class="question-state">Sending…</p>` : nothing}
+      ${sending ? html`<p class="question-state">${gettext("Sending…")}</p>` : nothing}
       ${sending || this.editing ? nothing : this.#foot(question)}`;
   }
 
   /** @param {Question} question */
   #foot(question) {
-    return html`<action-row .label=${"Actions of the question"} .actions=${this.#actions(question)}></action-row>
+    return html`<action-row .label=${gettext("Actions of the question")} .actions=${this.#actions(question)}></action-row>
       <span class="visually-hidden" aria-live="polite">${this.copied ? "Copied" : ""}</span>`;
   }
 
@@ -74,13 +75,13 @@ export class ChatQuestion extends LitElement {
     return [
       ...branchActions(this.branch, "version of the question", !this.changeable, show),
       ...(this.changeable
-        ? [{ name: "edit", icon: "pencil", label: "Edit the question", run: () => this.edit() }]
+        ? [{ name: "edit", icon: "pencil", label: gettext("Edit the question"), run: () => this.edit() }]
         : []),
       ...(text
-        ? [{ name: "copy", icon: this.copied ? "check" : "copy", label: "Copy the question", run: () => this.#copy(text) }]
+        ? [{ name: "copy", icon: this.copied ? "check" : "copy", label: gettext("Copy the question"), run: () => this.#copy(text) }]
         : []),
       ...(this.changeable
-        ? [{ name: "delete", icon: "trash-2", label: "Delete question and answer", run: remove }]
+        ? [{ name: "delete", icon: "trash-2", label: gettext("Delete question and answer"), run: remove }]
         : []),
     ];
   }
@@ -94,12 +95,12 @@ export class ChatQuestion extends LitElement {
   /** @param {Question} question */
   #editor({ text, attachments }) {
     return html`<form class="question-editor" @submit=${this.#send} @keydown=${this.#keys}>
-      <textarea aria-label="Edit the question" dir="auto" rows="3" maxlength=${Number.isFinite(this.limit) ? this.limit : nothing}
+      <textarea aria-label=${gettext("Edit the question")} dir="auto" rows="3" maxlength=${Number.isFinite(this.limit) ? this.limit : nothing}
         ?required=${!attachments.length} .defaultValue=${text}></textarea>
-      <p class="question-state">The answers so far stay on a branch of their own.</p>
+      <p class="question-state">${gettext("The answers so far stay on a branch of their own.")}</p>
       <div class="dialog-buttons">
-        <button type="button" class="button" @click=${this.#cancel}>Cancel</button>
-        <button class="button primary">Send</button>
+        <button type="button" class="button" @click=${this.#cancel}>${gettext("Cancel")}</button>
+        <button class="button primary">${gettext("Send")}</button>
       </div>
     </form>`;
   }

@@ -4,6 +4,7 @@ import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { attachmentCards } from "./attachments.js";
 import { questionText } from "./folded-text.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /** @import { Queued } from "./frames.js" */
 
@@ -38,7 +39,7 @@ export class ChatQueue extends LitElement {
   render() {
     if (!this.messages.length && !this.sending.length) return nothing;
     return html`<section class="queue" aria-labelledby="queue-heading">
-      <h2 id="queue-heading" class="visually-hidden">Queued messages</h2>
+      <h2 id="queue-heading" class="visually-hidden">${gettext("Queued messages")}</h2>
       <ol>
         ${repeat(
           this.messages,
@@ -48,7 +49,7 @@ export class ChatQueue extends LitElement {
         ${this.sending.map(
           (text) => html`<li>
             ${questionText(text)}
-            <p class="question-state">Sending…</p>
+            <p class="question-state">${gettext("Sending…")}</p>
           </li>`,
         )}
       </ol>
@@ -64,13 +65,13 @@ export class ChatQueue extends LitElement {
       <p class=${message.problem ? "question-state field-error" : "question-state"}>${stateOf(message)}</p>
       <div class="queue-buttons">
         <button type="button" class="link" id="edit-${id}" @click=${() => this.#edit(message)}>
-          ${icon("pencil")}Edit<span class="visually-hidden"> ${name}</span>
+          ${icon("pencil")}${gettext("Edit")}<span class="visually-hidden"> ${name}</span>
         </button>
         <button type="button" class="link" @click=${() => this.#leave("queue.remove", message)}>
-          ${icon("x")}Remove<span class="visually-hidden"> ${name}</span>
+          ${icon("x")}${gettext("Remove")}<span class="visually-hidden"> ${name}</span>
         </button>
         <button type="button" class="link" @click=${() => this.#leave("queue.send", message)}>
-          ${icon("arrow-up")}${this.busy ? "Stop and send now" : "Send now"}<span class="visually-hidden"> ${name}</span>
+          ${icon("arrow-up")}${this.busy ? gettext("Stop and send now") : gettext("Send now")}<span class="visually-hidden"> ${name}</span>
         </button>
       </div>`;
   }
@@ -78,13 +79,13 @@ export class ChatQueue extends LitElement {
   /** @param {Queued} message */
   #form({ id, text }) {
     return html`<form class="queue-form" @submit=${this.#save} @keydown=${this.#press}>
-      <label class="visually-hidden" for="queued-${id}">Queued message</label>
+      <label class="visually-hidden" for="queued-${id}">${gettext("Queued message")}</label>
       <textarea id="queued-${id}" name="text" rows="3" dir="auto" .value=${text}
         @input=${() => (this.isEmpty = false)}></textarea>
-      <p class="field-error" role="alert">${this.isEmpty ? "Not saved: write something, or cancel and remove the message." : ""}</p>
+      <p class="field-error" role="alert">${this.isEmpty ? gettext("Not saved: write something, or cancel and remove the message.") : ""}</p>
       <div class="queue-buttons">
-        <button class="button primary">Save</button>
-        <button type="button" class="button" @click=${this.#cancel}>Cancel</button>
+        <button class="button primary">${gettext("Save")}</button>
+        <button type="button" class="button" @click=${this.#cancel}>${gettext("Cancel")}</button>
       </div>
     </form>`;
   }
@@ -151,5 +152,5 @@ customElements.define("chat-queue", ChatQueue);
 /** @param {Queued} message */
 function stateOf({ held, problem }) {
   if (problem) return `Not sent: ${problem}`;
-  return held ? "Kept back until you send it" : "Queued";
+  return held ? gettext("Kept back until you send it") : "Queued";
 }

@@ -2,6 +2,7 @@
 
 import { html, LitElement } from "../vendor/lit.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Folder, Row } from "./history-rows.js"
@@ -15,14 +16,14 @@ export function itemsOfRow(row, isSignedIn) {
   const items = [
     { name: "rename", words: "Rename", icon: "pencil" },
     !archived && { name: "pin", words: pinned ? "Unpin" : "Pin", icon: "pin" },
-    !archived && { name: "go-on", words: "Go on with…", icon: "log-in" },
-    !archived && { name: "move", words: "Move to folder…", icon: "folder" },
+    !archived && { name: "go-on", words: gettext("Go on with…"), icon: "log-in" },
+    !archived && { name: "move", words: gettext("Move to folder…"), icon: "folder" },
     isSignedIn && { name: "share", words: "Share…", icon: "external-link" },
-    { name: "export", words: "Export as Markdown", icon: "download", href: `${address}download/` },
-    { name: "export-json", words: "Export as JSON", icon: "code", href: `${address}download/?format=json` },
+    { name: "export", words: gettext("Export as Markdown"), icon: "download", href: `${address}download/` },
+    { name: "export-json", words: gettext("Export as JSON"), icon: "code", href: `${address}download/?format=json` },
     { name: "print", words: "Print", icon: "file-text" },
     archived
-      ? { name: "unarchive", words: "Restore from the archive", icon: "archive-restore" }
+      ? { name: "unarchive", words: gettext("Restore from the archive"), icon: "archive-restore" }
       : { name: "archive", words: "Archive", icon: "archive" },
     { name: "delete", words: "Delete", icon: "trash-2" },
   ];
@@ -33,11 +34,11 @@ export function itemsOfRow(row, isSignedIn) {
 export function itemsOfFolder(folder, all) {
   /** @type {(Item | false)[]} */
   const items = [
-    { name: "folder-content", words: "Instructions and files…", icon: "file-text" },
-    { name: "rename-folder", words: "Rename folder", icon: "pencil" },
-    folder !== all[0] && { name: "folder-up", words: "Move up", icon: "arrow-up" },
-    folder !== all.at(-1) && { name: "folder-down", words: "Move down", icon: "arrow-down" },
-    { name: "delete-folder", words: "Delete folder, keep its conversations", icon: "trash-2" },
+    { name: "folder-content", words: gettext("Instructions and files…"), icon: "file-text" },
+    { name: "rename-folder", words: gettext("Rename folder"), icon: "pencil" },
+    folder !== all[0] && { name: "folder-up", words: gettext("Move up"), icon: "arrow-up" },
+    folder !== all.at(-1) && { name: "folder-down", words: gettext("Move down"), icon: "arrow-down" },
+    { name: "delete-folder", words: gettext("Delete folder, keep its conversations"), icon: "trash-2" },
   ];
   return items.filter((item) => item !== false);
 }
@@ -59,7 +60,7 @@ export class RowMenu extends LitElement {
   }
 
   render() {
-    return html`<div class="row-menu" popover role="menu" aria-label="More" @keydown=${this.#press} @toggle=${this.#toggled}>
+    return html`<div class="row-menu" popover role="menu" aria-label=${gettext("More")} @keydown=${this.#press} @toggle=${this.#toggled}>
       ${this.items.map((item) => this.#item(item))}
     </div>`;
   }

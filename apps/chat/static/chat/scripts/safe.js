@@ -13,6 +13,7 @@ import { footnoteMarks, footnoteTexts, linkFootnotes } from "./markdown-footnote
 import { formulaBlocks, formulas } from "./maths.js";
 import { noteLinks } from "./note-links.js";
 import { frameTable } from "./table-buttons.js";
+import { gettext } from "./texts.js";
 
 /** @typedef {{type: string, raw: string, text?: string, tokens?: Token[], items?: Token[]}} Token a part of Markdown, as marked reads it */
 
@@ -186,7 +187,7 @@ function showTask(mark) {
   const words = document.createElement("span");
   words.className = "visually-hidden";
   words.dir = "ltr"; // so that the direction of the list is that of what the model wrote
-  words.textContent = isDone ? "Done: " : "To do: ";
+  words.textContent = isDone ? "Done: " : gettext("To do: ");
   mark.closest("li")?.classList.add("task");
   mark.replaceWith(sign, words);
 }

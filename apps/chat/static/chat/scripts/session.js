@@ -2,6 +2,7 @@
 
 import { Conversation } from "./conversation.js";
 import { interactionsOf, openQuestion } from "./interactions.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Connection } from "./connection.js"
@@ -19,8 +20,8 @@ import { interactionsOf, openQuestion } from "./interactions.js";
 const PATIENCE = 10_000;
 /** @type {{text: string, attachments: Attachment[]}} */
 const NOTHING = { text: "", attachments: [] };
-const NOT_SENT = "There is no connection. Try again when it is back.";
-const MAYBE_NOT_SENT = "The connection was lost on the way. Send your answer again.";
+const NOT_SENT = gettext("There is no connection. Try again when it is back.");
+const MAYBE_NOT_SENT = gettext("The connection was lost on the way. Send your answer again.");
 
 /**
  * Dispatches `change` (something is to be shown), `opened`, `switched` (another conversation is shown),

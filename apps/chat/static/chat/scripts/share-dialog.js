@@ -4,6 +4,7 @@ import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { copy } from "./clipboard.js";
 import { icon } from "./icons.js";
 import { get, post, postForm } from "./requests.js";
+import { gettext } from "./texts.js";
 
 /**
  * @typedef {{id: number, address: string, title: string, steps: boolean, files: boolean,
@@ -12,7 +13,7 @@ import { get, post, postForm } from "./requests.js";
  */
 
 const COPIED_FOR = 2_000;
-const LOST = "The server cannot be reached. Check the connection and try again.";
+const LOST = gettext("The server cannot be reached. Check the connection and try again.");
 const TIMES = { 1: "for 1 day", 7: "for 7 days", 30: "for 30 days", never: "until I revoke it" };
 const USUAL = "7";
 
@@ -70,40 +71,40 @@ export class ShareDialog extends LitElement {
     const { address, shared } = this;
     if (!address) return nothing;
     return html`<dialog class="share-dialog" aria-labelledby="share-heading" @close=${this.#closed}>
-      <h2 id="share-heading">Share this conversation</h2>
-      ${shared ? this.#form(shared) : nothing} ${shared || this.problem ? nothing : html`<p class="working">Looking it up…</p>`}
+      <h2 id="share-heading">${gettext("Share this conversation")}</h2>
+      ${shared ? this.#form(shared) : nothing} ${shared || this.problem ? nothing : html`<p class="working">${gettext("Looking it up…")}</p>`}
       ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing}
       ${shared?.shares.length ? this.#links(shared.shares) : nothing}
       <div class="dialog-buttons">
-        <button type="button" class="button" @click=${this.#close}>Close</button>
-        ${shared?.answers ? html`<button class="button primary" form="share-form" aria-disabled=${this.busy ? "true" : nothing}>Create link</button>` : nothing}
+        <button type="button" class="button" @click=${this.#close}>${gettext("Close")}</button>
+        ${shared?.answers ? html`<button class="button primary" form="share-form" aria-disabled=${this.busy ? "true" : nothing}>${gettext("Create link")}</button>` : nothing}
       </div>
     </dialog>`;
   }
 
   /** @param {Shared} shared */
   #form({ answers, until, anyone }) {
-    if (!answers) return html`<p>There is no answer to share yet. Come back when there is one.</p>`;
+    if (!answers) return html`<p>${gettext("There is no answer to share yet. Come back when there is one.")}</p>`;
     return html`<form id="share-form" @submit=${this.#create}>
       <p>
         A link shows the conversation as it is now:
-        ${answers === 1 ? "the answer" : `${answers} answers, the last one`}${until ? html` to <q dir="auto">${until}</q>` : nothing}.
+        ${answers === 1 ? "the answer" : `${answers} answers, the last one`}${until ? html` ${gettext("to")} <q dir="auto">${until}</q>` : nothing}.
         What is said later does not appear.
       </p>
       <fieldset>
-        <legend>Shown as well</legend>
-        ${tick("steps", "The steps of the answers", "What tools were asked, and what they said")}
-        ${tick("files", "The files", "That you attached, and that answers brought")}
+        <legend>${gettext("Shown as well")}</legend>
+        ${tick("steps", gettext("The steps of the answers"), gettext("What tools were asked, and what they said"))}
+        ${tick("files", gettext("The files"), gettext("That you attached, and that answers brought"))}
       </fieldset>
       ${anyone
         ? html`<fieldset>
-            <legend>Who can read it</legend>
-            ${choice("people", "People who are signed in here", true)}
-            ${choice("anyone", "Anyone with the link, without signing in", false)}
+            <legend>${gettext("Who can read it")}</legend>
+            ${choice("people", gettext("People who are signed in here"), true)}
+            ${choice("anyone", gettext("Anyone with the link, without signing in"), false)}
           </fieldset>`
-        : html`<p>People who are signed in here can read it.</p>`}
+        : html`<p>${gettext("People who are signed in here can read it.")}</p>`}
       <label class="share-time">
-        The link works
+        ${gettext("The link works")}
         <select name="expires">
           ${Object.entries(TIMES).map(([value, words]) => html`<option value=${value} ?selected=${value === USUAL}>${words}</option>`)}
         </select>
@@ -114,7 +115,7 @@ export class ShareDialog extends LitElement {
   /** @param {Link[]} links */
   #links(links) {
     return html`<section class="share-links" aria-labelledby="share-links-heading">
-      <h3 id="share-links-heading" tabindex="-1">Links to this conversation</h3>
+      <h3 id="share-links-heading" tabindex="-1">${gettext("Links to this conversation")}</h3>
       <ul>
         ${repeat(
           links,
@@ -135,10 +136,10 @@ export class ShareDialog extends LitElement {
       <p>${wordsOf(link)}</p>
       <div class="share-buttons">
         <button type="button" class="button" data-copy @click=${() => this.#copy(link)}>
-          ${icon(isCopied ? "check" : "copy")}${isCopied ? "Copied" : "Copy link"}<span class="visually-hidden"> ${name}</span>
+          ${icon(isCopied ? "check" : "copy")}${isCopied ? "Copied" : gettext("Copy link")}<span class="visually-hidden"> ${name}</span>
         </button>
         <button type="button" class="button danger" @click=${() => this.#revoke(link)}>
-          Revoke<span class="visually-hidden"> the link ${name}</span>
+          ${gettext("Revoke")}<span class="visually-hidden"> the link ${name}</span>
         </button>
       </div>
     </li>`;
@@ -161,7 +162,7 @@ export class ShareDialog extends LitElement {
       return;
     }
     this.shared = { ...this.shared, shares: [told.share, ...this.shared.shares] };
-    this.#say("Link created.");
+    this.#say(gettext("Link created."));
     await this.updateComplete;
     const made = this.querySelector(`[data-link="${told.share.id}"] [data-copy]`);
     if (made instanceof HTMLElement) made.focus();
@@ -171,7 +172,7 @@ export class ShareDialog extends LitElement {
   async #copy({ id, address }) {
     if (!(await copy(address))) return;
     this.copied = id;
-    this.#say("Link copied.");
+    this.#say(gettext("Link copied."));
     setTimeout(() => (this.copied = 0), COPIED_FOR);
   }
 
@@ -179,12 +180,12 @@ export class ShareDialog extends LitElement {
   async #revoke({ id }) {
     this.problem = "";
     if (!(await post(`/shares/${id}/revoke/`, {}))) {
-      this.problem = "The link was not revoked. Check the connection and try again.";
+      this.problem = gettext("The link was not revoked. Check the connection and try again.");
       return;
     }
     const { shared } = this;
     if (shared) this.shared = { ...shared, shares: shared.shares.filter((one) => one.id !== id) };
-    this.#say("Link revoked.");
+    this.#say(gettext("Link revoked."));
     await this.updateComplete;
     const next = this.querySelector("#share-links-heading") ?? this.querySelector("#share-form input");
     if (next instanceof HTMLElement) next.focus();
@@ -219,7 +220,7 @@ function choice(value, words, checked) {
 /** @param {Link} link */
 function wordsOf({ audience, steps, files, expires_at }) {
   return [
-    audience === "anyone" ? "Anyone with the link" : "People who are signed in",
+    audience === "anyone" ? gettext("Anyone with the link") : gettext("People who are signed in"),
     steps && "with steps",
     files && "with files",
     expires_at ? `until ${moment(expires_at)}` : "does not expire",

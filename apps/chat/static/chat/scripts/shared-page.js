@@ -3,8 +3,9 @@
 import { Conversation } from "./conversation.js";
 import { ChatLog } from "./log.js";
 import { postForm } from "./requests.js";
+import { gettext } from "./texts.js";
 
-const LOST = "It could not be copied. Check the connection and try again.";
+const LOST = gettext("It could not be copied. Check the connection and try again.");
 const log = document.querySelector("chat-log");
 const turns = document.getElementById("shared-turns");
 const button = document.getElementById("continue");

@@ -3,6 +3,7 @@
 import { html, LitElement, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { hasShortcuts, sendsWithEnter } from "./preferences.js";
+import { gettext } from "./texts.js";
 
 /** @import { PageCommand } from "./page-commands.js" */
 
@@ -60,12 +61,12 @@ export class ShortcutList extends LitElement {
     if (!this.isOpen) return nothing;
     return html`<dialog class="shortcuts" aria-labelledby="shortcuts-heading" @close=${() => (this.isOpen = false)}>
       <div class="files-head">
-        <h2 id="shortcuts-heading" tabindex="-1" autofocus>Keyboard shortcuts</h2>
-        <button type="button" class="quiet" title="Close" @click=${() => this.querySelector("dialog")?.close()}>
-          ${icon("x")}<span class="visually-hidden">Close</span>
+        <h2 id="shortcuts-heading" tabindex="-1" autofocus>${gettext("Keyboard shortcuts")}</h2>
+        <button type="button" class="quiet" title=${gettext("Close")} @click=${() => this.querySelector("dialog")?.close()}>
+          ${icon("x")}<span class="visually-hidden">${gettext("Close")}</span>
         </button>
       </div>
-      ${hasShortcuts() ? nothing : html`<p>They are switched off, but for those of the box. <a href="/settings/#writing">Settings</a></p>`}
+      ${hasShortcuts() ? nothing : html`<p>${gettext("They are switched off, but for those of the box.")} <a href="/settings/#writing">${gettext("Settings")}</a></p>`}
       <dl>
         ${this.#lines.map(
           ({ keys, words }) => html`<div>
@@ -83,11 +84,11 @@ export class ShortcutList extends LitElement {
     const ofPage = this.commands.filter(({ keys }) => keys && (hasShortcuts() || keys.length === 1));
     return [
       { keys: enter ? ["Enter"] : ["Ctrl", "Enter"], words: "Send" },
-      { keys: enter ? ["Shift", "Enter"] : ["Enter"], words: "New line" },
-      { keys: ["/"], words: "Prompts, skills and commands" },
-      { keys: ["@"], words: "Another application" },
-      { keys: ["#"], words: "A file that was sent before" },
-      ...(hasShortcuts() ? [{ keys: ["Ctrl", "K"], words: "Go to a conversation, an application or a page" }] : []),
+      { keys: enter ? ["Shift", "Enter"] : ["Enter"], words: gettext("New line") },
+      { keys: ["/"], words: gettext("Prompts, skills and commands") },
+      { keys: ["@"], words: gettext("Another application") },
+      { keys: ["#"], words: gettext("A file that was sent before") },
+      ...(hasShortcuts() ? [{ keys: ["Ctrl", "K"], words: gettext("Go to a conversation, an application or a page") }] : []),
       ...ofPage.map(({ keys = [], detail }) => ({ keys, words: detail })),
     ].map(({ keys, words }) => ({ keys: keys.map(shownKey), words }));
   }

@@ -2,6 +2,7 @@
 
 import { html } from "../vendor/lit.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /** @import { InteractionAnswer } from "./frames.js" */
 /** @import { Interaction } from "./interactions.js" */
@@ -14,15 +15,15 @@ import { icon } from "./icons.js";
 export function signInCard({ asked }, isOpen, send) {
   // The sign-in goes on in another tab; the server tells this one when it is done.
   return html`<p>
-      You sign in at <strong>${asked.host}</strong>. Tools then use your account there when they call
+      ${gettext("You sign in at")} <strong>${asked.host}</strong>${gettext(". Tools then use your account there when they call")}
       <strong>${asked.server}</strong>.
     </p>
     <div class="interaction-buttons">
       <a class="button primary" href="/connect/${encodeURIComponent(asked.account)}/" target="_blank" rel="noopener"
-        >${icon("external-link")}Connect<span class="visually-hidden"> (opens a new tab)</span></a
+        >${icon("external-link")}${gettext("Connect")}<span class="visually-hidden"> ${gettext("(opens a new tab)")}</span></a
       >
       <button type="button" class="button" ?disabled=${!isOpen} @click=${() => send({ outcome: "skipped" })}>
-        Skip
+        ${gettext("Skip")}
       </button>
     </div>`;
 }

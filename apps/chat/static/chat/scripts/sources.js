@@ -4,6 +4,7 @@ import { html, nothing } from "../vendor/lit.js";
 import { webAddress } from "./addresses.js";
 import { attachmentCards } from "./attachments.js";
 import { annotationSource } from "./citations.js";
+import { gettext } from "./texts.js";
 
 /** @import { Annotation } from "./citations.js" */
 /** @import { Attachment } from "./frames.js" */
@@ -48,7 +49,7 @@ function sourceOf({ type, title, url, data, reference_url }) {
 function sourceList(sources) {
   if (!sources.length) return nothing;
   return html`<div class="sources">
-    <h3>Sources</h3>
+    <h3>${gettext("Sources")}</h3>
     <ul>
       ${sources.map((source) => html`<li>${entry(source)}</li>`)}
     </ul>

@@ -2,6 +2,7 @@
 
 import { preference } from "./preferences.js";
 import { blocksOf } from "./safe.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Event } from "./frames.js"
@@ -68,7 +69,7 @@ export class SpokenAnswer {
       this.#skipped = fence;
       this.#append("Code.");
     } else if (ROW.test(line)) {
-      if (!this.#skipped) this.#append("A table.");
+      if (!this.#skipped) this.#append(gettext("A table."));
       this.#skipped = "|";
     } else {
       this.#skipped = "";

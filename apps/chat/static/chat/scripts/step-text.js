@@ -3,6 +3,7 @@
 import { html, LitElement, nothing } from "../vendor/lit.js";
 import { entriesOf, sectionsOf, valueOf } from "./step-sections.js";
 import "./markdown.js";
+import { gettext } from "./texts.js";
 
 /** @import { Source } from "./sources.js" */
 /** @import { Section } from "./step-sections.js" */
@@ -43,7 +44,7 @@ export class StepText extends LitElement {
   render() {
     // While it grows it is drawn as it comes, which costs least.
     if (!this.complete) return this.#markdown(this.text);
-    if (this.raw) return html`<pre class="step-raw" tabindex="0" role="group" aria-label="Raw text">${this.text}</pre>${this.#buttons()}`;
+    if (this.raw) return html`<pre class="step-raw" tabindex="0" role="group" aria-label=${gettext("Raw text")}>${this.text}</pre>${this.#buttons()}`;
     this.isCut = false;
     const sections = sectionsOf(this.text);
     const drawn = sections.map((section) => this.#section(section));
@@ -59,10 +60,10 @@ export class StepText extends LitElement {
     return html`<div class="step-buttons">
       ${isOffered
         ? html`<button type="button" class="link" aria-expanded=${String(this.all)} @click=${toggleAll}>
-            ${this.all ? "Show less" : "Show all"}
+            ${this.all ? gettext("Show less") : gettext("Show all")}
           </button>`
         : nothing}
-      <button type="button" class="link" aria-pressed=${String(this.raw)} @click=${toggleRaw}>Raw</button>
+      <button type="button" class="link" aria-pressed=${String(this.raw)} @click=${toggleRaw}>${gettext("Raw")}</button>
     </div>`;
   }
 
@@ -101,7 +102,7 @@ export class StepText extends LitElement {
 
   /** @param {unknown} value of JSON @param {number} depth @returns {unknown} */
   #value(value, depth) {
-    if (value === null || value === "") return html`<span class="step-none">none</span>`;
+    if (value === null || value === "") return html`<span class="step-none">${gettext("none")}</span>`;
     if (typeof value !== "object") return this.#string(String(value));
     if (depth > DEEPEST) return html`<code>${JSON.stringify(value).slice(0, MOST_CHARACTERS)}</code>`;
     if (!Array.isArray(value)) {
@@ -109,13 +110,13 @@ export class StepText extends LitElement {
     }
     const columns = columnsOf(value);
     if (columns.length) return this.#table(columns, value, depth);
-    if (!value.length) return html`<span class="step-none">none</span>`;
+    if (!value.length) return html`<span class="step-none">${gettext("none")}</span>`;
     return html`<ul>${this.#first(value).map((one) => html`<li>${this.#value(one, depth + 1)}</li>`)}</ul>`;
   }
 
   /** @param {string} text */
   #string(text) {
-    if (PICTURE.test(text)) return html`<button type="button" class="zoom" data-zoom aria-label="Picture"><img src=${text} alt="" /></button>`;
+    if (PICTURE.test(text)) return html`<button type="button" class="zoom" data-zoom aria-label=${gettext("Picture")}><img src=${text} alt="" /></button>`;
     const isLong = text.length > MOST_CHARACTERS;
     this.isCut ||= isLong;
     return html`<span class="step-string" dir="auto">${isLong && !this.all ? `${text.slice(0, MOST_CHARACTERS)}…` : text}</span>`;
@@ -123,7 +124,7 @@ export class StepText extends LitElement {
 
   /** @param {[string, unknown][]} pairs */
   #pairs(pairs) {
-    if (!pairs.length) return html`<span class="step-none">none</span>`;
+    if (!pairs.length) return html`<span class="step-none">${gettext("none")}</span>`;
     return html`<dl class="step-pairs">
       ${this.#first(pairs).map(([name, drawn]) => html`<div><dt dir="auto">${name}</dt><dd>${drawn}</dd></div>`)}
     </dl>`;

@@ -7,6 +7,7 @@ import { icon } from "./icons.js";
 import { cardsAndSources, sourcesOf } from "./sources.js";
 import { causeOf } from "./step-sections.js";
 import "./step-text.js";
+import { gettext } from "./texts.js";
 
 /** @import { Step } from "./answers.js" */
 
@@ -17,7 +18,7 @@ const STATES = {
   stopped: { symbol: "square", words: "Stopped" },
 };
 
-const EXPIRED = "The model does not read this result any more; it stays stored and shown.";
+const EXPIRED = gettext("The model does not read this result any more; it stays stored and shown.");
 
 /**
  * @param {Step[]} steps @param {() => void} redraw
@@ -25,7 +26,7 @@ const EXPIRED = "The model does not read this result any more; it stays stored a
  * @returns {unknown} what Lit draws
  */
 export function stepList(steps, redraw, expired = new Set()) {
-  return html`<ol class="steps" aria-label="Steps">
+  return html`<ol class="steps" aria-label=${gettext("Steps")}>
     ${repeat(
       steps,
       (step) => step.id,
@@ -70,7 +71,7 @@ function line({ title, state, seconds }, isExpired) {
   return html`<span class="step-mark">${icon(symbol)}</span>
     <span class="step-title" dir="auto">${title}</span>
     <span class="step-state ${state === "done" ? "visually-hidden" : ""}">${words}</span>
-    ${isExpired ? html`<span class="visually-hidden">, not read by the model any more</span>` : nothing}
+    ${isExpired ? html`<span class="visually-hidden">${gettext(", not read by the model any more")}</span>` : nothing}
     ${seconds === null ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
 }
 

@@ -3,6 +3,7 @@
 import { copy } from "./clipboard.js";
 import { iconElement } from "./icons.js";
 import { compareCells } from "./cell-order.js";
+import { gettext } from "./texts.js";
 
 const COPIED_FOR = 2_000;
 
@@ -48,7 +49,7 @@ function copyButton() {
   button.type = "button";
   button.className = "table-copy";
   const words = document.createElement("span");
-  words.textContent = "Copy as CSV";
+  words.textContent = gettext("Copy as CSV");
   words.setAttribute("aria-live", "polite");
   button.append(iconElement("copy"), words);
   return button;
@@ -96,8 +97,8 @@ async function copyTable(button) {
   const words = button.querySelector("span");
   if (!table || !words) return;
   const lines = [...table.rows].map((row) => [...row.cells].map((cell) => quoted(textOf(cell))).join(","));
-  words.textContent = (await copy(lines.join("\r\n"))) ? "Copied" : "Not copied";
-  setTimeout(() => (words.textContent = "Copy as CSV"), COPIED_FOR);
+  words.textContent = (await copy(lines.join("\r\n"))) ? "Copied" : gettext("Not copied");
+  setTimeout(() => (words.textContent = gettext("Copy as CSV")), COPIED_FOR);
 }
 
 /** @param {Element | undefined} cell */

@@ -4,6 +4,7 @@ import { announcer, element, tell } from "./page-parts.js";
 import { tellProblem } from "./page-notices.js";
 import { base, session } from "./page-session.js";
 import { post } from "./requests.js";
+import { gettext } from "./texts.js";
 
 /**
  * @typedef {object} Keeping
@@ -36,21 +37,21 @@ export function fixKeeping() {
 export function switchTemporary() {
   session.temporary = !session.temporary;
   draw();
-  announcer.say(session.temporary ? known.temporary : "This conversation will be kept.");
+  announcer.say(session.temporary ? known.temporary : gettext("This conversation will be kept."));
 }
 
 export function offerKeeping() {
   switching.addEventListener("click", switchTemporary);
   keepButton.addEventListener("click", async () => {
     if (!(await post(`${base()}${session.conversation.id}/keep/`, {}))) {
-      tellProblem("That did not work. Check the connection and try again.");
+      tellProblem(gettext("That did not work. Check the connection and try again."));
       return;
     }
     session.temporary = false;
     draw();
     element("share", HTMLButtonElement).hidden = false;
     element("main", HTMLElement).focus({ preventScroll: true }); // the button is gone
-    announcer.say("This conversation is kept, and stands in your list.");
+    announcer.say(gettext("This conversation is kept, and stands in your list."));
   });
 }
 

@@ -1,6 +1,7 @@
 /** A short message with a way back. It goes by itself, but not while somebody is about to use it. */
 
 import { html, LitElement, nothing } from "../vendor/lit.js";
+import { gettext } from "./texts.js";
 
 const SECONDS = 10;
 /** What was done cannot be undone for ever. */
@@ -24,9 +25,9 @@ export class ChatToast extends LitElement {
 
   render() {
     if (!this.text) return nothing;
-    return html`<div class="toast" popover="manual" role="group" aria-label="What was just done" @keydown=${this.#press}>
+    return html`<div class="toast" popover="manual" role="group" aria-label=${gettext("What was just done")} @keydown=${this.#press}>
       <span>${this.text}</span>
-      <button type="button" class="link" @click=${this.#back}>Undo</button>
+      <button type="button" class="link" @click=${this.#back}>${gettext("Undo")}</button>
     </div>`;
   }
 

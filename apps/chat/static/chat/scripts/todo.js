@@ -2,6 +2,7 @@
 
 import { html, LitElement, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
+import { gettext } from "./texts.js";
 
 /**
  * @typedef {object} Line of a list
@@ -46,13 +47,13 @@ export class ChatTodo extends LitElement {
     const completed = items.filter(({ done }) => done).length;
     return html`<details class="todo" .open=${this.unfolded} @toggle=${this.#keep}>
       <summary>
-        ${icon("check")}<span>To-do list</span>
+        ${icon("check")}<span>${gettext("To-do list")}</span>
         ${items.length
           ? html`<progress max=${items.length} .value=${completed} aria-hidden="true"></progress>
               <span class="todo-count">${completed} of ${items.length} done</span>`
           : nothing}${icon("chevron-right")}
       </summary>
-      <ul class="todo-lines" tabindex="0" aria-label="To-do list">${lines.map(row)}</ul>
+      <ul class="todo-lines" tabindex="0" aria-label=${gettext("To-do list")}>${lines.map(row)}</ul>
     </details>`;
   }
 

@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { sizeText } from "./sizes.js";
+import { gettext } from "./texts.js";
 
 /** @import { Upload, Uploads } from "./uploads.js" */
 
@@ -11,7 +12,7 @@ export function tray(uploads, refocus) {
   if (!uploads.items.length) return nothing;
   const { most } = uploads.limits;
   const excess = uploads.items.length - most;
-  return html`<ul class="tray" aria-label="Files to send">
+  return html`<ul class="tray" aria-label=${gettext("Files to send")}>
       ${uploads.items.map((upload) => html`<li>${chip(upload, uploads, refocus)}</li>`)}
     </ul>
     ${excess > 0 ? html`<p class="tray-problem">At most ${most} files go with one question; remove ${excess}.</p>` : nothing}`;
@@ -33,7 +34,7 @@ function chip(upload, uploads, refocus) {
       ${detail(upload)}
     </span>
     ${isRetryable && state === "failed"
-      ? html`<button type="button" class="quiet" title="Retry" @click=${() => uploads.retry(id)}>
+      ? html`<button type="button" class="quiet" title=${gettext("Retry")} @click=${() => uploads.retry(id)}>
           ${icon("refresh-cw")}<span class="visually-hidden">Retry ${name}</span>
         </button>`
       : nothing}
@@ -46,7 +47,7 @@ function chip(upload, uploads, refocus) {
 /** @param {Upload} upload */
 function detail({ state, name, size, progress, problem }) {
   if (state === "failed") return html`<span class="chip-detail">${problem}</span>`;
-  if (state === "waiting") return html`<span class="chip-detail">Waiting</span>`;
+  if (state === "waiting") return html`<span class="chip-detail">${gettext("Waiting")}</span>`;
   if (state === "sending") {
     return html`<progress max="1" .value=${progress} aria-label="Upload of ${name}"></progress>`;
   }

@@ -1,6 +1,7 @@
 /** The question before a turn is deleted. */
 
 import { html } from "../vendor/lit.js";
+import { gettext } from "./texts.js";
 
 /**
  * @param {{text: string, cancel: () => void, confirm: () => void}} asked `text`: the beginning of the question
@@ -14,12 +15,12 @@ export function turnDeletion({ text, cancel, confirm }) {
   };
   return html`<dialog class="turn-deletion" aria-labelledby="turn-deletion-heading" @close=${cancel}>
     <form @submit=${submit}>
-      <h2 id="turn-deletion-heading">Delete this question?</h2>
+      <h2 id="turn-deletion-heading">${gettext("Delete this question?")}</h2>
       ${text ? html`<blockquote dir="auto">${text}</blockquote>` : ""}
-      <p>The question and all its answers will be gone for good. What you asked later stays, and the model reads it without them.</p>
+      <p>${gettext("The question and all its answers will be gone for good. What you asked later stays, and the model reads it without them.")}</p>
       <div class="dialog-buttons">
-        <button type="button" class="button" @click=${cancel}>Cancel</button>
-        <button class="button danger">Delete</button>
+        <button type="button" class="button" @click=${cancel}>${gettext("Cancel")}</button>
+        <button class="button danger">${gettext("Delete")}</button>
       </div>
     </form>
   </dialog>`;

@@ -3,6 +3,7 @@
 import { lastSegment } from "./addresses.js";
 import { csrfToken, remove } from "./requests.js";
 import { sizeText } from "./sizes.js";
+import { gettext } from "./texts.js";
 
 /**
  * @import { Attachment } from "./frames.js"
@@ -28,7 +29,7 @@ import { sizeText } from "./sizes.js";
 
 /** At the same time; a browser keeps few connections to one host. */
 const LANES = 3;
-const LOST = "The connection was lost.";
+const LOST = gettext("The connection was lost.");
 
 /** Dispatches `change`, and `told` (detail: `{text, isProblem}`) for people who do not see it. */
 export class Uploads extends EventTarget {
@@ -221,7 +222,7 @@ export class Uploads extends EventTarget {
       return;
     }
     const told = response?.error?.message;
-    const words = status === 403 ? "The page is too old. Reload it and try again." : "The server could not take it.";
+    const words = status === 403 ? gettext("The page is too old. Reload it and try again.") : gettext("The server could not take it.");
     this.#failed(item, told ?? words, status >= 500 || status === 409 || status === 403);
   }
 
