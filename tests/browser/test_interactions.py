@@ -135,7 +135,7 @@ def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: 
 
     page.goto("/approvals/")
     assert barriers(page) == []
-    page.get_by_role("button", name="Ask again before Weather_now").click()
+    page.get_by_role("button", name="Ask again: Weather_now").click()
     expect(page.get_by_text("None. Where an application asks")).to_be_visible()
 
     ask(page, address)
@@ -163,7 +163,7 @@ def test_a_person_is_asked_each_time_where_the_application_asks_nobody(
     assert barriers(settings) == []
     if folder := os.environ.get("SCREENSHOTS"):
         settings.screenshot(path=f"{folder}/approvals-{scheme}-{width}.png", full_page=True)
-    settings.get_by_role("button", name="Withdraw for Weather_now").click()
+    settings.get_by_role("button", name="Withdraw: Weather_now").click()
     expect(settings.get_by_role("heading", name="Weather_now")).to_have_count(0)
 
     ask(page, address)

@@ -9,7 +9,9 @@ from django.template.base import Lexer, TokenType
 SPOKEN = frozenset({"title", "aria-label", "aria-description", "placeholder", "alt"})
 """Attributes that are read or heard."""
 NOT_READ = frozenset({"script", "style", "code", "kbd", "noframes"})
-NAMES = frozenset({"QuickApps"})
+NAMES = frozenset({"QuickApps", "UTC"})
+NOT_TEXT = ("block body_class", "block layout")
+"""Blocks with names for styles and other templates."""
 WORD = re.compile(r"[^\W\d_]{2,}")
 SENTENCE = re.compile(r'"((?:[^"\\\n]|\\.)+)"')
 COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'`])//[^\n]*", re.DOTALL)
@@ -60,8 +62,10 @@ def of_template(source: str) -> list[str]:
     for token in Lexer(source).tokenize():
         if token.token_type == TokenType.BLOCK:
             name = token.contents.split()[0]
-            if name in ("blocktranslate", "endblocktranslate", "comment", "endcomment"):
-                is_marked = not name.startswith("end")
+            if token.contents in NOT_TEXT or name in ("blocktranslate", "comment"):
+                is_marked = True
+            elif name.startswith("end"):
+                is_marked = False
             kept.append(GAP if name in ("translate", "include", "firstof") else "")
         elif is_marked or token.token_type == TokenType.COMMENT:
             continue

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -28,6 +29,7 @@ def listing(request: HttpRequest, problem: str = "", status: int = 200) -> HttpR
         "prompts": own_prompts(caller.user_id),
         "shared": offered_prompts(caller).filter(user=None).select_related("team__group"),
         "problem": problem,
+        "example": "{{" + gettext("topic") + "}}",
     }
     return render(request, "chat/prompts.html", context, status=status)
 
