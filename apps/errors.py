@@ -220,8 +220,8 @@ class MemoryRefused(QuickAppError):
 
     code = "memory_refused"
 
-    def __init__(self, field: str, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, field: str, text: str, **values: str | int) -> None:
+        super().__init__(text, **values)
         self.field = field
 
 

@@ -6,6 +6,7 @@ from allauth.account.models import EmailAddress
 from allauth.core.internal import ratelimit
 from django.contrib import messages
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from apps.accounts import sign_up
 from apps.accounts.throttle import APP, BY_NAME, SignInAdapter
@@ -19,7 +20,7 @@ class AccountAdapter(SignInAdapter):
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
         is_confirmed: bool = super().confirm_email(request, email_address)
         if is_confirmed and sign_up.confirm(email_address.user):
-            messages.info(request, "An administrator has yet to approve your account.")
+            messages.info(request, gettext("An administrator has yet to approve your account."))
         return is_confirmed
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **found: Any) -> None:

@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.contrib.auth.models import Group
 from django.db import models
+from django.utils.translation import gettext_lazy
 from rest_framework_api_key.models import AbstractAPIKey
 
 from apps.accounts.arrivals import Invitation as Invitation
@@ -23,9 +24,9 @@ class Team(models.Model):
     class Visibility(models.TextChoices):
         """Who may read a conversation of the team beside its author."""
 
-        INSTALLATION = "installation", "Who may read the contents of all runs"
-        ADMINISTRATORS = "administrators", "The team's administrators"
-        MEMBERS = "members", "All members"
+        INSTALLATION = "installation", gettext_lazy("Who may read the contents of all runs")
+        ADMINISTRATORS = "administrators", gettext_lazy("The team's administrators")
+        MEMBERS = "members", gettext_lazy("All members")
 
     group = models.OneToOneField(Group, on_delete=models.CASCADE, related_name="team")
     administrators = models.ManyToManyField(

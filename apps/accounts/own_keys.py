@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey
@@ -33,7 +34,9 @@ def make_key(
     person = get_user_model().objects.select_for_update().get(pk=caller.user_id or 0)
     valid = Q(expiry_date=None) | Q(expiry_date__gt=timezone.now())
     if keys_of(person.pk).filter(valid).count() >= KEYS_PER_PERSON:
-        text = f"You have {KEYS_PER_PERSON} keys, which is the most. Revoke one first."
+        text = gettext(
+            "You have {keys_per_person} keys, which is the most. Revoke one first."
+        ).format(keys_per_person=KEYS_PER_PERSON)
         raise Refused("too_many_keys", text)
     row = ApiKey(
         user=person,

@@ -12,6 +12,7 @@ from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY, get_user_model
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext
 
 SEEN = "used"
 """The key of a session under which it says when it was written down last."""
@@ -73,5 +74,9 @@ def browser_of(user_agent: str) -> str:
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")
     if not browser:
-        return user_agent[:40] or "Unknown"
-    return f"{browser} on {system}" if system else browser
+        return user_agent[:40] or gettext("Unknown")
+    return (
+        gettext("{browser} on {system}").format(browser=browser, system=system)
+        if system
+        else browser
+    )

@@ -9,20 +9,23 @@ from django.contrib.auth.forms import BaseUserCreationForm
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from apps.accounts import first_run
 from apps.accounts.throttle import APP
 
-WRONG = "This is not the token, or it was used."
+WRONG = gettext_lazy("This is not the token, or it was used.")
 
 
 class SetupForm(BaseUserCreationForm[User]):
     token = forms.CharField(
         max_length=200,
         widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false", "autofocus": True}),
-        help_text="It stands in the log of the server, which wrote it there when it started.",
+        help_text=gettext_lazy(
+            "It stands in the log of the server, which wrote it there when it started."
+        ),
     )
 
     class Meta(BaseUserCreationForm.Meta):
@@ -32,7 +35,7 @@ class SetupForm(BaseUserCreationForm[User]):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["username"].widget.attrs["autofocus"] = False
-        self.fields["email"].label = "E-mail address (optional)"
+        self.fields["email"].label = gettext("E-mail address (optional)")
         self.order_fields(["token"])
 
     def clean_token(self) -> str:

@@ -16,6 +16,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 
 from apps.accounts import invitations, sign_up
 from apps.accounts.models import Invitation
@@ -74,11 +75,13 @@ class SignUpView(SignupView):  # type: ignore[misc]
         except invitations.UsedUp:
             return self.closed()
         except IntegrityError:
-            form.add_error("username", "A user with that username already exists.")
+            form.add_error("username", gettext("A user with that username already exists."))
             return self.form_invalid(form)  # type: ignore[no-any-return]
         except OSError:  # of the mail server; there is no account then
             logger.exception("A message to somebody who signed up could not be sent")
-            form.add_error(None, "The message to your address could not be sent. Try again later.")
+            form.add_error(
+                None, gettext("The message to your address could not be sent. Try again later.")
+            )
             return self.form_invalid(form)  # type: ignore[no-any-return]
         if user is not None and user.is_active:
             done: HttpResponse = complete_signup(

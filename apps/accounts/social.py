@@ -22,6 +22,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.shortcuts import render
+from django.utils.translation import gettext
 
 from apps.accounts import sign_up
 from apps.accounts.claims import apply_claims, told_groups
@@ -75,7 +76,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         """Raises ValidationError if nobody could sign in to the account any more."""
         if settings.PASSWORD_SIGN_IN or account.user.is_superuser or accounts.count() > 1:
             return
-        raise ValidationError("This is the only way to sign in to your account.")
+        raise ValidationError(gettext("This is the only way to sign in to your account."))
 
 
 def instead(

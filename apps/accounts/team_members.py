@@ -5,13 +5,14 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.models import Team
 from apps.errors import Refused
 
 MOST_TOLD = 100
 """Members that a model is told of."""
-LAST = "The team needs an administrator. Make somebody else one first."
+LAST = gettext_noop("The team needs an administrator. Make somebody else one first.")
 
 
 def members_of(team: Team) -> QuerySet[Any]:
@@ -43,7 +44,9 @@ def find_account(written: str) -> Any:
     rows = get_user_model().objects.filter(Q(username=written) | confirmed, is_active=True)
     found = list(rows.filter(service_account=None).distinct()[:2])
     if len(found) != 1:
-        raise Refused("no_account", "No account has exactly this username or e-mail address.")
+        raise Refused(
+            "no_account", gettext("No account has exactly this username or e-mail address.")
+        )
     return found[0]
 
 
@@ -71,5 +74,5 @@ def set_administrator(team: Team, user: Any, *, is_one: bool) -> None:
         return
     left = members_of(team).filter(administered_teams=team).exclude(pk=user.pk)
     if locked.administrators.filter(pk=user.pk).exists() and not left.exists():
-        raise Refused("last_administrator", LAST)
+        raise Refused("last_administrator", gettext(LAST))
     locked.administrators.remove(user)

@@ -23,6 +23,7 @@ from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from apps.accounts.models import ServiceAccount
 
@@ -44,8 +45,10 @@ IGNORED = " X-Forwarded-For was ignored: behind a proxy, set TRUSTED_PROXY_COUNT
 class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     error_messages = {
         **DefaultAccountAdapter.error_messages,
-        "username_password_mismatch": "Please enter a correct username and password. "
-        "Note that both fields may be case-sensitive.",
+        "username_password_mismatch": gettext_lazy(
+            "Please enter a correct username and password. "
+            "Note that both fields may be case-sensitive."
+        ),
     }
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
@@ -72,7 +75,9 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
                 return
         seconds = max(1, self.seconds_to_wait(request, **credentials))
         self.log_refusal(request, seconds)
-        message = f"Too many wrong tries. Wait {duration(seconds)}, then try again."
+        message = gettext("Too many wrong tries. Wait {duration}, then try again.").format(
+            duration=duration(seconds)
+        )
         raise ValidationError(message, code=TOO_MANY, params={"seconds": seconds})
 
     def log_refusal(self, request: HttpRequest, seconds: int) -> None:
@@ -149,5 +154,9 @@ def plain_address(text: str) -> str:
 
 def duration(seconds: int) -> str:
     if seconds == 1:
-        return "a second"
-    return f"{seconds} seconds" if seconds <= 90 else f"{math.ceil(seconds / 60)} minutes"
+        return gettext("a second")
+    return (
+        ngettext("{count} second", "{count} seconds", seconds).format(count=seconds)
+        if seconds <= 90
+        else gettext("{count} minutes").format(count=math.ceil(seconds / 60))
+    )

@@ -14,6 +14,7 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import translation
+from django.utils.translation import gettext
 
 from apps.accounts import audit
 from apps.accounts.addresses import address_of_scope
@@ -58,7 +59,7 @@ def caller_of(user: Any, session: SessionBase, locale: str) -> Caller:
     if user is not None and user.is_authenticated:
         return caller_in(user.pk, team_of(user, session), locale=locale)
     if not session.session_key:
-        raise Refused("no_session", "Your session has ended. Reload the page to go on.")
+        raise Refused("no_session", gettext("Your session has ended. Reload the page to go on."))
     return Caller(bucket_of(session.session_key), locale=locale)
 
 
@@ -115,15 +116,15 @@ def caller_of_run(run: Run) -> Caller:
     if run.caller["kind"] == "key":
         holder = find_holder_of(run.bucket.removeprefix("key-"))
         if holder is None:
-            raise Refused("no_key", "The key that asked is not valid any more.")
+            raise Refused("no_key", gettext("The key that asked is not valid any more."))
         return Caller(run.bucket, folder=folder, **{**run.caller, **holder.limits})
     number = run.caller["user_id"]
     if number is not None:
         user = get_user_model().objects.filter(pk=number, is_active=True).first()
         if user is None:
-            raise Refused("no_account", "The account that asked is closed.")
+            raise Refused("no_account", gettext("The account that asked is closed."))
         if not may_work_in(user, run.caller.get("team")):
-            raise Refused("no_team", "The person who asked is not in the team any more.")
+            raise Refused("no_team", gettext("The person who asked is not in the team any more."))
     return Caller(run.bucket, folder=folder, **run.caller)
 
 
@@ -156,7 +157,7 @@ def find(caller: Caller, conversation: UUID, application: str) -> Conversation:
     found = own(caller).filter(under(application), pk=conversation).first()
     if found is None:
         record_denial(caller, conversation, application)
-        raise Refused(NOT_FOUND, "There is no such conversation.")
+        raise Refused(NOT_FOUND, gettext("There is no such conversation."))
     return found
 
 
@@ -165,7 +166,7 @@ def lock(conversation: Conversation) -> Conversation:
     rows = Conversation.objects.select_for_update(of=("self",))
     found = rows.filter(pk=conversation.pk).first()
     if found is None:
-        raise Refused(NOT_FOUND, "There is no such conversation.")
+        raise Refused(NOT_FOUND, gettext("There is no such conversation."))
     return found
 
 
@@ -187,10 +188,9 @@ def find_open(caller: Caller, conversation: UUID, application: str) -> Conversat
 
 
 def why_ended(conversation: Conversation) -> str:
-    return (
-        f"“{conversation.former_title}” was deleted. You can read this conversation, download it "
-        "and delete it, but not continue it."
-    )
+    return gettext(
+        "“{former_title}” was deleted. You can read this conversation, download it and delete it, but not continue it."
+    ).format(former_title=conversation.former_title)
 
 
 @transaction.atomic

@@ -8,6 +8,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
@@ -65,8 +66,10 @@ def check_deletable(user: User) -> None:
     if user.is_superuser and not others.exclude(pk=user.pk).exists():
         raise Refused(
             "last_superuser",
-            "You are the only superuser. Make somebody else one first: without one, nobody could see "
-            "to this installation.",
+            gettext(
+                "You are the only superuser. Make somebody else one first: without one, nobody could see "
+                "to this installation."
+            ),
         )
 
 

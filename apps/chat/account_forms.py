@@ -7,6 +7,7 @@ import filetype
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
@@ -18,17 +19,19 @@ PICTURE_TYPES = ("image/png", "image/jpeg", "image/webp")
 
 class NameForm(forms.Form):
     name = forms.CharField(
+        label=gettext_lazy("Name"),
         required=False,
         max_length=150,
-        help_text="How you are called here, in place of your username.",
+        help_text=gettext_lazy("How you are called here, in place of your username."),
         widget=forms.TextInput({"autocomplete": "name", "dir": "auto"}),
     )
 
 
 class PictureForm(forms.Form):
     picture = forms.FileField(
+        label=gettext_lazy("Picture"),
         max_length=255,
-        help_text="PNG, JPEG or WebP, at most 1 MB.",
+        help_text=gettext_lazy("PNG, JPEG or WebP, at most 1 MB."),
         widget=forms.FileInput({"accept": ",".join(PICTURE_TYPES)}),
     )
 
@@ -36,27 +39,32 @@ class PictureForm(forms.Form):
         """The file; its `content_type` is what the file begins like, whatever was sent with it."""
         sent: UploadedFile[Any] = self.cleaned_data["picture"]
         if sent.size is None or sent.size > LARGEST_PICTURE:
-            raise forms.ValidationError("The picture is larger than 1 MB.")
+            raise forms.ValidationError(gettext("The picture is larger than 1 MB."))
         kind = filetype.guess_mime(sent.read(512))
         sent.seek(0)
         if kind not in PICTURE_TYPES:
-            raise forms.ValidationError("This is no PNG, JPEG or WebP.")
+            raise forms.ValidationError(gettext("This is no PNG, JPEG or WebP."))
         sent.content_type = kind
         return sent
 
 
 class KeyForm(forms.Form):
-    name = forms.CharField(max_length=50, help_text="What it is for, such as “Laptop”.")
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=50,
+        help_text=gettext_lazy("What it is for, such as “Laptop”."),
+    )
     until = forms.DateField(
-        label="Last day",
+        label=gettext_lazy("Last day"),
         required=False,
-        help_text="The key ends after it. Empty: it has no end.",
+        help_text=gettext_lazy("The key ends after it. Empty: it has no end."),
         widget=forms.DateInput({"type": "date"}),
     )
     applications = forms.ModelMultipleChoiceField(
         Application.objects.none(),
+        label=gettext_lazy("Applications"),
         required=False,
-        help_text="None chosen: all that you may use.",
+        help_text=gettext_lazy("None chosen: all that you may use."),
         widget=forms.CheckboxSelectMultiple,
     )
 
@@ -70,5 +78,5 @@ class KeyForm(forms.Form):
         if day is None:
             return None
         if day < timezone.now().date() or day.year > 9000:
-            raise forms.ValidationError("Choose a day that is not over.")
+            raise forms.ValidationError(gettext("Choose a day that is not over."))
         return timezone.make_aware(datetime.combine(day + timedelta(days=1), time()))

@@ -15,6 +15,7 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -90,7 +91,7 @@ def change_name(request: HttpRequest) -> HttpResponse:
     if form.cleaned_data["name"] != user.get_full_name():
         user.first_name, user.last_name = form.cleaned_data["name"], ""
         user.save(update_fields=["first_name", "last_name"])
-    messages.success(request, "Your name is saved.")
+    messages.success(request, gettext("Your name is saved."))
     return redirect("account")
 
 
@@ -101,7 +102,7 @@ def change_notices(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return page(request, 400, notice_form=form)
     form.save()
-    messages.success(request, "How you are told is saved.")
+    messages.success(request, gettext("How you are told is saved."))
     return redirect("/account/#notices")
 
 
@@ -112,7 +113,7 @@ def change_picture(request: HttpRequest) -> HttpResponse:
     user = person(request)
     if "delete" in request.POST:
         Picture.objects.filter(user=user).delete()
-        messages.success(request, "Your picture is deleted.")
+        messages.success(request, gettext("Your picture is deleted."))
         return redirect("account")
     form = PictureForm(request.POST, request.FILES)
     if not form.is_valid():
@@ -120,7 +121,7 @@ def change_picture(request: HttpRequest) -> HttpResponse:
     sent = form.cleaned_data["picture"]
     stored = {"content_type": sent.content_type, "content": sent.read()}
     Picture.objects.update_or_create(user=user, defaults=stored)
-    messages.success(request, "Your picture is saved.")
+    messages.success(request, gettext("Your picture is saved."))
     return redirect("account")
 
 
@@ -158,7 +159,9 @@ def end(request: HttpRequest) -> HttpResponse:
         raise Http404("There is no such session.")
     end_sessions(request, rows)
     announce_end(user)
-    messages.success(request, "Signed out there." if chosen else "Signed out everywhere else.")
+    messages.success(
+        request, gettext("Signed out there.") if chosen else gettext("Signed out everywhere else.")
+    )
     return redirect("account")
 
 
@@ -189,5 +192,5 @@ def revoke_key(request: HttpRequest) -> HttpResponse:
     """The form field is the `prefix` of the key."""
     if not revoke(person(request).pk, request.POST.get("prefix", "")):
         raise Http404("There is no such key.")
-    messages.success(request, "The key is revoked.")
+    messages.success(request, gettext("The key is revoked."))
     return redirect("account")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from django.utils.translation import gettext
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -53,11 +54,13 @@ class ApprovalGiven(Given):
     def check(self, asked: Mapping[str, Any]) -> None:
         """Raises `Refused` for an answer that the card does not offer."""
         if unknown := sorted(self.arguments.keys() - asked.get("editable", {}).keys()):
-            raise misfit(f"“{unknown[0][:100]}” may not be changed.")
+            raise misfit(
+                gettext("“{unknown}” may not be changed.").format(unknown=unknown[0][:100])
+            )
         if self.always is not None and self.always not in asked.get("always", ()):
-            raise misfit("It has to be asked again each time.")
+            raise misfit(gettext("It has to be asked again each time."))
         if self.outcome == "denied" and (self.arguments or self.always):
-            raise misfit("What is denied has no arguments, and is asked again.")
+            raise misfit(gettext("What is denied has no arguments, and is asked again."))
 
 
 class QuestionGiven(Given):
@@ -106,7 +109,7 @@ class ElicitationGiven(Given):
         """Raises `Refused` for an answer that the card does not offer."""
         if self.outcome != "accepted":
             if self.content:
-                raise misfit("What is not accepted has no content.")
+                raise misfit(gettext("What is not accepted has no content."))
         elif problem := content_problem(asked, self.content):
             raise misfit(problem)
 

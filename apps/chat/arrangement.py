@@ -8,6 +8,7 @@ from asgiref.sync import async_to_sync
 from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
@@ -37,7 +38,7 @@ def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]
     if "folder" in given:
         changes["folder"] = find_folder(caller, given["folder"]) if given["folder"] else None
     if not changes:
-        raise Refused("bad_request", "Write pinned, archived or folder.")
+        raise Refused("bad_request", gettext("Write pinned, archived or folder."))
     change(conversation, **changes)
 
 
@@ -116,7 +117,12 @@ def create_folder(caller: Caller, name: str) -> Folder:
     """Raises `Refused`."""
     mine = Folder.objects.filter(owner=caller.bucket)
     if mine.count() >= MOST_FOLDERS:
-        raise Refused("too_many", f"You have {MOST_FOLDERS} folders; delete one first.")
+        raise Refused(
+            "too_many",
+            gettext("You have {most_folders} folders; delete one first.").format(
+                most_folders=MOST_FOLDERS
+            ),
+        )
     last = mine.aggregate(last=Max("position"))["last"]
     return mine.create(owner=caller.bucket, name=read_name(name), position=(last or 0) + 1)
 

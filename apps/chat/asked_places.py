@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from apps.chat.branches import (
     ASSISTANT,
     USER,
@@ -44,7 +46,8 @@ def place_of(conversation: Conversation, ask: Ask) -> AskedPlace:
         answer = find_message(found, ask.continues, ASSISTANT)
         if answer.pk != found.end(conversation.leaf_id) or answer.finish_reason != "length":
             raise Refused(
-                "not_cut", "Only the last answer can go on, if it was cut. Ask a question instead."
+                "not_cut",
+                gettext("Only the last answer can go on, if it was cut. Ask a question instead."),
             )
         return AskedPlace(answer.pk)
     return AskedPlace(end_of_path(conversation))

@@ -3,6 +3,7 @@
 from functools import partial
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
 from apps.chat.access import find, lock
@@ -30,7 +31,7 @@ def change_branches(caller: Caller, slug: str, sent: BranchFrame) -> None:
     conversation = lock(find(caller, sent.conversation, slug))
     if leases.open_run(conversation.pk) is not None:
         raise Refused(
-            "run_going", "An answer is still being written. Wait for it or stop it first."
+            "run_going", gettext("An answer is still being written. Wait for it or stop it first.")
         )
     found = outline(conversation)
     write_parents(found)

@@ -7,6 +7,8 @@ from itertools import zip_longest
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from apps.chat.models import Conversation, Message
 from apps.errors import Refused
 from apps.live.events import BranchesChanged, NumberedEvent, StreamEvent
@@ -199,4 +201,4 @@ def find_message(found: Tree[OutlineRow], uuid: UUID, role: str = "") -> Outline
     for row in found.messages:
         if row.uuid == uuid and role in ("", row.role):
             return row
-    raise Refused("no_message", "This message is not there any more. Reload the page.")
+    raise Refused("no_message", gettext("This message is not there any more. Reload the page."))

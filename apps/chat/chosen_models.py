@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from django.utils.translation import gettext
+
 from apps.agent.events import Emit, Noticed
 from apps.catalog.other_model import document_with, offered_models, with_model
 from apps.catalog.resolved_application import ResolvedApplication
@@ -86,7 +88,9 @@ async def answering(
 
 def notice_of(gone: str, application: ResolvedApplication) -> str:
     title, own = PRICES.service(gone).title, PRICES.service(application.deployment_id).title
-    return f"{title}, which you chose, is not offered here any more. {own} answers instead."
+    return gettext(
+        "{title}, which you chose, is not offered here any more. {own} answers instead."
+    ).format(title=title, own=own)
 
 
 async def titled_models(

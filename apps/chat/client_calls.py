@@ -3,6 +3,7 @@
 from typing import Any, Self, TypeVar
 
 from channels.db import database_sync_to_async
+from django.utils.translation import gettext
 from pydantic import Field, ValidationError, model_validator
 
 from apps.accounts.caller import Caller
@@ -96,4 +97,9 @@ def claim_call(caller: Caller, sent: ClaimSent) -> Claim:
 
 
 def malformed(error: ValidationError) -> Refused:
-    return Refused("bad_request", f"The message cannot be read. {first_problem(error)}.")
+    return Refused(
+        "bad_request",
+        gettext("The message cannot be read. {first_problem}.").format(
+            first_problem=first_problem(error)
+        ),
+    )

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.utils.translation import gettext
 
 from apps.chat import answers, interruptions, queue
 from apps.chat.access import (
@@ -56,6 +57,7 @@ from apps.chat.viewed_conversation import CUT_OFF, ViewedConversation
 from apps.errors import ApplicationNotFound, QuickAppError, Refused
 from apps.live.hub import HUB, Hub
 from apps.live.notifications import wake_viewers
+from apps.runs.error_texts import error_text
 from apps.runs.workspaces import open_workspace
 
 logger = logging.getLogger(__name__)
@@ -124,7 +126,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         try:
             self.inbox.put_nowait(bytes_data or b"" if text_data is None else text_data)
         except asyncio.QueueFull:
-            await self.refuse(Refused("busy", "Too many frames at once; send them again later."))
+            await self.refuse(
+                Refused("busy", gettext("Too many frames at once; send them again later."))
+            )
 
     async def work(self) -> None:
         while True:
@@ -137,7 +141,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self.refuse(error)
             except Exception:
                 logger.exception("A frame of the page could not be served")
-                await self.refuse(Refused("internal_error", "Something went wrong. Try again."))
+                await self.refuse(
+                    Refused("internal_error", gettext("Something went wrong. Try again."))
+                )
 
     async def take(self, sent: ClientFrame) -> None:
         match sent:
@@ -183,7 +189,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def ask(self, sent: Ask) -> None:
         if self.hub.is_closing:
-            raise Refused("server_stopping", "The server is restarting. Ask again in a moment.")
+            raise Refused(
+                "server_stopping", gettext("The server is restarting. Ask again in a moment.")
+            )
         self.slug = sent.application or self.slug
         try:
             application = await find_for(self.slug, self.caller, sent.conversation)
@@ -203,13 +211,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """The open one, if it belongs to the caller. Raises `Refused`."""
         conversation = self.viewed.id
         if conversation is None or not await own(self.caller).filter(pk=conversation).aexists():
-            raise Refused("conversation_not_found", "Open a conversation first.")
+            raise Refused("conversation_not_found", gettext("Open a conversation first."))
         return conversation
 
     async def stop_helper(self, sent: HelperStop) -> None:
         """Raises `Refused`."""
         if not await stop_helper(self.hub, await self.own_conversation(), sent.key):
-            raise Refused("no_helper", "This helper has ended already.")
+            raise Refused("no_helper", gettext("This helper has ended already."))
 
     async def stop(self) -> None:
         """Stop the answer in the open conversation, whichever process gives it. Raises `Refused`."""
@@ -217,7 +225,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         is_stopped = await interruptions.stop(self.hub, conversation)
         await wake_viewers(self.hub, self.person)
         if not is_stopped:
-            raise Refused("no_run", "No answer is being written.")
+            raise Refused("no_run", gettext("No answer is being written."))
 
     async def change(self, sent: QueueFrame | BranchFrame) -> None:
         """Change the queue or the branches of a conversation. Raises `Refused`."""
@@ -263,7 +271,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.send_text(to_json(frame))
 
     async def refuse(self, error: QuickAppError) -> None:
-        await self.send_text(to_json({"type": "error", "text": str(error), "code": error.code}))
+        await self.send_text(
+            to_json({"type": "error", "text": error_text(error), "code": error.code})
+        )
 
     async def send_text(self, text: str) -> None:
         await self.send(text_data=text)

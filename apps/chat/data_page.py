@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -79,7 +80,9 @@ def import_conversations(request: HttpRequest) -> HttpResponse:
 
 def too_large() -> str:
     megabytes = LARGEST_FILE // 1024 // 1024
-    return f"The file has more than {megabytes} MB. Unpack a ZIP, and choose the file conversations.json in it."
+    return gettext(
+        "The file has more than {megabytes} MB. Unpack a ZIP, and choose the file conversations.json in it."
+    ).format(megabytes=megabytes)
 
 
 @login_required
@@ -105,12 +108,15 @@ def delete_all(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "chat/data_delete.html", context)
     if request.POST.get("confirmation", "").strip().strip('“”"').lower() != "delete":
-        problem = "Nothing was deleted. Write the word “delete” to go on."
+        problem = gettext("Nothing was deleted. Write the word “delete” to go on.")
         return render(request, "chat/data_delete.html", {**context, "problem": problem}, status=400)
     count = delete_conversations(caller, user.pk)
     announce_end(user)  # whose pages then look at what there is
     messages.success(
-        request, f"{count} {'conversation is' if count == 1 else 'conversations are'} deleted."
+        request,
+        ngettext(
+            "{count} conversation is deleted.", "{count} conversations are deleted.", count
+        ).format(count=count),
     )
     return redirect("data")
 
@@ -126,7 +132,7 @@ def delete_own_account(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "chat/account_delete.html", context)
     if request.POST.get("confirmation", "").strip() != user.get_username():
-        context["problem"] = "Nothing was deleted. Write your username to go on."
+        context["problem"] = gettext("Nothing was deleted. Write your username to go on.")
         return render(request, "chat/account_delete.html", context, status=400)
     try:
         delete_account(caller, user)
@@ -135,7 +141,7 @@ def delete_own_account(request: HttpRequest) -> HttpResponse:
         return render(request, "chat/account_delete.html", context, status=409)
     logout(request)
     announce_end(user)
-    messages.success(request, "Your account is deleted.")
+    messages.success(request, gettext("Your account is deleted."))
     return redirect("login")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from channels.db import database_sync_to_async
+from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
 from apps.accounts.permissions import has_permission
@@ -43,7 +44,7 @@ def find_run(caller: Caller, application: str | None, pk: UUID) -> Run:
     """A run in a conversation of the caller's. Raises `Refused`."""
     run = Run.objects.filter(pk=pk).first()
     if run is None:
-        raise Refused("conversation_not_found", "There is no such conversation.")
+        raise Refused("conversation_not_found", gettext("There is no such conversation."))
     find(caller, run.stream, run.application if application is None else application)
     return run
 
@@ -51,4 +52,4 @@ def find_run(caller: Caller, application: str | None, pk: UUID) -> Run:
 def check_permission(caller: Caller, asked: Mapping[str, Any]) -> None:
     """Raises `Refused`."""
     if not has_permission(caller, asked["permission"]):
-        raise Refused("forbidden", "You may not use this tool.")
+        raise Refused("forbidden", gettext("You may not use this tool."))

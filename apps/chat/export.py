@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext, gettext_lazy
+
 from apps.chat.branches import path, tree
 from apps.chat.figures import figure_line, figures_of, shown
 from apps.chat.file_names import safe_name
@@ -11,11 +13,14 @@ from apps.chat.senders import is_continuation, sender_words
 from apps.chat.todo import current_todo
 from apps.feedback.models import Feedback
 
-HEADINGS = {Message.Role.USER: "Question", Message.Role.ASSISTANT: "Answer"}
+HEADINGS = {
+    Message.Role.USER: gettext_lazy("Question"),
+    Message.Role.ASSISTANT: gettext_lazy("Answer"),
+}
 
 
 def file_name(conversation: Conversation, ending: str) -> str:
-    return safe_name(f"{conversation.title or 'Conversation'}.{ending}")
+    return safe_name(f"{conversation.title or gettext('Conversation')}.{ending}")
 
 
 def title_of_application(conversation: Conversation) -> str:
@@ -55,7 +60,7 @@ def document(conversation: Conversation) -> dict[str, Any]:
 def markdown(conversation: Conversation) -> str:
     """The shown messages in order, with the names and addresses of their files."""
     parts = [
-        f"# {conversation.title or 'Untitled'}",
+        f"# {conversation.title or gettext('Untitled')}",
         f"{title_of_application(conversation)}, {conversation.created_at:%Y-%m-%d}",
     ]
     rows = Feedback.objects.filter(conversation=conversation.pk, bucket=conversation.owner)
@@ -80,7 +85,7 @@ def markdown(conversation: Conversation) -> str:
         )
         parts += [text for text in texts if text]
     if todo := current_todo(conversation):
-        parts += ["## To-do list", todo]
+        parts += [f"## {gettext('To-do list')}", todo]
     return "\n\n".join(parts) + "\n"
 
 
@@ -92,7 +97,11 @@ def feedback_line(row: Feedback | None) -> str:
     if row is None:
         return ""
     rating, reason = row.get_rating_display(), row.get_reason_display()
-    words = (f"Your feedback: {rating}", reason, " ".join(row.comment.split()))
+    words = (
+        gettext("Your feedback: {rating}").format(rating=rating),
+        reason,
+        " ".join(row.comment.split()),
+    )
     return " · ".join(filter(None, words))
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from django import forms
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -56,7 +57,9 @@ def rate(request: HttpRequest, message: UUID) -> HttpResponse:
     answer = find_answer(caller, message)
     form = FeedbackForm(request.POST, instance=ratings.row_of(caller.bucket, answer))
     if form.is_valid() and form.cleaned_data.get("shares_transcript") and answer.is_temporary:
-        form.add_error("shares_transcript", "What is said in a temporary conversation is not sent.")
+        form.add_error(
+            "shares_transcript", gettext("What is said in a temporary conversation is not sent.")
+        )
     if not form.is_valid():
         return JsonResponse({"errors": form.errors}, status=400)
     try:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext
 
 from apps.agent.events import Usage
 from apps.chat.transcript import Transcript
@@ -121,19 +122,31 @@ def figure_line(usage: Mapping[str, Any]) -> str:
     tokens = told.get("usage", {})
     texts = (
         ", ".join(told.get("models", ())),
-        f"version {told['version']}" if "version" in told else "",
-        part(tokens.get("prompt_tokens"), "in", tokens.get("cached_tokens"), "from the cache"),
-        part(tokens.get("completion_tokens"), "out", tokens.get("reasoning_tokens"), "thinking"),
+        gettext("version {number}").format(number=told["version"]) if "version" in told else "",
+        tokens_in(tokens.get("prompt_tokens"), tokens.get("cached_tokens")),
+        tokens_out(tokens.get("completion_tokens"), tokens.get("reasoning_tokens")),
         " + ".join(f"{cost} {currency}" for currency, cost in told.get("costs", {}).items()),
-        f"first text after {told['first_text_seconds']} s" if "first_text_seconds" in told else "",
+        gettext("first text after {seconds} s").format(seconds=told["first_text_seconds"])
+        if "first_text_seconds" in told
+        else "",
         f"{told['seconds']} s" if "seconds" in told else "",
     )
     line = " · ".join(filter(None, texts))
     return f"*{' '.join(line.split())}*" if line else ""
 
 
-def part(whole: int | None, way: str, some: int | None, words: str) -> str:
-    """Tokens in or out, and how many of them were special; "" for none."""
+def tokens_in(whole: int | None, cached: int | None) -> str:
+    """ "" for none, as below."""
     if not whole:
         return ""
-    return f"{whole} tokens {way}" + (f" ({some} {words})" if some else "")
+    words = gettext("{tokens} tokens in ({cached} from the cache)")
+    return (words if cached else gettext("{tokens} tokens in")).format(tokens=whole, cached=cached)
+
+
+def tokens_out(whole: int | None, thinking: int | None) -> str:
+    if not whole:
+        return ""
+    words = gettext("{tokens} tokens out ({thinking} thinking)")
+    return (words if thinking else gettext("{tokens} tokens out")).format(
+        tokens=whole, thinking=thinking
+    )

@@ -7,6 +7,7 @@ from typing import Any
 
 import filetype
 from django.core.files.base import File
+from django.utils.translation import gettext
 
 from apps.errors import Refused
 
@@ -71,8 +72,9 @@ def type_of(name: str, content: File[Any]) -> str:
     if is_written(named) or (named in _recognized and head):
         raise Refused(
             "wrong_content",
-            f"“{shown(name)}” is not what its name says: its content is not {named}. "
-            "Check the file, or give it the right ending.",
+            gettext(
+                "“{shown}” is not what its name says: its content is not {named}. Check the file, or give it the right ending."
+            ).format(shown=shown(name), named=named),
         )
     return named or UNKNOWN
 

@@ -11,6 +11,8 @@ from django.core.files.storage import default_storage
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
+from django.utils.formats import number_format
+from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -22,6 +24,7 @@ from apps.chat.models import Conversation
 from apps.chat.notes.access import is_file_of_notes
 from apps.chat.visitors import find_application, visitor
 from apps.errors import FileMissing, FileRefused, Refused
+from apps.runs.error_texts import error_text
 from apps.workspace.local import files
 from apps.workspace.local.downloads import headers_of, part_of, pieces
 from apps.workspace.local.models import StoredFile
@@ -59,12 +62,12 @@ def with_json_errors(view: View) -> View:
         try:
             return view(request, *arguments, **named)
         except Http404:
-            return problem("conversation_not_found", "There is no such conversation.", 404)
+            return problem("conversation_not_found", gettext("There is no such conversation."), 404)
         except FileMissing:
-            return problem("file_missing", "There is no such file.", 404)
+            return problem("file_missing", gettext("There is no such file."), 404)
         except (Refused, FileRefused) as error:
             status = 413 if isinstance(error, FileRefused) else STATUS.get(error.code, 400)
-            return problem(error.code, str(error), status)
+            return problem(error.code, error_text(error), status)
 
     return answer
 
@@ -87,7 +90,12 @@ def check_length(request: HttpRequest) -> None:
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdigit() or int(length) > limit + OVERHEAD_BYTES:
-        raise Refused("too_large", f"The file is too large; at most {limit:,} bytes are possible.")
+        raise Refused(
+            "too_large",
+            gettext("The file is too large; at most {limit} bytes are possible.").format(
+                limit=number_format(limit, force_grouping=True)
+            ),
+        )
 
 
 @csrf_protect

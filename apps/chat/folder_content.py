@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.files.base import File
+from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
 from apps.agent.messages import Attachment, Message, attachment_from_dict
@@ -95,7 +96,10 @@ def add_file(caller: Caller, folder: Folder, written: str, content: File[Any]) -
     taken = [one.name.removeprefix(prefix_of(folder)) for one in rows_of(folder)]
     if len(taken) >= MOST_FILES:
         raise Refused(
-            "too_many_files", f"This folder has {MOST_FILES} files already. Delete some first."
+            "too_many_files",
+            gettext("This folder has {most_files} files already. Delete some first.").format(
+                most_files=MOST_FILES
+            ),
         )
     return store_file(caller, prefix_of(folder), written, content, taken)
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.files.base import File
+from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
 from apps.chat.file_names import free_name, safe_name
@@ -39,7 +40,9 @@ def store_upload(caller: Caller, conversation: UUID, written: str, content: File
     if len(taken) >= MOST_FILES:
         raise Refused(
             "too_many_files",
-            f"This conversation has {MOST_FILES} files already. Delete some of them first.",
+            gettext(
+                "This conversation has {most_files} files already. Delete some of them first."
+            ).format(most_files=MOST_FILES),
         )
     return store_file(caller, folder_of(conversation), written, content, taken)
 
@@ -50,7 +53,10 @@ def store_file(
     """Store a file in a folder, whose names are `taken`. Raises `Refused`, `FileRefused`."""
     name = safe_name(written)
     if not content.size:
-        raise Refused("empty_file", f"“{shown(name)}” is empty; there is nothing to send.")
+        raise Refused(
+            "empty_file",
+            gettext("“{shown}” is empty; there is nothing to send.").format(shown=shown(name)),
+        )
     files.check_size(content.size)
     content_type = type_of(name, content)
     check_type(name, content_type)
@@ -61,7 +67,7 @@ def store_file(
             return files.take(caller.bucket, folder + free, content, content_type, NEW)
         except FileChanged:
             known.append(free)  # another upload took the name meanwhile
-    raise Refused("busy", "Too many files of that name at once. Try again.")
+    raise Refused("busy", gettext("Too many files of that name at once. Try again."))
 
 
 def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None) -> None:
@@ -71,7 +77,9 @@ def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None
         return
     raise Refused(
         "wrong_type",
-        f"“{shown(name)}” is of the type {content_type}; possible are {', '.join(wanted)}.",
+        gettext("“{shown}” is of the type {content_type}; possible are {names}.").format(
+            shown=shown(name), content_type=content_type, names=", ".join(wanted)
+        ),
     )
 
 
@@ -103,7 +111,7 @@ def attached(
             info = files.info(caller.bucket, path)
         except FileRefused:
             raise Refused(
-                "file_missing", "One of the files is no longer there. Attach it again."
+                "file_missing", gettext("One of the files is no longer there. Attach it again.")
             ) from None
         title = title_of(info.path)
         check_type(title, info.content_type, types)

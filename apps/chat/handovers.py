@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
 from apps.agent.taint import UNTRUSTED
@@ -40,7 +41,8 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
         row = lock(conversation)
         if leases.open_run(row.pk) is not None:
             raise Refused(
-                "run_going", "An answer is still being written. Wait for it or stop it first."
+                "run_going",
+                gettext("An answer is still being written. Wait for it or stop it first."),
             )
         if row.application_id == application.pk:
             return

@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext
+
 from apps.accounts.authentication import authenticate
 from apps.accounts.caller import Caller
 from apps.accounts.sender_headers import read_headers
@@ -9,6 +11,7 @@ from apps.chat.access import caller_of_scope
 from apps.chat.origins import check_csrf
 from apps.chat.protocol import to_json
 from apps.errors import QuickAppError, Refused
+from apps.runs.error_texts import error_text
 from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
 from apps.streaming.consumer import HttpConsumer
 
@@ -46,7 +49,9 @@ class JsonConsumer(HttpConsumer):
     async def handle(self) -> None:
         try:
             if self.scope["method"] != self.method:
-                raise Refused("method_not_allowed", f"Use {self.method}.")
+                raise Refused(
+                    "method_not_allowed", gettext("Use {method}.").format(method=self.method)
+                )
             await self.answer()
         except QuickAppError as error:
             await self.refuse(error)
@@ -89,10 +94,12 @@ class JsonConsumer(HttpConsumer):
                 status = 408
             case _:
                 status = STATUS.get(error.code, 400)
-        await self.send_json(status, {"error": {"message": str(error), "code": error.code}})
+        await self.send_json(status, {"error": {"message": error_text(error), "code": error.code}})
 
     async def fail(self) -> None:
         if self.is_started:
             await super().fail()
         else:
-            await self.refuse(Refused("internal_error", "Something went wrong. Try again."))
+            await self.refuse(
+                Refused("internal_error", gettext("Something went wrong. Try again."))
+            )

@@ -9,6 +9,8 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_POST
 
 from apps.workspace.local.deployments import read_row
@@ -24,7 +26,7 @@ from apps.workspace.local.providers import make_chat_model
 from apps.workspace.local.secrets import UnreadableSecret
 from apps.workspace.services.probe import SECONDS, probe
 
-UNREADABLE = "It cannot be read any more, so it is not used. Enter it again."
+UNREADABLE = gettext_lazy("It cannot be read any more, so it is not used. Enter it again.")
 
 
 def key_entries(user: AbstractBaseUser | AnonymousUser) -> Sequence[Mapping[str, Any]]:
@@ -52,7 +54,9 @@ def store(request: HttpRequest) -> HttpResponse:
         messages.error(request, f"{service.host}: {problem}")
     else:
         store_key(account_of(request), service, key)
-        messages.success(request, f"Your key for {service.host} is stored.")
+        messages.success(
+            request, gettext("Your key for {host} is stored.").format(host=service.host)
+        )
     return redirect("connections")
 
 
@@ -79,7 +83,7 @@ def delete(request: HttpRequest) -> HttpResponse:
         PersonalKey, user=account_of(request), pk=number if number.isdecimal() else None
     )
     row.delete()
-    messages.success(request, f"Your key for {row.host} is deleted.")
+    messages.success(request, gettext("Your key for {host} is deleted.").format(host=row.host))
     return redirect("connections")
 
 
@@ -94,11 +98,13 @@ def chosen_service(request: HttpRequest) -> KeyService:
 def key_problem(key: str) -> str:
     """Why it is no key; "" if it may be one."""
     if not key:
-        return "Enter a key."
+        return gettext("Enter a key.")
     if len(key) > LONGEST_KEY:
-        return f"A key has at most {LONGEST_KEY:,} characters."
+        return gettext("A key has at most {longest_key} characters.").format(
+            longest_key=number_format(LONGEST_KEY, force_grouping=True)
+        )
     if not key.isascii() or not key.isprintable() or " " in key:
-        return "A key has no spaces, and no characters but those of ASCII."
+        return gettext("A key has no spaces, and no characters but those of ASCII.")
     return ""
 
 

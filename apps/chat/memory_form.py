@@ -4,33 +4,38 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from django import forms
+from django.utils.translation import gettext_lazy
 
 from apps.errors import MemoryRefused, QuickAppError
+from apps.runs.error_texts import error_text
 from apps.workspace.local.models import StoredMemory
 from apps.workspace.memories.limits import MERGED_CHARACTERS, MOST_TOPICS, NAME_CHARACTERS
 
 
 class MemoryForm(forms.Form):
     content = forms.CharField(
-        label="What is remembered",
+        label=gettext_lazy("What is remembered"),
         max_length=MERGED_CHARACTERS,
         widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
     )
     category = forms.CharField(
+        label=gettext_lazy("Category"),
         required=False,
         max_length=NAME_CHARACTERS,
-        help_text="What kind of fact it is, such as preferences or work.",
+        help_text=gettext_lazy("What kind of fact it is, such as preferences or work."),
     )
     importance = forms.FloatField(
+        label=gettext_lazy("Importance"),
         min_value=0,
         max_value=1,
-        help_text="From 0 to 1: 1 for who you are, 0.3 for what soon changes.",
+        help_text=gettext_lazy("From 0 to 1: 1 for who you are, 0.3 for what soon changes."),
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     topics = forms.CharField(
+        label=gettext_lazy("Topics"),
         required=False,
         max_length=MOST_TOPICS * (NAME_CHARACTERS + 2),
-        help_text="A few words that it is about, separated by commas.",
+        help_text=gettext_lazy("A few words that it is about, separated by commas."),
     )
 
     @classmethod
@@ -53,5 +58,5 @@ class MemoryForm(forms.Form):
 
     def refuse(self, error: QuickAppError) -> None:
         field = error.field if isinstance(error, MemoryRefused) else ""
-        text = str(error)
+        text = error_text(error)
         self.add_error(field if field in self.fields else None, text[:1].upper() + text[1:])

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
@@ -17,7 +18,7 @@ from apps.workspace.local.models import MemoryCollection, MemoryMerge, StoredMem
 from apps.workspace.memories.limits import MERGES_KEPT_DAYS
 
 ON_A_PAGE = 100
-SHARED = "Shared between applications"
+SHARED = gettext_lazy("Shared between applications")
 LISTED_MERGES = 50
 
 
@@ -79,13 +80,13 @@ def titles(caller: Caller) -> dict[str, str]:
     """The titles of applications by their slugs; "" is what they share."""
     slugs = own_collections(caller).values("application")
     rows = Application.objects.filter(slug__in=slugs).values_list("slug", "title")
-    return {"": SHARED, **dict(rows)}
+    return {"": str(SHARED), **dict(rows)}
 
 
 def title_of(application: str, names: Mapping[str, str]) -> str:
     """`names` are titles by slug."""
     slug, _, is_former = application.partition("#")
-    return f"{slug} (deleted)" if is_former else names.get(slug, slug)
+    return gettext("{slug} (deleted)").format(slug=slug) if is_former else names.get(slug, slug)
 
 
 def merges_of(collection: MemoryCollection) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.text import slugify
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -27,6 +28,7 @@ from apps.chat.memory_listing import (
 )
 from apps.chat.visitors import find_conversation, visitor
 from apps.errors import MemoryMissing, QuickAppError
+from apps.runs.error_texts import error_text
 from apps.workspace.local.models import StoredMemory
 from apps.workspace.local.remembered import change_settings, settings_of
 from apps.workspace.memories.limits import IMPORT_BYTES
@@ -67,7 +69,7 @@ def listing(request: HttpRequest, problem: str = "", status: int = 200) -> HttpR
 def settings(request: HttpRequest) -> HttpResponse:
     is_enabled, is_shared = "is_enabled" in request.POST, "is_shared" in request.POST
     change_settings(account_of(request), is_enabled=is_enabled, is_shared=is_shared)
-    messages.success(request, "Saved. It holds from your next message on.")
+    messages.success(request, gettext("Saved. It holds from your next message on."))
     return redirect("memory")
 
 
@@ -85,7 +87,7 @@ def edit(request: HttpRequest, collection: int, number: int) -> HttpResponse:
         fields = form.changes(memory)
         refused = problem_of(memory_changes.update, caller, row, number, fields)
         if refused is None:
-            messages.success(request, "Changed.")
+            messages.success(request, gettext("Changed."))
             return redirect("memory")
         form.refuse(refused)
     title = title_of(row.application, titles(caller))
@@ -101,7 +103,7 @@ def forget(request: HttpRequest, collection: int) -> HttpResponse:
 
     row = get_object_or_404(own_collections(visitor(request)), pk=collection)
     number = get_object_or_404(row.memories, number=number_of(request, "memory")).number
-    return changed(request, "Forgotten.", memory_changes.forget, row, number)
+    return changed(request, gettext("Forgotten."), memory_changes.forget, row, number)
 
 
 @login_required
@@ -113,7 +115,7 @@ def undo(request: HttpRequest, collection: int) -> HttpResponse:
     caller = visitor(request)
     row = get_object_or_404(own_collections(caller), pk=collection)
     merge = get_object_or_404(row.merges, number=number_of(request, "merge")).number
-    done = "The memories are separate again."
+    done = gettext("The memories are separate again.")
     return changed(request, done, memory_changes.undo, caller, row, merge)
 
 
@@ -129,7 +131,7 @@ def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
     row = get_object_or_404(mine, pk=collection) if collection is not None else None
     rows = list(mine) if row is None else [row]
     if request.method == "POST":
-        return changed(request, "Deleted.", memory_changes.delete_all, rows)
+        return changed(request, gettext("Deleted."), memory_changes.delete_all, rows)
     count = StoredMemory.objects.filter(collection__in=rows).count()
     title = title_of(row.application, titles(caller)) if row is not None else ""
     return render(request, "chat/memory_delete.html", {"count": count, "title": title})
@@ -161,14 +163,21 @@ def import_file(request: HttpRequest) -> HttpResponse:
         get_object_or_404(remembering(caller), slug=application)
     file = request.FILES.get("file")
     if file is None:
-        return listing(request, "Choose a file first.", 400)
+        return listing(request, gettext("Choose a file first."), 400)
     try:
         # A byte more than an import may have: the file is never in memory as a whole.
         content = file.read(IMPORT_BYTES + 1)
         count = async_to_sync(memory_changes.import_file)(caller, application, content)
     except QuickAppError as error:
-        return listing(request, f"Nothing was imported. {error}", 400)
-    messages.success(request, f"{count} new {'memory' if count == 1 else 'memories'} imported.")
+        return listing(
+            request, gettext("Nothing was imported. {error}").format(error=error_text(error)), 400
+        )
+    messages.success(
+        request,
+        ngettext("{count} new memory imported.", "{count} new memories imported.", count).format(
+            count=count
+        ),
+    )
     return redirect("memory")
 
 
@@ -186,7 +195,7 @@ def changed(
 ) -> HttpResponse:
     refused = problem_of(change, *of, **more)
     if isinstance(refused, MemoryMissing):  # by another tab, or by an answer
-        messages.success(request, "It is gone already.")
+        messages.success(request, gettext("It is gone already."))
     elif refused is not None:
         return listing(request, str(refused), 409)
     else:

@@ -5,10 +5,11 @@ from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
+from django.utils.translation import gettext, gettext_lazy
 
 from apps.accounts.models import NoticeSettings
 
-ONE_END = "Write both ends, or none."
+ONE_END = gettext_lazy("Write both ends, or none.")
 
 
 class NoticeForm(forms.ModelForm[NoticeSettings]):
@@ -16,15 +17,19 @@ class NoticeForm(forms.ModelForm[NoticeSettings]):
         model = NoticeSettings
         fields = ("sends_mail", "quiet_from", "quiet_until", "time_zone")
         labels = {
-            "sends_mail": "Send me mail",
-            "quiet_from": "Quiet hours from",
-            "quiet_until": "Quiet hours until",
+            "sends_mail": gettext_lazy("Send me mail"),
+            "quiet_from": gettext_lazy("Quiet hours from"),
+            "quiet_until": gettext_lazy("Quiet hours until"),
         }
         help_texts = {
-            "sends_mail": "When an answer ended or waits for you, and you have not seen it a minute "
-            "later. The mail has a link and nothing of the conversation.",
-            "quiet_until": "No notification of the browser and no mail come in these hours, which "
-            "may go on past midnight.",
+            "sends_mail": gettext_lazy(
+                "When an answer ended or waits for you, and you have not seen it a minute "
+                "later. The mail has a link and nothing of the conversation."
+            ),
+            "quiet_until": gettext_lazy(
+                "No notification of the browser and no mail come in these hours, which "
+                "may go on past midnight."
+            ),
         }
         widgets = {
             "quiet_from": forms.TimeInput({"type": "time"}, format="%H:%M"),
@@ -39,12 +44,14 @@ class NoticeForm(forms.ModelForm[NoticeSettings]):
             del self.fields["sends_mail"]
         elif not user.email:
             self.fields["sends_mail"].disabled = True
-            self.fields["sends_mail"].help_text = "Your account has no e-mail address yet."
+            self.fields["sends_mail"].help_text = gettext("Your account has no e-mail address yet.")
 
     def clean_time_zone(self) -> str:
         name: str = self.cleaned_data["time_zone"]
         if name not in available_timezones():
-            raise forms.ValidationError("There is no such time zone. Write one like Europe/Riga.")
+            raise forms.ValidationError(
+                gettext("There is no such time zone. Write one like Europe/Riga.")
+            )
         return name
 
     def clean(self) -> dict[str, Any] | None:

@@ -8,10 +8,12 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.http import Http404, HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
+from apps.chat import temporary
 from apps.chat.access import (
     own,
     record_denial,
@@ -25,7 +27,6 @@ from apps.chat.notes.quotes import quote_of
 from apps.chat.request_access import are_shown
 from apps.chat.retention import retention_words
 from apps.chat.templatetags.tiles import tile
-from apps.chat.temporary import WORDS
 from apps.chat.visitors import find_application, find_former
 from apps.errors import ApplicationBroken, ApplicationNotFound, PlaceNotFound
 from apps.manifest.chat_place import ChatPlace
@@ -119,10 +120,14 @@ def keeping(
     """
     kept = retention_words(manifest, caller.bucket)
     source = None if conversation is None else conversation.imported_from
-    origin = f"Imported from {SOURCES[source]}." if source in SOURCES else ""
+    origin = (
+        gettext("Imported from {sources}.").format(sources=SOURCES[source])
+        if source in SOURCES
+        else ""
+    )
     return {
         "text": " ".join(filter(None, (origin, kept))),
-        "temporary": WORDS,
+        "temporary": temporary.words(),
         "is_temporary": conversation is not None and conversation.temporary_until is not None,
     }
 

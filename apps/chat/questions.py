@@ -8,6 +8,8 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.formats import number_format
+from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
 from apps.accounts.teams import visibility_of
@@ -161,12 +163,15 @@ def read_question(ask: Ask) -> str:
         return CONTINUE if ask.continues else ""
     text = ask.text
     if not text.strip() and not ask.attachments:
-        raise Refused("empty_text", "Write a question first.")
+        raise Refused("empty_text", gettext("Write a question first."))
     limit = settings.CHAT_MAX_QUESTION_CHARS
     if len(text) > limit:
         raise Refused(
             "too_long",
-            f"The question has {len(text):,} characters; at most {limit:,} can be asked.",
+            gettext("The question has {count} characters; at most {limit} can be asked.").format(
+                count=number_format(len(text), force_grouping=True),
+                limit=number_format(limit, force_grouping=True),
+            ),
         )
     return str(storable(text))
 

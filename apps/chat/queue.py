@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Min, Q, QuerySet
+from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
 from apps.catalog.resolved_application import ResolvedApplication
@@ -43,7 +44,7 @@ def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> Qu
     """Put a message at the end, or in front of all when it stops the answer. Raises `Refused`."""
     text = read_question(ask)
     if ask.conversation is None:
-        raise Refused("conversation_not_found", "There is no such conversation.")
+        raise Refused("conversation_not_found", gettext("There is no such conversation."))
     if ask.deployment:
         check_question(ask)
     # Before the transaction, which a refusal undoes with its note in the audit.
@@ -62,7 +63,10 @@ def add_to(
     if known is not None:
         return known
     if waiting.count() >= MOST:
-        raise Refused("queue_full", f"{MOST} messages are waiting already. Remove one of them.")
+        raise Refused(
+            "queue_full",
+            gettext("{most} messages are waiting already. Remove one of them.").format(most=MOST),
+        )
     row = QueuedMessage(
         conversation=found,
         request=ask.id,
@@ -208,7 +212,7 @@ def mine(caller: Caller) -> QuerySet[QueuedMessage]:
 
 
 def not_queued() -> Refused:
-    return Refused("not_queued", "This message is not waiting any more.")
+    return Refused("not_queued", gettext("This message is not waiting any more."))
 
 
 def changed(caller: Caller, sent: QueueFrame) -> UUID:

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from apps.accounts.buckets import place_of
 from apps.catalog.models import Application
@@ -66,20 +67,26 @@ def retention_words(manifest: Manifest | None, bucket: str) -> str:
     retention = (features and features.retention) or Retention()
     days, own = retention.days, own_days(bucket)
     if days is not None and (own is None or days <= own):
-        pinned = " Pinned ones stay." if retention.keep_pinned else ""
-        return f"Conversations with this application are deleted {after(days)}.{pinned}"
+        words = ngettext(
+            "Conversations with this application are deleted after a day in which nothing was done "
+            "with them.",
+            "Conversations with this application are deleted after {days} days in which nothing was "
+            "done with them.",
+            days,
+        ).format(days=days)
+        return f"{words} {gettext('Pinned ones stay.')}" if retention.keep_pinned else words
     if own is None:
         return ""
-    longer = "" if days is None or retention.keep_pinned else f" for {count(days)}"
-    return f"As you chose, your conversations are deleted {after(own)}. Pinned ones stay{longer}."
-
-
-def after(days: int) -> str:
-    return f"after {count(days)} in which nothing was done with them"
-
-
-def count(days: int) -> str:
-    return "a day" if days == 1 else f"{days} days"
+    words = ngettext(
+        "As you chose, your conversations are deleted after a day in which nothing was done with them.",
+        "As you chose, your conversations are deleted after {days} days in which nothing was done "
+        "with them.",
+        own,
+    ).format(days=own)
+    if days is None or retention.keep_pinned:
+        return f"{words} {gettext('Pinned ones stay.')}"
+    longer = ngettext("Pinned ones stay for a day.", "Pinned ones stay for {days} days.", days)
+    return f"{words} {longer.format(days=days)}"
 
 
 def own_days(bucket: str) -> int | None:

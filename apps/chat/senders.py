@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Self
 
+from django.utils.translation import gettext
+
 from apps.agent.taint import UNTRUSTED
 from apps.live.run_summary import RunSummary
 
@@ -77,7 +79,11 @@ def is_continuation(sender: Mapping[str, Any] | None) -> bool:
 def sender_words(sender: Mapping[str, Any]) -> str:
     """Who sent a message and when, as people read it in an export."""
     kind, title = sender["kind"], sender["title"]
-    words = "Alarm" if kind == "alarm" else f"From the {kind} “{title}”"
+    words = (
+        gettext("Alarm")
+        if kind == "alarm"
+        else gettext("From the {kind} “{title}”").format(kind=kind, title=title)
+    )
     if "at" not in sender:
         return words
     at = datetime.fromisoformat(sender["at"])

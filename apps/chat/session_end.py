@@ -6,6 +6,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async
+from django.utils.translation import gettext
 
 from apps.accounts.buckets import bucket_of
 from apps.accounts.caller import Caller
@@ -24,7 +25,7 @@ async def check_session(scope: Mapping[str, Any]) -> None:
     if not user.is_authenticated:
         return
     if not await database_sync_to_async(is_open)(session.session_key, user.pk):
-        raise Refused("no_session", "Your session has ended. Reload the page to go on.")
+        raise Refused("no_session", gettext("Your session has ended. Reload the page to go on."))
 
 
 async def while_open(

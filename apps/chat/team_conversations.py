@@ -14,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -55,7 +56,11 @@ def readable(caller: Caller) -> QuerySet[Conversation]:
 def author_of(conversation: Conversation) -> str:
     found = place_of(conversation.owner)
     user = get_user_model().objects.filter(pk=found[0]).first() if found is not None else None
-    return "somebody who has no account any more" if user is None else str(user.get_username())
+    return (
+        gettext("somebody who has no account any more")
+        if user is None
+        else str(user.get_username())
+    )
 
 
 @login_required
@@ -111,7 +116,7 @@ def shown_file(found: Conversation, attachment: Mapping[str, Any]) -> dict[str, 
     """Its title, and the address where a reader finds it; "" for what is no file of theirs."""
     folder = f"files/{found.owner}/{folder_of(found.pk)}"
     url = str(attachment.get("url") or "")
-    title = str(attachment.get("title") or "") or "File"
+    title = str(attachment.get("title") or "") or gettext("File")
     if not url.startswith(folder):
         return {"title": title, "url": ""}
     address = reverse("team-conversation", args=(found.pk,))

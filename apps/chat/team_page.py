@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -74,26 +75,28 @@ def done(request: HttpRequest, found: Team, what: str) -> str:
         case "add":
             user = add_member(found, request.POST.get("account", "").strip())
             note(request, f"{found}: added {user}")
-            return f"{user} is in the team."
+            return gettext("{user} is in the team.").format(user=user)
         case "leave":
             leave(found, request.user)
             note(request, f"{found}: {request.user} left")
-            return f"You have left {found}."
+            return gettext("You have left {team}.").format(team=found)
         case "remove":
             user = member(request, found)
             leave(found, user)
             note(request, f"{found}: removed {user}")
-            return f"{user} is not in the team any more."
+            return gettext("{user} is not in the team any more.").format(user=user)
         case "promote" | "demote":
             user, is_one = member(request, found), what == "promote"
             set_administrator(found, user, is_one=is_one)
             note(request, f"{found}: {user} {'is' if is_one else 'is no'} administrator")
-            return f"{user} is {'an' if is_one else 'no'} administrator{'' if is_one else ' now'}."
+            if is_one:
+                return gettext("{user} is an administrator.").format(user=user)
+            return gettext("{user} is no administrator now.").format(user=user)
         case "visibility" if request.POST.get("visibility") in Team.Visibility.values:
             found.visibility = request.POST["visibility"]
             found.save(update_fields=["visibility"])
             note(request, f"{found}: shown to {found.visibility}")
-            return "Saved. It holds for conversations that begin from now on."
+            return gettext("Saved. It holds for conversations that begin from now on.")
         case _:
             raise Http404("There is no such change.")
 

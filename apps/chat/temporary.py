@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.chat.models import Conversation
 
@@ -18,11 +19,15 @@ GRACE = timedelta(minutes=10)
 """After its person has left: time for a reload, or for the way back of a browser."""
 ABNORMAL = 1006
 """The code of a socket that was not closed, but broke off."""
-WORDS = (
-    "Temporary: this conversation is in no list and no search, and nothing of it is remembered. It is "
-    f"deleted {GRACE.seconds // 60} minutes after you leave it, or {STAY // timedelta(hours=1)} hours "
-    "after its last message. Only what it used is counted, without a word of it."
-)
+
+
+def words() -> str:
+    """What the page says of it."""
+    return gettext(
+        "Temporary: this conversation is in no list and no search, and nothing of it is remembered. "
+        "It is deleted {minutes} minutes after you leave it, or {hours} hours after its last message. "
+        "Only what it used is counted, without a word of it."
+    ).format(minutes=GRACE.seconds // 60, hours=STAY // timedelta(hours=1))
 
 
 def end_of(now: datetime | None = None) -> datetime:

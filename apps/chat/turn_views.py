@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
@@ -14,7 +15,9 @@ from apps.chat.visitors import find_conversation
 from apps.chat.window import turns_after, turns_around, turns_before, whole_turn
 from apps.errors import Refused
 
-HOW = "Write before, after or run with the id of a run, or message with the id of a message."
+HOW = gettext_lazy(
+    "Write before, after or run with the id of a run, or message with the id of a message."
+)
 
 
 @require_safe

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 from django.db.models import Max, OuterRef, Subquery
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from apps.accounts.caller import Caller
 from apps.accounts.teams import visibility_of
@@ -61,7 +62,7 @@ class Woken:
     problem: str = ""
 
 
-FULL = f"{MOST} messages are waiting in its conversation already."
+FULL = gettext_noop("As many messages as may wait in its conversation are waiting already.")
 
 
 def ask_all(wakes: Sequence[Wake]) -> list[Woken]:

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+from django.utils.translation import gettext
 
 from apps.chat.branches import shown_runs
 from apps.chat.models import Conversation
@@ -70,7 +71,9 @@ def whole_turn(conversation: Conversation, run: UUID) -> dict[str, Any]:
 
 def place_of(path: Sequence[UUID], run: UUID | None) -> int:
     if run is None or run not in path:
-        raise Refused("turn_not_found", "This part of the conversation is not shown any more.")
+        raise Refused(
+            "turn_not_found", gettext("This part of the conversation is not shown any more.")
+        )
     return path.index(run)
 
 

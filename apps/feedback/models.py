@@ -5,6 +5,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 LONGEST_COMMENT = 2_000
 LONGEST_NOTE = 2_000
@@ -22,12 +23,12 @@ class Feedback(models.Model):
         DOWN = "down", "bad"
 
     class Reason(models.TextChoices):
-        WRONG = "wrong", "It is wrong"
-        INCOMPLETE = "incomplete", "It is incomplete"
-        NOT_ASKED = "not_asked", "It is not what I asked"
-        SLOW = "slow", "It was too slow"
-        UNSAFE = "unsafe", "It is unsafe"
-        OTHER = "other", "Something else"
+        WRONG = "wrong", gettext_lazy("It is wrong")
+        INCOMPLETE = "incomplete", gettext_lazy("It is incomplete")
+        NOT_ASKED = "not_asked", gettext_lazy("It is not what I asked")
+        SLOW = "slow", gettext_lazy("It was too slow")
+        UNSAFE = "unsafe", gettext_lazy("It is unsafe")
+        OTHER = "other", gettext_lazy("Something else")
 
     class State(models.TextChoices):
         NEW = "new", "new"

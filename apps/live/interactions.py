@@ -9,6 +9,7 @@ from channels.db import database_sync_to_async
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.agent.ledger import InteractionKind
 from apps.errors import Refused
@@ -68,7 +69,7 @@ def answer_interaction(
     if asked is None:
         raise too_late()
     if asked.asked.get("four_eyes") and by == run.bucket:
-        raise Refused("four_eyes", "Somebody else has to decide about this.")
+        raise Refused("four_eyes", gettext("Somebody else has to decide about this."))
     if kind == "elicitation":
         answer_call(asked, answer, by, name)
         return
@@ -121,11 +122,13 @@ def resolve_all(
 
 
 def too_late() -> Refused:
-    return Refused("answered", "This was answered already, or is not asked any more.")
+    return Refused("answered", gettext("This was answered already, or is not asked any more."))
 
 
 def too_soon() -> Refused:
-    return Refused("run_going", "Another answer is being acted on. Answer again in a moment.")
+    return Refused(
+        "run_going", gettext("Another answer is being acted on. Answer again in a moment.")
+    )
 
 
 def waiting(run: Run) -> QuerySet[Run]:

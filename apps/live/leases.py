@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.errors import Refused
 from apps.live.models import FORMAT, Run
@@ -24,7 +25,7 @@ def claim(run: Run) -> None:
             run.save(force_insert=True)
     except IntegrityError as error:
         raise Refused(
-            "run_going", "An answer is still being written. Wait for it or stop it first."
+            "run_going", gettext("An answer is still being written. Wait for it or stop it first.")
         ) from error
 
 

@@ -7,11 +7,12 @@ from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.utils.translation import gettext, gettext_noop
 
 from apps.errors import TooManyRuns
 
-OF_APPLICATION = "Too many requests to this application are being answered."
-OF_CALLER = "Too many of your requests are being answered."
+OF_APPLICATION = gettext_noop("Too many requests to this application are being answered.")
+OF_CALLER = gettext_noop("Too many of your requests are being answered.")
 NOTHING = nullcontext()
 UNCOUNTED = 64
 """A process has this part of a limit without asking Redis, so that few requests cost nothing."""
@@ -57,7 +58,7 @@ class Places:
     def taken(self, caller: str, application: str) -> Iterator[None]:
         """Hold a place for a run of the gateway; `caller` is "" for visitors. Raises `TooManyRuns`."""
         if not self.free:
-            raise TooManyRuns("Too many requests are being answered by this server.")
+            raise TooManyRuns(gettext("Too many requests are being answered by this server."))
         if is_full(self.applications[application], settings.RUNS_PER_APPLICATION):
             raise TooManyRuns(OF_APPLICATION)
         if caller and is_full(self.callers[caller], settings.RUNS_PER_KEY):

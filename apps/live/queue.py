@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Count, Max, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, NullIf
+from django.utils.translation import gettext
 
 from apps.errors import Refused
 from apps.live import leases
@@ -92,7 +93,9 @@ def admit(run: Run, holder: str) -> None:
     if found["queued"] >= MOST_QUEUED:
         raise Refused(
             "too_many_runs",
-            "Too many of your questions wait to be answered. Wait for some or stop them first.",
+            gettext(
+                "Too many of your questions wait to be answered. Wait for some or stop them first."
+            ),
         )
     if found["last"] is not None:
         run.turn_at = max(run.turn_at, found["last"] + TURN)
@@ -138,4 +141,4 @@ def lock() -> None:
     """Let no other process admit a run until the transaction ends."""
     if connection.vendor == "postgresql":  # SQLite has one writer at a time
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+            cursor.execute(gettext("SELECT pg_advisory_xact_lock(%s)"), [LOCK])

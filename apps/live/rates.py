@@ -15,6 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from django.conf import settings
+from django.utils.formats import number_format
+from django.utils.translation import gettext
 
 from apps.accounts.addresses import network_of
 from apps.accounts.buckets import personal
@@ -61,7 +63,9 @@ class Rest:
         whose = "this application" if self.rate.subject == "application" else "you"
         kind, most = self.rate.kind, self.rate.most
         unit = kind.removesuffix("s") if most == 1 else kind
-        text = f"Rate limit reached for {whose}: {most:,} {unit} a minute."
+        text = gettext("Rate limit reached for {whose}: {most} {unit} a minute.").format(
+            whose=whose, most=number_format(most, force_grouping=True), unit=unit
+        )
         return RateLimitReached(text, kind, most, self.seconds)
 
 

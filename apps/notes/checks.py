@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from apps.manifest.front_matter import FrontMatterInvalid, read_front_matter
 from apps.notes.attachments import FOLDER, paths_in
 from apps.notes.content import key_of
@@ -45,7 +47,10 @@ def front_matter_problems(text: str) -> Iterator[NoteProblem]:
     try:
         read_front_matter(text)
     except FrontMatterInvalid as error:
-        yield from (NoteProblem(1, f"The front matter {one.message}") for one in error.problems)
+        yield from (
+            NoteProblem(1, gettext("The front matter {message}").format(message=one.message))
+            for one in error.problems
+        )
 
 
 def fence_problems(text: str) -> Iterator[NoteProblem]:
@@ -61,7 +66,10 @@ def fence_problems(text: str) -> Iterator[NoteProblem]:
             begun = None
     if begun is not None:
         yield NoteProblem(
-            begun[0], f"The code block that begins here does not end; write {begun[1]} below it."
+            begun[0],
+            gettext("The code block that begins here does not end; write {begun} below it.").format(
+                begun=begun[1]
+            ),
         )
 
 
@@ -70,7 +78,7 @@ def begun_links(text: str) -> Iterator[NoteProblem]:
     for number, line in enumerate(text.split("\n"), 1):
         is_code ^= _fence.match(line) is not None
         if not is_code and _begun.search(re.sub(r"`[^`]*`", "", line)):
-            yield NoteProblem(number, "A link begins with [[ and does not end with ]].")
+            yield NoteProblem(number, gettext("A link begins with [[ and does not end with ]]."))
 
 
 def broken_links(note: Note) -> Iterator[NoteProblem]:
@@ -79,7 +87,10 @@ def broken_links(note: Note) -> Iterator[NoteProblem]:
     for title in titles:
         if key_of(title) not in there:
             yield NoteProblem(
-                line_of(note.text, title), f"There is no note {title!r}, to which a link leads."
+                line_of(note.text, title),
+                gettext("There is no note {title}, to which a link leads.").format(
+                    title=repr(title)
+                ),
             )
 
 
@@ -91,7 +102,9 @@ def missing_files(note: Note) -> Iterator[NoteProblem]:
     there = {(note.owner, name) for name in rows.values_list("name", flat=True)}
     for path in paths:
         if find_place(path) not in there:
-            yield NoteProblem(line_of(note.text, path), f"There is no file {path}.")
+            yield NoteProblem(
+                line_of(note.text, path), gettext("There is no file {path}.").format(path=path)
+            )
 
 
 def line_of(text: str, part: str) -> int:

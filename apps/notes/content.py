@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext
+
 from apps.errors import NoteRefused
 from apps.notes.limits import (
     LONGEST_NAME,
@@ -66,7 +68,10 @@ def checked_title(title: str, field: str = "title") -> str:
         )
     if any(letter in _marks or is_control(letter) for letter in line):
         raise NoteRefused(
-            field, f"{line[:60]!r} has one of [ ] | or a control character; leave these out."
+            field,
+            gettext("{line} has one of [ ] | or a control character; leave these out.").format(
+                line=repr(line[:60])
+            ),
         )
     return line
 

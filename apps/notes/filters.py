@@ -13,6 +13,7 @@ from operator import and_
 from django.db.models import Q
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.lookups import Exact, IsNull
+from django.utils.translation import gettext
 
 from apps.errors import NoteRefused
 from apps.notes.content import key_of, storable
@@ -102,7 +103,11 @@ def steps_of(written: str, *, is_not: bool) -> Iterator[Term]:
             continue
         kind = {"tag": "tag", "title": "exact", "": "exact", "search": "word"}.get(step["operator"])
         if kind is None or is_not:
-            raise refused(f"{step[0][:60]!r} is not understood. Write {UNDERSTOOD}.")
+            raise refused(
+                gettext("{step} is not understood. Write {understood}.").format(
+                    step=repr(step[0][:60]), understood=UNDERSTOOD
+                )
+            )
         yield Term(kind, step["operand"], is_not=step["not"] is not None)
 
 
@@ -161,7 +166,9 @@ def moments(written: str) -> tuple[datetime, datetime]:
         return aware, aware + timedelta(microseconds=1)
     except (ValueError, OverflowError):
         raise refused(
-            f"{written[:40]!r} is no date; write one like 2026-11-01 or 2026-11-01T14:30."
+            gettext("{written} is no date; write one like 2026-11-01 or 2026-11-01T14:30.").format(
+                written=repr(written[:40])
+            )
         ) from None
 
 

@@ -6,6 +6,7 @@ The database indexes titles and texts. Before changing the table of `Note`, see 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy
 
 from apps.notes.limits import LONGEST_KEY, LONGEST_TITLE
 
@@ -56,13 +57,13 @@ class NoteVersion(models.Model):
     """
 
     class Action(models.TextChoices):
-        CREATED = "created", "Created"
-        CHANGED = "changed", "Changed"
-        RENAMED = "renamed", "Renamed"
-        RELINKED = "relinked", "Links followed a new title"
-        RESTORED = "restored", "Brought back"
-        DELETED = "deleted", "Deleted"
-        IMPORTED = "imported", "Imported"
+        CREATED = "created", gettext_lazy("Created")
+        CHANGED = "changed", gettext_lazy("Changed")
+        RENAMED = "renamed", gettext_lazy("Renamed")
+        RELINKED = "relinked", gettext_lazy("Links followed a new title")
+        RESTORED = "restored", gettext_lazy("Brought back")
+        DELETED = "deleted", gettext_lazy("Deleted")
+        IMPORTED = "imported", gettext_lazy("Imported")
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()

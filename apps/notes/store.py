@@ -13,6 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.errors import NoteChanged, NoteMissing, NoteRefused
 from apps.notes.content import NoteContent, checked, content_of, key_of
@@ -212,7 +213,8 @@ def write(
         written = Note.objects.filter(pk=note.pk, number=note.number).update(**values)
     if not written:
         raise NoteChanged(
-            "", "The note was changed meanwhile. Read it again, and change what it says now."
+            "",
+            gettext("The note was changed meanwhile. Read it again, and change what it says now."),
         )
     newest = Note.objects.get(pk=note.pk)
     record(newest, author, action, now)

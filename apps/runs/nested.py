@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from channels.db import database_sync_to_async
 from django.core.validators import slug_re
+from django.utils.translation import gettext_noop
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit, Event, Finished
@@ -60,9 +61,12 @@ async def list_applications(caller: Caller) -> list[str]:
 def check_chain(chain: tuple[str, ...]) -> None:
     """Raises `CallsItself`."""
     if chain[-1] in chain[:-1]:
-        raise CallsItself(chain, "An application cannot be called inside of itself")
+        raise CallsItself(chain, gettext_noop("An application cannot be called inside of itself"))
     if len(chain) > DEEPEST:
-        raise CallsItself(chain, f"At most {DEEPEST} applications can call each other in a row")
+        raise CallsItself(
+            chain,
+            f"At most {DEEPEST} applications can call each other in a row",
+        )
 
 
 def info_of(application: ResolvedApplication) -> DeploymentInfo:

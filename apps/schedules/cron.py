@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
+from django.utils.translation import get_language, gettext
 
 FIELDS = 5
 LONGEST = 200
@@ -27,17 +28,18 @@ def fields_of(expression: str) -> str:
 def cron_problem(expression: str) -> str:
     """Why this is no expression, as a sentence; "" if it is one."""
     if len(expression) > LONGEST:
-        return f"It has {len(expression)} characters; at most {LONGEST} are read."
+        return gettext("It has {count} characters; at most {longest} are read.").format(
+            count=len(expression), longest=LONGEST
+        )
     parts = fields_of(expression).split()
     if len(parts) != FIELDS:
-        return (
-            "Write five fields: minute, hour, day of the month, month, day of the week, such as "
-            f"“0 9 * * MON-FRI”; or one of {', '.join(NAMES)}."
-        )
+        return gettext(
+            "Write five fields: minute, hour, day of the month, month, day of the week, such as “0 9 * * MON-FRI”; or one of {names}."
+        ).format(names=", ".join(NAMES))
     try:
         CronSim(" ".join(parts), ANY_TIME)
     except CronSimError as error:
-        return f"{error}. Write five fields such as “0 9 * * MON-FRI”."
+        return gettext("{error}. Write five fields such as “0 9 * * MON-FRI”.").format(error=error)
     return ""
 
 
@@ -49,4 +51,7 @@ def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | No
 
 
 def cron_words(expression: str) -> str:
-    return CronSim(fields_of(expression), ANY_TIME).explain()
+    """In English as a sentence; its library knows no other language."""
+    if get_language() in (None, "en"):
+        return CronSim(fields_of(expression), ANY_TIME).explain()
+    return gettext("By the cron expression {expression}").format(expression=expression)

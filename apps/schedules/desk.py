@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.schedules.models import Schedule
 
@@ -151,7 +152,9 @@ def refuse_one_too_many(user: int) -> None:
     count = Schedule.objects.filter(user=user, is_alarm=False).count()
     if count >= settings.SCHEDULES_PER_PERSON:
         raise ValidationError(
-            f"There are {count} schedules already, and no more can be kept. Remove one first."
+            gettext(
+                "There are {count} schedules already, and no more can be kept. Remove one first."
+            ).format(count=count)
         )
 
 

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from apps.accounts.models import Team
 from apps.schedules.occurrences import (
@@ -22,11 +23,11 @@ from apps.schedules.words import next_words, timing_words
 LONGEST_NAME = 100
 LONGEST_MESSAGE = 10_000
 LONGEST_REASON = 500
-LIVE = "the live version"
+LIVE = gettext_lazy("the live version")
 MOST_MINUTES = 30 * 24 * 60
 """The time for an answer of a person, 30 days."""
-NEVER = "It never runs: change its times, or its active hours."
-NO_TIME_LEFT = "It has run for the last time."
+NEVER = gettext_noop("It never runs: change its times, or its active hours.")
+NO_TIME_LEFT = gettext_noop("It has run for the last time.")
 
 
 class Schedule(models.Model):
@@ -39,19 +40,19 @@ class Schedule(models.Model):
     """
 
     class Kind(models.TextChoices):
-        AT = "at", "at a time"
-        INTERVAL = "interval", "in intervals"
-        CRON = "cron", "by a cron expression"
-        RRULE = "rrule", "by a recurrence rule"
+        AT = "at", gettext_lazy("at a time")
+        INTERVAL = "interval", gettext_lazy("in intervals")
+        CRON = "cron", gettext_lazy("by a cron expression")
+        RRULE = "rrule", gettext_lazy("by a recurrence rule")
 
     class Missed(models.TextChoices):
-        SKIP = "skip", "leave them out"
-        ONCE = "once", "run once for all of them"
-        ALL = "all", "run for each of them"
+        SKIP = "skip", gettext_lazy("leave them out")
+        ONCE = "once", gettext_lazy("run once for all of them")
+        ALL = "all", gettext_lazy("run for each of them")
 
     class Unanswered(models.TextChoices):
-        WAIT = "wait", "wait for the answer"
-        DENY = "deny", "go on without it after a time"
+        WAIT = "wait", gettext_lazy("wait for the answer")
+        DENY = "deny", gettext_lazy("go on without it after a time")
 
     class Maker(models.TextChoices):
         PERSON = "person"
@@ -81,93 +82,117 @@ class Schedule(models.Model):
 
     # Nullable, because a column with a default would make SQLite copy the table.
     pinned_version = models.PositiveIntegerField(
-        "version",
+        gettext_lazy("version"),
         null=True,
         blank=True,
-        help_text="The number of the version of the application that answers. Empty: the one that is "
-        "live.",
+        help_text=gettext_lazy(
+            "The number of the version of the application that answers. Empty: the one that is "
+            "live."
+        ),
     )
-    name = models.CharField(max_length=LONGEST_NAME)
+    name = models.CharField(gettext_lazy("name"), max_length=LONGEST_NAME)
     message = models.TextField(
-        max_length=LONGEST_MESSAGE, help_text="What the application is asked."
+        gettext_lazy("message"),
+        max_length=LONGEST_MESSAGE,
+        help_text=gettext_lazy("What the application is asked."),
     )
-    is_alarm = models.BooleanField("alarm", default=False, editable=False)
-    is_heartbeat = models.BooleanField("heartbeat", default=False, editable=False)
+    is_alarm = models.BooleanField(gettext_lazy("alarm"), default=False, editable=False)
+    is_heartbeat = models.BooleanField(gettext_lazy("heartbeat"), default=False, editable=False)
     is_same_conversation = models.BooleanField(
-        "same conversation",
+        gettext_lazy("same conversation"),
         default=False,
-        help_text="Ask in one conversation, not in a new one each time.",
+        help_text=gettext_lazy("Ask in one conversation, not in a new one each time."),
     )
     conversation = models.UUIDField(null=True, editable=False)
 
-    kind = models.CharField("runs", max_length=10, choices=Kind, default=Kind.CRON)
+    kind = models.CharField(gettext_lazy("runs"), max_length=10, choices=Kind, default=Kind.CRON)
     start_at = models.DateTimeField(
-        "from", default=timezone.now, help_text="The time, or the begin: it never runs before."
+        gettext_lazy("from"),
+        default=timezone.now,
+        help_text=gettext_lazy("The time, or the begin: it never runs before."),
     )
     interval_seconds = models.PositiveIntegerField(
-        "interval in seconds",
+        gettext_lazy("interval in seconds"),
         null=True,
         blank=True,
         validators=[MinValueValidator(SHORTEST_SECONDS), MaxValueValidator(LONGEST_SECONDS)],
-        help_text="At least 60. Of a time: after how long it is repeated; empty: it is not.",
+        help_text=gettext_lazy(
+            "At least 60. Of a time: after how long it is repeated; empty: it is not."
+        ),
     )
     expression = models.CharField(
+        gettext_lazy("expression"),
         max_length=300,
         blank=True,
-        help_text="Such as “0 9 * * MON-FRI”, or FREQ=MONTHLY;BYDAY=-1FR for a recurrence rule.",
+        help_text=gettext_lazy(
+            "Such as “0 9 * * MON-FRI”, or FREQ=MONTHLY;BYDAY=-1FR for a recurrence rule."
+        ),
     )
     time_zone = models.CharField(
-        max_length=64, default="UTC", help_text="By whose clocks: Europe/Berlin."
+        gettext_lazy("time zone"),
+        max_length=64,
+        default="UTC",
+        help_text=gettext_lazy("By whose clocks: Europe/Berlin."),
     )
     active_from = models.TimeField(
-        null=True, blank=True, help_text="Runs only between these hours, which may cross midnight."
+        gettext_lazy("active from"),
+        null=True,
+        blank=True,
+        help_text=gettext_lazy("Runs only between these hours, which may cross midnight."),
     )
-    active_until = models.TimeField(null=True, blank=True)
+    active_until = models.TimeField(gettext_lazy("active until"), null=True, blank=True)
     max_runs = models.PositiveIntegerField(
-        "most runs", null=True, blank=True, validators=[MinValueValidator(1)]
+        gettext_lazy("most runs"), null=True, blank=True, validators=[MinValueValidator(1)]
     )
     is_deleted_after = models.BooleanField(
-        "delete at the end", default=False, help_text="Delete it once it has run for the last time."
+        gettext_lazy("delete at the end"),
+        default=False,
+        help_text=gettext_lazy("Delete it once it has run for the last time."),
     )
     missed = models.CharField(
-        "missed times",
+        gettext_lazy("missed times"),
         max_length=4,
         choices=Missed,
         default=Missed.ONCE,
-        help_text="While no server ran.",
+        help_text=gettext_lazy("While no server ran."),
     )
     missed_most = models.PositiveSmallIntegerField(
-        "most missed runs",
+        gettext_lazy("most missed runs"),
         default=3,
         validators=[MinValueValidator(1), MaxValueValidator(10)],
-        help_text="If it runs for each of them: for the newest ones.",
+        help_text=gettext_lazy("If it runs for each of them: for the newest ones."),
     )
     unanswered = models.CharField(
-        "when it asks something", max_length=4, choices=Unanswered, default=Unanswered.WAIT
+        gettext_lazy("when it asks something"),
+        max_length=4,
+        choices=Unanswered,
+        default=Unanswered.WAIT,
     )
     unanswered_minutes = models.PositiveIntegerField(
-        "minutes to answer",
+        gettext_lazy("minutes to answer"),
         default=60,
         validators=[MinValueValidator(1), MaxValueValidator(MOST_MINUTES)],
-        help_text="Then what was to be approved is denied.",
+        help_text=gettext_lazy("Then what was to be approved is denied."),
     )
     budget_tokens = models.PositiveIntegerField(
+        gettext_lazy("budget tokens"),
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="Of one run: models are not asked any more once it is used up.",
+        help_text=gettext_lazy("Of one run: models are not asked any more once it is used up."),
     )
     budget_money = models.DecimalField(
+        gettext_lazy("budget money"),
         max_digits=12,
         decimal_places=6,
         null=True,
         blank=True,
         validators=[MinValueValidator(0)],
-        help_text="Of one run, in the currency of the prices below.",
+        help_text=gettext_lazy("Of one run, in the currency of the prices below."),
     )
-    budget_currency = models.CharField(max_length=3, default="USD")
+    budget_currency = models.CharField(gettext_lazy("budget currency"), max_length=3, default="USD")
 
-    is_paused = models.BooleanField("paused", default=False)
+    is_paused = models.BooleanField(gettext_lazy("paused"), default=False)
     pause_reason = models.CharField(max_length=LONGEST_REASON, blank=True, editable=False)
     next_at = models.DateTimeField(null=True, editable=False)
     last_at = models.DateTimeField(null=True, editable=False)
@@ -238,7 +263,9 @@ class Schedule(models.Model):
 
     @property
     def version_words(self) -> str:
-        return LIVE if self.pinned_version is None else f"version {self.pinned_version}"
+        if self.pinned_version is None:
+            return str(LIVE)
+        return gettext("version {number}").format(number=self.pinned_version)
 
     @property
     def seconds_to_answer(self) -> int | None:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from apps.schedules.desk import check, replan, resume
 from apps.schedules.models import NO_TIME_LEFT, Schedule
 from apps.schedules.words import moment_words
@@ -24,7 +26,9 @@ LIMITS = (
 )
 CHANGEABLE = (*TIMES, *LIMITS)
 """What somebody else may propose: when it runs and how far, not what it asks."""
-WAITS = "An operator wishes to change it. It goes on once you have agreed or taken that back."
+WAITS = gettext_noop(
+    "An operator wishes to change it. It goes on once you have agreed or taken that back."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ def differences(row: Schedule) -> list[Difference]:
 def found_differences(row: Schedule, new: Schedule) -> Iterator[Difference]:
     names = [name for name in CHANGEABLE if name in (row.proposal or {})["values"]]
     if row.words != new.words:
-        yield Difference("When it runs", row.words, new.words)
+        yield Difference(gettext("When it runs"), row.words, new.words)
         names = [name for name in names if name not in TIMES or name == "start_at"]
         if new.kind == Schedule.Kind.AT:  # whose time is among the words
             names = [name for name in names if name != "start_at"]

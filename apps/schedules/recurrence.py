@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from dateutil.rrule import rrule, rrulestr
+from django.utils.dates import WEEKDAYS
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 
 from apps.schedules.wall_clock import moment
 
@@ -25,20 +27,11 @@ PARTS = frozenset(
     }
 )
 INSTEAD = {
-    "COUNT": "Set how often it runs at most instead",
-    "BYSECOND": "Times have whole minutes",
+    "COUNT": gettext_lazy("Set how often it runs at most instead"),
+    "BYSECOND": gettext_lazy("Times have whole minutes"),
 }
 STEPS = {"DAILY": timedelta(days=1), "WEEKLY": timedelta(weeks=1)}
-UNITS = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
-DAYS = {
-    "MO": "Monday",
-    "TU": "Tuesday",
-    "WE": "Wednesday",
-    "TH": "Thursday",
-    "FR": "Friday",
-    "SA": "Saturday",
-    "SU": "Sunday",
-}
+DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _until = re.compile(r"\d{8}(T\d{6}Z?)?", re.ASCII)
 _day = re.compile(r"([+-]?\d{1,2})?([A-Z]{2})")
 ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the clock here has no zone
@@ -58,10 +51,10 @@ def interval_of(parts: Mapping[str, str]) -> int:
 def rule_problem(rule: str) -> str:
     """Why this is no rule that is kept, as a sentence; "" if it is one."""
     if len(rule) > LONGEST or "\n" in rule.strip():
-        return f"Write one rule, of at most {LONGEST} characters."
+        return gettext("Write one rule, of at most {longest} characters.").format(longest=LONGEST)
     parts = parts_of(rule)
     if parts.get("FREQ") not in FREQUENCIES:
-        return (
+        return gettext(
             "Write a rule such as FREQ=MONTHLY;BYDAY=-1FR, with FREQ one of DAILY, WEEKLY, MONTHLY "
             "and YEARLY. For shorter times choose an interval or a cron expression."
         )
@@ -70,21 +63,27 @@ def rule_problem(rule: str) -> str:
     try:
         expanded(rule, ANY_TIME, ANY_TIME)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
-        return f"The rule cannot be read: {error}."
+        return gettext("The rule cannot be read: {error}.").format(error=error)
     return ""
 
 
 def part_problem(parts: Mapping[str, str]) -> str:
     for name in parts:
         if name not in PARTS:
-            return f"{INSTEAD.get(name, 'This is not supported here')}: leave out {name}."
+            return gettext("{problem}: leave out {name}.").format(
+                problem=INSTEAD.get(name, gettext("This is not supported here")), name=name
+            )
     if not (parts.get("INTERVAL", "1").isdecimal() and 1 <= interval_of(parts) <= MOST_INTERVAL):
-        return f"INTERVAL: write a number from 1 to {MOST_INTERVAL}."
+        return gettext("INTERVAL: write a number from 1 to {most_interval}.").format(
+            most_interval=MOST_INTERVAL
+        )
     if not _until.fullmatch(parts.get("UNTIL", "20000101")):
-        return "UNTIL: write a day such as 20271231."
+        return gettext("UNTIL: write a day such as 20271231.")
     times = len(parts.get("BYHOUR", "0").split(",")) * len(parts.get("BYMINUTE", "0").split(","))
     if times > MOST_TIMES_A_DAY:
-        return f"It names {times} times of a day; at most {MOST_TIMES_A_DAY} are kept."
+        return gettext(
+            "It names {times} times of a day; at most {most_times_a_day} are kept."
+        ).format(times=times, most_times_a_day=MOST_TIMES_A_DAY)
     return ""
 
 
@@ -131,28 +130,47 @@ def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datet
 def rule_words(rule: str) -> str:
     """The rule in words; what has none is said as it is written."""
     parts = parts_of(rule)
-    unit, count = UNITS[parts["FREQ"]], parts.get("INTERVAL", "1")
-    words = [f"Every {unit}" if count == "1" else f"Every {count} {unit}s"]
+    words = [every_words(parts["FREQ"], interval_of(parts))]
     if days := [day_words(one) for one in parts.get("BYDAY", "").split(",") if one]:
-        words.append(f"on {', '.join(days)}")
+        words.append(gettext("on {days}").format(days=", ".join(days)))
     known = {"FREQ", "INTERVAL", "BYDAY", "WKST"}
     rest = ", ".join(f"{name}={value}" for name, value in parts.items() if name not in known)
     return " ".join([*words, f"({rest})"] if rest else words)
+
+
+def every_words(frequency: str, count: int) -> str:
+    match frequency:
+        case "DAILY":
+            words = ngettext("Every day", "Every {count} days", count)
+        case "WEEKLY":
+            words = ngettext("Every week", "Every {count} weeks", count)
+        case "MONTHLY":
+            words = ngettext("Every month", "Every {count} months", count)
+        case _:
+            words = ngettext("Every year", "Every {count} years", count)
+    return words.format(count=count)
 
 
 def day_words(written: str) -> str:
     found = _day.fullmatch(written)
     if found is None or found[2] not in DAYS:
         return written
-    name = DAYS[found[2]]
+    day = str(WEEKDAYS[DAYS.index(found[2])])
     if not found[1]:
-        return name
+        return day
     number = int(found[1])
     if number == -1:
-        return f"the last {name}"
-    return f"the {ordinal(abs(number))} {name}{' from the end' if number < 0 else ''}"
+        return gettext("the last {day}").format(day=day)
+    if number < 0:
+        words = gettext("the {ordinal} {day} from the end")
+    else:
+        words = gettext("the {ordinal} {day}")
+    return words.format(ordinal=ordinal(abs(number)), day=day)
 
 
 def ordinal(number: int) -> str:
+    """In English with its ending; other languages put a point, or nothing, behind the number."""
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number if number < 20 else number % 10, "th")
-    return f"{number}{ending}"
+    return pgettext("as in “the {ordinal} Monday”", "{number}{ending}").format(
+        number=number, ending=ending
+    )

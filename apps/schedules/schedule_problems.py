@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from zoneinfo import available_timezones
 
+from django.utils.translation import gettext
+
 from apps.schedules.cron import cron_problem
 from apps.schedules.occurrences import LONGEST_SECONDS, SHORTEST_SECONDS
 from apps.schedules.recurrence import rule_problem
@@ -21,14 +23,14 @@ def problems_of(row: Schedule) -> dict[str, str]:
     """A sentence for each field with a mistake."""
     found: dict[str, str] = {}
     if not row.message.strip():
-        found["message"] = "Write what the application is to be asked."
+        found["message"] = gettext("Write what the application is to be asked.")
     if row.time_zone not in available_timezones():
-        found["time_zone"] = "There is no such time zone. Write one such as Europe/Berlin."
+        found["time_zone"] = gettext("There is no such time zone. Write one such as Europe/Berlin.")
     start: datetime | None = row.start_at  # a form may have left it empty
     if start is None:
-        found["start_at"] = "Write a time."
+        found["start_at"] = gettext("Write a time.")
     if row.made_by == row.Maker.MODEL and not (row.budget_tokens or row.budget_money):
-        found["budget_tokens"] = "Write how many tokens one run may use."
+        found["budget_tokens"] = gettext("Write how many tokens one run may use.")
     found |= version_problems(row)
     return found | expression_problems(row) | hours_problems(row) | interval_problems(row)
 
@@ -39,10 +41,9 @@ def version_problems(row: Schedule) -> dict[str, str]:
         return {}
     if row.application.versions.filter(number=row.pinned_version, withdrawn_at=None).exists():
         return {}
-    problem = (
-        f"The application has no version {row.pinned_version}, or it was withdrawn. Write the number of "
-        "another one, or leave it empty for the live version."
-    )
+    problem = gettext(
+        "The application has no version {pinned_version}, or it was withdrawn. Write the number of another one, or leave it empty for the live version."
+    ).format(pinned_version=row.pinned_version)
     return {"pinned_version": problem}
 
 
@@ -54,16 +55,22 @@ def expression_problems(row: Schedule) -> dict[str, str]:
 
 def hours_problems(row: Schedule) -> dict[str, str]:
     if (row.active_from is None) != (row.active_until is None):
-        return {"active_until": "Write both hours, or none."}
+        return {"active_until": gettext("Write both hours, or none.")}
     if row.active_from is not None and row.active_from == row.active_until:
-        return {"active_until": "Write two different hours."}
+        return {"active_until": gettext("Write two different hours.")}
     return {}
 
 
 def interval_problems(row: Schedule) -> dict[str, str]:
     seconds = row.interval_seconds
     if seconds is None and row.kind == row.Kind.INTERVAL:
-        return {"interval_seconds": "Write how many seconds are between two runs, at least 60."}
+        return {
+            "interval_seconds": gettext("Write how many seconds are between two runs, at least 60.")
+        }
     if seconds is not None and not SHORTEST_SECONDS <= seconds <= LONGEST_SECONDS:
-        return {"interval_seconds": f"Write {SHORTEST_SECONDS} to {LONGEST_SECONDS} seconds."}
+        return {
+            "interval_seconds": gettext(
+                "Write {shortest_seconds} to {longest_seconds} seconds."
+            ).format(shortest_seconds=SHORTEST_SECONDS, longest_seconds=LONGEST_SECONDS)
+        }
     return {}

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
 
+from django.utils.formats import date_format
+from django.utils.translation import gettext, ngettext, pgettext
+
 from apps.schedules.cron import cron_words
 from apps.schedules.occurrences import Timing, times_after
 from apps.schedules.recurrence import rule_words
@@ -24,18 +27,24 @@ def base_words(timing: Timing) -> str:
     if timing.kind == "rrule":
         local = timing.start.astimezone(timing.zone)
         has_time = "BYHOUR" in timing.expression.upper()
-        return rule_words(timing.expression) + ("" if has_time else f" at {local:%H:%M}")
-    every = "" if timing.seconds is None else f"every {duration_words(timing.seconds)}"
+        words = rule_words(timing.expression)
+        return (
+            words
+            if has_time
+            else gettext("{words} at {time}").format(words=words, time=f"{local:%H:%M}")
+        )
+    every = "" if timing.seconds is None else every_words(timing.seconds)
     if timing.kind == "interval":
-        return every.capitalize()
-    once = f"On {moment_words(timing.start, timing)}"
-    return f"{once}, then {every}" if every else once
+        return every[:1].upper() + every[1:]
+    once = gettext("On {moment}").format(moment=moment_words(timing.start, timing))
+    return gettext("{once}, then {every}").format(once=once, every=every) if every else once
 
 
 def hours_words(timing: Timing) -> tuple[str, ...]:
     if timing.opens is None or timing.closes is None:
         return ()
-    return (f"between {timing.opens:%H:%M} and {timing.closes:%H:%M}",)
+    words = gettext("between {opens} and {closes}")
+    return (words.format(opens=f"{timing.opens:%H:%M}", closes=f"{timing.closes:%H:%M}"),)
 
 
 def next_words(timing: Timing, after: datetime, most: int = SHOWN) -> Sequence[str]:
@@ -45,11 +54,21 @@ def next_words(timing: Timing, after: datetime, most: int = SHOWN) -> Sequence[s
 
 def moment_words(moment: datetime, timing: Timing) -> str:
     local = moment.astimezone(timing.zone)
-    return f"{local:%A}, {local.day} {local:%B %Y} at {local:%H:%M}"
+    day = date_format(local, pgettext("Django's format of a date", "l, j F Y"))
+    return gettext("{day} at {time}").format(day=day, time=f"{local:%H:%M}")
 
 
-def duration_words(seconds: int) -> str:
-    """`90 minutes`: in the largest unit that it is a whole number of."""
+def every_words(seconds: int) -> str:
+    """`every 90 minutes`: in the largest unit that it is a whole number of."""
     name, size = next((name, size) for name, size in UNITS if seconds % size == 0)
     count = seconds // size
-    return name if count == 1 else f"{count} {name}s"
+    match name:
+        case "day":
+            words = ngettext("every day", "every {count} days", count)
+        case "hour":
+            words = ngettext("every hour", "every {count} hours", count)
+        case "minute":
+            words = ngettext("every minute", "every {count} minutes", count)
+        case _:
+            words = ngettext("every second", "every {count} seconds", count)
+    return words.format(count=count)

@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from apps.accounts.caller import Caller
 from apps.accounts.models import ServiceAccount
@@ -38,11 +39,11 @@ CHANGED = (
     *("next_at", "last_at", "run_count", "last_run", "last_conversation", "last_problem"),
     *("is_paused", "pause_reason", "conversation"),
 )
-GOING_ON = "It was left out, because what it asked before is still being answered."
-LOST = "The application may not be used any more in its name, or is switched off."
+GOING_ON = gettext_noop("It was left out, because what it asked before is still being answered.")
+LOST = gettext_noop("The application may not be used any more in its name, or is switched off.")
 WITHDRAWN = "Version {} of the application was withdrawn. Choose another one, or the live version."
 BROKEN = "It could not be asked, because the application cannot be used at the moment: {}"
-FAILED = "It could not be asked. The server's log says why."
+FAILED = gettext_noop("It could not be asked. The server's log says why.")
 RETRY = timedelta(minutes=1)
 
 Target = tuple[int, int | None]

@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -25,8 +26,8 @@ from apps.triggers.due_schedules import fire_now
 from apps.triggers.listed_schedules import listed
 from apps.triggers.schedule_form import ScheduleForm, zone_names
 
-PAUSED = "You paused it."
-ENDED = "It has no time any more. Change its times first."
+PAUSED = gettext_noop("You paused it.")
+ENDED = gettext_lazy("It has no time any more. Change its times first.")
 
 
 def owner_of(caller: Caller) -> Owner:
@@ -64,9 +65,9 @@ def add(request: HttpRequest) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            messages.success(request, f"Scheduled: {row.words}.")
+            messages.success(request, gettext("Scheduled: {words}.").format(words=row.words))
             return redirect("schedules")
-    return shown(request, form, "New schedule")
+    return shown(request, form, gettext("New schedule"))
 
 
 @login_required
@@ -81,9 +82,9 @@ def edit(request: HttpRequest, pk: UUID) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            messages.success(request, f"Changed: {row.words}.")
+            messages.success(request, gettext("Changed: {words}.").format(words=row.words))
             return redirect("schedules")
-    return shown(request, form, "Change a schedule")
+    return shown(request, form, gettext("Change a schedule"))
 
 
 def shown(request: HttpRequest, form: ScheduleForm, title: str) -> HttpResponse:
@@ -98,10 +99,10 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     name = named_version(row.application.slug, row.pinned_version)
     resolved = async_to_sync(application_or_error)(name)
     if fire_now({row.target: resolved}, row.pk, timezone.now()):
-        messages.success(request, "It runs now.")
+        messages.success(request, gettext("It runs now."))
     else:
         row.refresh_from_db()
-        messages.error(request, row.last_problem or "It is gone already.")
+        messages.error(request, row.last_problem or gettext("It is gone already."))
     return redirect("schedules")
 
 
@@ -109,7 +110,7 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def pause(request: HttpRequest, pk: UUID) -> HttpResponse:
     desk.pause(find(request, pk), PAUSED)
-    messages.success(request, "Paused.")
+    messages.success(request, gettext("Paused."))
     return redirect("schedules")
 
 
@@ -117,7 +118,7 @@ def pause(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
     if desk.resume(find(request, pk)):
-        messages.success(request, "It goes on.")
+        messages.success(request, gettext("It goes on."))
     else:
         messages.error(request, ENDED)
     return redirect("schedules")
@@ -129,9 +130,11 @@ def agree(request: HttpRequest, pk: UUID) -> HttpResponse:
     try:
         row = proposals.agree(find(request, pk))
     except ValidationError as error:
-        messages.error(request, " ".join(["It cannot be changed like this.", *error.messages]))
+        messages.error(
+            request, " ".join([gettext("It cannot be changed like this."), *error.messages])
+        )
     else:
-        messages.success(request, f"Changed: {row.words}.")
+        messages.success(request, gettext("Changed: {words}.").format(words=row.words))
     return redirect("schedules")
 
 
@@ -139,7 +142,7 @@ def agree(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def take_back(request: HttpRequest, pk: UUID) -> HttpResponse:
     proposals.take_back(find(request, pk))
-    messages.success(request, "It stays as it was.")
+    messages.success(request, gettext("It stays as it was."))
     return redirect("schedules")
 
 
@@ -147,5 +150,5 @@ def take_back(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
     find(request, pk).delete()
-    messages.success(request, "Deleted.")
+    messages.success(request, gettext("Deleted."))
     return redirect("schedules")

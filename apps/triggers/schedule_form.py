@@ -10,6 +10,7 @@ from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from apps.catalog.models import Application
 from apps.schedules.models import Schedule
@@ -17,6 +18,12 @@ from apps.schedules.wall_clock import zone_of
 
 UNITS = {"minutes": 60, "hours": 3600, "days": 24 * 3600}
 SECONDS = "seconds"
+UNIT_LABELS = (
+    (SECONDS, gettext_lazy("seconds")),
+    ("minutes", gettext_lazy("minutes")),
+    ("hours", gettext_lazy("hours")),
+    ("days", gettext_lazy("days")),
+)
 LOCAL = "%Y-%m-%dT%H:%M"
 
 
@@ -35,10 +42,10 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
     """Of a schedule. Times are on the clocks of its time zone."""
 
     start_at = forms.DateTimeField(
-        label="From",
+        label=gettext_lazy("From"),
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=LOCAL),
-        help_text="The time, or when it begins. Empty: now.",
+        help_text=gettext_lazy("The time, or when it begins. Empty: now."),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -72,13 +79,14 @@ class ScheduleForm(ZonedForm):
     """Of a schedule whose owner is set."""
 
     every = forms.IntegerField(
+        label=gettext_lazy("Every"),
         required=False,
         min_value=1,
-        help_text="Between two runs. Of a time: after how long it is repeated; empty: it is not.",
+        help_text=gettext_lazy(
+            "Between two runs. Of a time: after how long it is repeated; empty: it is not."
+        ),
     )
-    unit = forms.ChoiceField(
-        label="Unit", choices=[(one, one) for one in (SECONDS, *UNITS)], initial="hours"
-    )
+    unit = forms.ChoiceField(label=gettext_lazy("Unit"), choices=UNIT_LABELS, initial="hours")
 
     class Meta:
         model = Schedule

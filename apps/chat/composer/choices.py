@@ -8,6 +8,7 @@ from uuid import UUID
 from asgiref.sync import async_to_sync
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.caller import Caller
@@ -20,6 +21,7 @@ from apps.chat.chosen_models import check_offered, titled_models
 from apps.chat.folders import ROOT, folder_of, is_uuid
 from apps.chat.visitors import find_application, find_conversation, visitor
 from apps.errors import ApplicationBroken, ApplicationNotFound, QuickAppError, Refused
+from apps.runs.error_texts import error_text
 from apps.runs.requests import EFFORT, possible_efforts
 from apps.runs.workspaces import open_workspace
 from apps.workspace.local.models import StoredFile
@@ -168,12 +170,12 @@ def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpRes
     found = find_conversation(request, slug, conversation)
     application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")
     if application is None:
-        return refusal("The application cannot be used at the moment.")
+        return refusal(gettext("The application cannot be used at the moment."))
     if deployment_id:
         try:
             check_offered(application, deployment_id)
         except Refused as error:
-            return refusal(str(error))
+            return refusal(error_text(error))
     own(visitor(request)).filter(pk=found.pk).update(deployment=deployment_id or None)
     return redirect("conversation", slug, conversation)
 

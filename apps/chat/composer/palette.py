@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, JsonResponse
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_safe
 
 from apps.accounts.caller import Caller
@@ -17,17 +18,21 @@ MOST_OF_A_KIND = 6
 LONGEST_QUERY = 200
 LONGEST_DETAIL = 100
 PAGES = (
-    ("Settings", "How the pages look and work", "settings"),
-    ("All applications", "Where a conversation begins", "index"),
-    ("Connections", "Services that tools may use for you", "connections"),
-    ("Approvals", "Tools that need not ask you again", "approvals"),
+    (gettext_lazy("Settings"), gettext_lazy("How the pages look and work"), "settings"),
+    (gettext_lazy("All applications"), gettext_lazy("Where a conversation begins"), "index"),
+    (
+        gettext_lazy("Connections"),
+        gettext_lazy("Services that tools may use for you"),
+        "connections",
+    ),
+    (gettext_lazy("Approvals"), gettext_lazy("Tools that need not ask you again"), "approvals"),
 )
 OF_PEOPLE = (
-    ("Prompts", "Texts that you insert with “/”", "prompts"),
-    ("Your account", "Name, picture, signing in", "account"),
-    ("Notes", "What you and your agents write down", "notes"),
-    ("Memory", "What is remembered about you", "memory"),
-    ("Scheduled", "What runs by itself", "schedules"),
+    (gettext_lazy("Prompts"), gettext_lazy("Texts that you insert with “/”"), "prompts"),
+    (gettext_lazy("Your account"), gettext_lazy("Name, picture, signing in"), "account"),
+    (gettext_lazy("Notes"), gettext_lazy("What you and your agents write down"), "notes"),
+    (gettext_lazy("Memory"), gettext_lazy("What is remembered about you"), "memory"),
+    (gettext_lazy("Scheduled"), gettext_lazy("What runs by itself"), "schedules"),
 )
 
 
@@ -39,9 +44,9 @@ def find(request: HttpRequest) -> JsonResponse:
     groups = [
         {"title": title, "found": found}
         for title, found in (
-            ("Conversations", conversations(caller, words)),
-            ("Applications", applications(caller, words)),
-            ("Pages", pages(caller, words)),
+            (gettext("Conversations"), conversations(caller, words)),
+            (gettext("Applications"), applications(caller, words)),
+            (gettext("Pages"), pages(caller, words)),
         )
         if found
     ]
@@ -63,7 +68,9 @@ def of_conversation(row: Conversation, excerpt: str) -> dict[str, Any]:
     slug = row.former_slug if application is None else application.slug
     name = row.former_title if application is None else application.title
     detail = excerpt[:LONGEST_DETAIL] or name
-    return found(row.title or "Untitled", detail, reverse("conversation", args=[slug, row.pk]))
+    return found(
+        row.title or gettext("Untitled"), detail, reverse("conversation", args=[slug, row.pk])
+    )
 
 
 def applications(caller: Caller, words: str) -> list[dict[str, Any]]:
@@ -78,7 +85,7 @@ def pages(caller: Caller, words: str) -> list[dict[str, Any]]:
     offered = PAGES if caller.user_id is None else (*PAGES, *OF_PEOPLE)
     wanted = words.lower()
     return [
-        found(title, detail, reverse(name))
+        found(str(title), str(detail), reverse(name))
         for title, detail, name in offered
         if wanted in f"{title} {detail}".lower()
     ]

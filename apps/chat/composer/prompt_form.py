@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 
 from apps.catalog.saved_prompts import MOST_OF_A_PERSON, SavedPrompt, own_prompts
 
@@ -24,13 +25,17 @@ class PromptForm(forms.ModelForm[SavedPrompt]):
         name: str = self.cleaned_data["name"]
         others = own_prompts(self.instance.user_id).exclude(pk=self.instance.pk)
         if others.filter(name=name).exists():
-            raise forms.ValidationError("You have a prompt of this name. Choose another name.")
+            raise forms.ValidationError(
+                gettext("You have a prompt of this name. Choose another name.")
+            )
         return name
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         is_new = self.instance.pk is None
         if is_new and own_prompts(self.instance.user_id).count() >= MOST_OF_A_PERSON:
-            text = f"You have {MOST_OF_A_PERSON} prompts already. Delete one of them first."
+            text = gettext(
+                "You have {most_of_a_person} prompts already. Delete one of them first."
+            ).format(most_of_a_person=MOST_OF_A_PERSON)
             raise forms.ValidationError(text)
         return cleaned

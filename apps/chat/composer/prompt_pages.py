@@ -4,7 +4,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -56,7 +56,10 @@ def edited(request: HttpRequest, row: SavedPrompt) -> HttpResponse:
         context = {"form": form, "is_new": row.pk is None}
         return render(request, "chat/prompt_edit.html", context, status=status)
     form.save()
-    messages.success(request, f"Saved. Write /{form.instance.name} in a message to insert it.")
+    messages.success(
+        request,
+        gettext("Saved. Write /{name} in a message to insert it.").format(name=form.instance.name),
+    )
     return redirect("prompts")
 
 
@@ -85,11 +88,16 @@ def import_file(request: HttpRequest) -> HttpResponse:
     """The form field `file` is a document that was exported here."""
     sent = request.FILES.get("file")
     if sent is None:
-        return listing(request, "Choose a file first.", 400)
+        return listing(request, gettext("Choose a file first."), 400)
     try:
         # A byte more than an import may have: the file is never in memory as a whole.
         count = import_prompts(person(request).pk, sent.read(IMPORT_BYTES + 1))
     except Refused as error:
-        return listing(request, f"Nothing was imported. {error}", 400)
-    messages.success(request, f"{count} {'prompt' if count == 1 else 'prompts'} imported.")
+        return listing(request, gettext("Nothing was imported. {error}").format(error=error), 400)
+    messages.success(
+        request,
+        ngettext("{count} prompt imported.", "{count} prompts imported.", count).format(
+            count=count
+        ),
+    )
     return redirect("prompts")

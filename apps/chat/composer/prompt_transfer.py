@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import transaction
 from django.forms.utils import ErrorDict
+from django.utils.translation import gettext
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from apps.catalog.saved_prompts import MOST_OF_A_PERSON, SavedPrompt, own_prompts
@@ -50,7 +51,7 @@ def import_prompts(user: int, content: bytes) -> int:
 def read_prompts(content: bytes) -> list[PromptEntry]:
     """Raises `Refused` with a sentence that names the field."""
     if len(content) > IMPORT_BYTES:
-        raise Refused("too_large", "The file has more than 12 MB.")
+        raise Refused("too_large", gettext("The file has more than 12 MB."))
     try:
         return PromptFile.model_validate_json(content).prompts
     except ValidationError as error:

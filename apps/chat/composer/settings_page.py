@@ -9,6 +9,10 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import translation
+from django.utils.formats import number_format
+from django.utils.functional import lazy
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
@@ -32,19 +36,27 @@ class WritingForm(forms.ModelForm[Preferences]):
         model = Preferences
         fields = ("send_key", "has_shortcuts", "has_voice", "has_spoken_answers")
         labels = {
-            "send_key": "Send a message with",
-            "has_shortcuts": "Keyboard shortcuts",
-            "has_voice": "Dictate messages",
-            "has_spoken_answers": "Answers for screen readers",
+            "send_key": gettext_lazy("Send a message with"),
+            "has_shortcuts": gettext_lazy("Keyboard shortcuts"),
+            "has_voice": gettext_lazy("Dictate messages"),
+            "has_spoken_answers": gettext_lazy("Answers for screen readers"),
         }
         help_texts = {
-            "send_key": "With Ctrl + Enter, Enter alone begins a new line. Shift + Enter always does.",
-            "has_shortcuts": "Off: no shortcut of the page gets in the way of your browser or of "
-            "assistive technology, and none is mentioned. Enter and Esc go on working.",
-            "has_voice": "A microphone stands beside the box, in browsers that can write down "
-            "speech. The maker of your browser may receive what you say.",
-            "has_spoken_answers": "A screen reader reads an answer while it is written, sentence by "
-            "sentence. Off: it is told when the answer begins and when it is complete.",
+            "send_key": gettext_lazy(
+                "With Ctrl + Enter, Enter alone begins a new line. Shift + Enter always does."
+            ),
+            "has_shortcuts": gettext_lazy(
+                "Off: no shortcut of the page gets in the way of your browser or of "
+                "assistive technology, and none is mentioned. Enter and Esc go on working."
+            ),
+            "has_voice": gettext_lazy(
+                "A microphone stands beside the box, in browsers that can write down "
+                "speech. The maker of your browser may receive what you say."
+            ),
+            "has_spoken_answers": gettext_lazy(
+                "A screen reader reads an answer while it is written, sentence by "
+                "sentence. Off: it is told when the answer begins and when it is complete."
+            ),
         }
 
 
@@ -53,12 +65,16 @@ class InstructionsForm(forms.ModelForm[Preferences]):
         model = Preferences
         fields = ("uses_instructions", "instructions")
         labels = {
-            "uses_instructions": "Send them with my messages",
-            "instructions": "How you would like to be answered",
+            "uses_instructions": gettext_lazy("Send them with my messages"),
+            "instructions": gettext_lazy("How you would like to be answered"),
         }
         help_texts = {
-            "instructions": f"At most {LONGEST_INSTRUCTIONS:,} characters. What an application is "
-            "told by its makers comes first.",
+            "instructions": format_lazy(
+                gettext_lazy(
+                    "At most {most} characters. What an application is told by its makers comes first."
+                ),
+                most=lazy(number_format, str)(LONGEST_INSTRUCTIONS, force_grouping=True),
+            ),
         }
         widgets = {"instructions": forms.Textarea({"rows": 6, "dir": "auto"})}
 
@@ -67,10 +83,12 @@ class RetentionForm(forms.ModelForm[Preferences]):
     class Meta:
         model = Preferences
         fields = ("retention_days",)
-        labels = {"retention_days": "Delete conversations in which nothing was done"}
+        labels = {"retention_days": gettext_lazy("Delete conversations in which nothing was done")}
         help_texts = {
-            "retention_days": "Counted from when something was last written in one, or it was "
-            "renamed, moved or imported. Those that you have pinned stay.",
+            "retention_days": gettext_lazy(
+                "Counted from when something was last written in one, or it was "
+                "renamed, moved or imported. Those that you have pinned stay."
+            ),
         }
 
 
@@ -81,10 +99,12 @@ FORMS: dict[str, type[forms.ModelForm[Preferences]]] = {
     "retention": RetentionForm,
 }
 SAVED = {
-    "appearance": "How the pages look is saved.",
-    "writing": "How you write is saved.",
-    "instructions": "Your instructions are saved. They hold from your next message on.",
-    "retention": "How long your conversations are kept is saved.",
+    "appearance": gettext_lazy("How the pages look is saved."),
+    "writing": gettext_lazy("How you write is saved."),
+    "instructions": gettext_lazy(
+        "Your instructions are saved. They hold from your next message on."
+    ),
+    "retention": gettext_lazy("How long your conversations are kept is saved."),
 }
 
 

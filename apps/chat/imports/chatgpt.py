@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext
+
 from apps.chat.imports.tree import (
     SourceConversation,
     SourceNode,
@@ -43,7 +45,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
     """Raises `Unreadable`."""
     mapping = document["mapping"]
     if not isinstance(mapping, dict):
-        raise Unreadable("its `mapping` is no object")
+        raise Unreadable(gettext("its `mapping` is no object"))
     nodes = [node_of(key, written) for key, written in mapping.items() if isinstance(written, dict)]
     return SourceConversation(
         "chatgpt",
@@ -100,11 +102,11 @@ def parts_of(content: dict[str, Any]) -> Iterator[str]:
         elif isinstance(part, dict):
             kind = string(part.get("content_type"))
             if kind in PICTURES:
-                yield left_out("Picture")
+                yield left_out(gettext("Picture"))
             elif kind == "audio_transcription":
                 yield string(part.get("text"))
             elif "audio" in kind:
-                yield left_out("Sound")
+                yield left_out(gettext("Sound"))
             else:
                 yield string(part.get("text"))
 
@@ -114,4 +116,4 @@ def attached(message: dict[str, Any]) -> Iterator[str]:
         # Pictures stand among the parts too.
         kind = string(file.get("mime_type")) or string(file.get("mimeType"))
         if not kind.startswith("image/"):
-            yield left_out("File", string(file.get("name")))
+            yield left_out(gettext("File"), string(file.get("name")))

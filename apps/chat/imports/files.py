@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import IO, Any, NamedTuple
 
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_lazy
+
 from apps.chat.imports import chatgpt, librechat, open_webui, own_export
 from apps.chat.imports.tree import SourceConversation, Unreadable
 
@@ -19,7 +22,7 @@ MOST_MEMBERS = 50_000
 """Files in a ZIP: an export has the pictures of many years in it."""
 READ_BYTES = 1024 * 1024
 ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig"))
-NO_CONVERSATIONS = (
+NO_CONVERSATIONS = gettext_lazy(
     "There are no conversations in it. It takes the conversations.json, or the whole ZIP, of ChatGPT, "
     "and the JSON files of Open WebUI, LibreChat and of an export from here."
 )
@@ -47,7 +50,11 @@ def conversations_in(file: IO[bytes]) -> Iterator[SourceConversation | Unreadabl
         for document in documents_in(text):
             count += 1
             if count > MOST_CONVERSATIONS:
-                raise Unreadable(f"It has more than {MOST_CONVERSATIONS:,} conversations.")
+                raise Unreadable(
+                    gettext("It has more than {most_conversations} conversations.").format(
+                        most_conversations=number_format(MOST_CONVERSATIONS, force_grouping=True)
+                    )
+                )
             yield conversation_of(document)
     if not count:
         raise Unreadable(NO_CONVERSATIONS)
@@ -55,10 +62,10 @@ def conversations_in(file: IO[bytes]) -> Iterator[SourceConversation | Unreadabl
 
 def conversation_of(document: Any) -> SourceConversation | Unreadable:
     if not isinstance(document, dict):
-        return Unreadable("it is no JSON object")
+        return Unreadable(gettext("it is no JSON object"))
     read = next((one.read for one in FORMATS if one.fits(document)), None)
     if read is None:
-        return Unreadable("it is of no program that is known here")
+        return Unreadable(gettext("it is of no program that is known here"))
     try:
         return read(document)
     except Unreadable as error:
@@ -70,7 +77,7 @@ def texts_in(file: IO[bytes]) -> Iterator[str]:
     beginning = file.read(4)
     file.seek(0)
     if not beginning:
-        raise Unreadable("The file is empty.")
+        raise Unreadable(gettext("The file is empty."))
     if not beginning.startswith(b"PK"):
         yield decoded(read_at_most(file, LARGEST_FILE))
         return
@@ -78,13 +85,19 @@ def texts_in(file: IO[bytes]) -> Iterator[str]:
         with zipfile.ZipFile(file) as archive:
             yield from members_of(archive)
     except UNREADABLE as error:
-        raise Unreadable("The ZIP cannot be read: it is damaged, or has a password.") from error
+        raise Unreadable(
+            gettext("The ZIP cannot be read: it is damaged, or has a password.")
+        ) from error
 
 
 def members_of(archive: zipfile.ZipFile) -> Iterator[str]:
     """Raises `Unreadable` for more than is read, whatever the archive says of its sizes."""
     if len(archive.infolist()) > MOST_MEMBERS:
-        raise Unreadable(f"The ZIP has more than {MOST_MEMBERS:,} files.")
+        raise Unreadable(
+            gettext("The ZIP has more than {most_members} files.").format(
+                most_members=number_format(MOST_MEMBERS, force_grouping=True)
+            )
+        )
     left = LARGEST_FILE
     for info in archive.infolist():
         if not has_conversations(info.filename):
@@ -110,7 +123,11 @@ def read_at_most(file: IO[bytes], most: int) -> bytes:
         size += len(piece)
         if size > most:
             megabytes = LARGEST_FILE // 1024 // 1024
-            raise Unreadable(f"It has more than {megabytes} MB of conversations.")
+            raise Unreadable(
+                gettext("It has more than {megabytes} MB of conversations.").format(
+                    megabytes=megabytes
+                )
+            )
         pieces.append(piece)
     return b"".join(pieces)
 
@@ -121,7 +138,7 @@ def decoded(content: bytes) -> str:
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise Unreadable("The text of the file is not UTF-8.") from error
+        raise Unreadable(gettext("The text of the file is not UTF-8.")) from error
 
 
 def documents_in(text: str) -> Iterator[Any]:
@@ -164,12 +181,14 @@ def read_value(text: str, at: int) -> tuple[Any, int]:
         is_cut = error.msg.startswith("Unterminated string")
         raise broken(text, len(text) if is_cut else error.pos) from error
     except RecursionError as error:
-        raise Unreadable("The JSON is nested too deeply.") from error
+        raise Unreadable(gettext("The JSON is nested too deeply.")) from error
     except ValueError as error:  # a number of thousands of digits
         raise broken(text, at) from error
 
 
 def broken(text: str, at: int) -> Unreadable:
     if at >= len(text):
-        return Unreadable("The JSON ends in the middle. Download the file again.")
-    return Unreadable(f"This is no valid JSON: line {text.count(chr(10), 0, at) + 1}.")
+        return Unreadable(gettext("The JSON ends in the middle. Download the file again."))
+    return Unreadable(
+        gettext("This is no valid JSON: line {value}.").format(value=text.count(chr(10), 0, at) + 1)
+    )

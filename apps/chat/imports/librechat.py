@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext
+
 from apps.chat.imports.tree import (
     SourceConversation,
     SourceNode,
@@ -28,7 +30,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
     """Raises `Unreadable`."""
     messages = entries(document.get("messagesTree")) or entries(document.get("messages"))
     if not messages:
-        raise Unreadable("it has no messages that can be read")
+        raise Unreadable(gettext("it has no messages that can be read"))
     nodes = list(
         flattened(messages) if any("children" in one for one in messages) else flat(messages)
     )
@@ -85,12 +87,12 @@ def text_of(message: dict[str, Any]) -> Iterator[str]:
             written = part.get("text")
             yield string(item(part, "text").get("value") if isinstance(written, dict) else written)
         elif kind in ("image_file", "image_url"):
-            yield left_out("Picture")
+            yield left_out(gettext("Picture"))
         elif kind == "error":
-            yield left_out("Error")
+            yield left_out(gettext("Error"))
 
 
 def files_of(message: dict[str, Any]) -> Iterator[str]:
     for file in entries(message.get("files")):
         is_picture = string(file.get("type")).startswith("image/")
-        yield left_out("Picture" if is_picture else "File", string(file.get("filename")))
+        yield left_out(gettext("Picture") if is_picture else "File", string(file.get("filename")))

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext
+
 from apps.chat.imports.tree import (
     SourceConversation,
     SourceNode,
@@ -48,7 +50,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
             for key, before, one in chain(flat)
         ]
     else:
-        raise Unreadable("it has no messages that can be read")
+        raise Unreadable(gettext("it has no messages that can be read"))
     return SourceConversation(
         "open-webui",
         identifier(document.get("id")) or identifier(chat.get("id")),
@@ -82,10 +84,10 @@ def content_of(content: Any) -> Iterator[str]:
         if part.get("type") == "text":
             yield string(part.get("text"))
         elif part.get("type") in ("image", "image_url"):
-            yield left_out("Picture")
+            yield left_out(gettext("Picture"))
 
 
 def files_of(message: dict[str, Any]) -> Iterator[str]:
     for file in entries(message.get("files")):
         name = string(file.get("name")) or string(item(file, "file").get("filename"))
-        yield left_out("Picture" if file.get("type") == "image" else "File", name)
+        yield left_out(gettext("Picture") if file.get("type") == "image" else "File", name)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext
+
 from apps.chat.imports.tree import (
     SourceConversation,
     SourceNode,
@@ -38,7 +40,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
 
 def node_of(key: str, message: dict[str, Any]) -> SourceNode:
     files = [
-        left_out("File", string(one.get("title")) or string(one.get("url")))
+        left_out(gettext("File"), string(one.get("title")) or string(one.get("url")))
         for one in entries(message.get("attachments"))
     ]
     models = message.get("models")

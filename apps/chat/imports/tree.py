@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
+from django.utils.formats import number_format
+from django.utils.translation import gettext
+
 MOST_NODES = 20_000
 MOST_CHARACTERS = 20_000_000
 """Of the messages of one conversation together."""
@@ -118,7 +121,11 @@ class TreeBuilder:
         """Raises `Unreadable`."""
         self.characters += len(message.text)
         if self.characters > MOST_CHARACTERS:
-            raise Unreadable(f"it has more than {MOST_CHARACTERS:,} characters")
+            raise Unreadable(
+                gettext("it has more than {most} characters").format(
+                    most=number_format(MOST_CHARACTERS, force_grouping=True)
+                )
+            )
         self.messages.append(message)
         return len(self.messages) - 1
 
@@ -129,7 +136,11 @@ def tree_of(conversation: SourceConversation) -> MessageTree:
     What follows no known message begins the conversation. What follows only itself is left out.
     """
     if len(conversation.nodes) > MOST_NODES:
-        raise Unreadable(f"it has more than {MOST_NODES:,} messages")
+        raise Unreadable(
+            gettext("it has more than {most} messages").format(
+                most=number_format(MOST_NODES, force_grouping=True)
+            )
+        )
     nodes = {node.id: node for node in conversation.nodes}
     children: dict[str | None, list[SourceNode]] = defaultdict(list)
     for node in nodes.values():
@@ -147,7 +158,7 @@ def tree_of(conversation: SourceConversation) -> MessageTree:
         waiting += [(child, segment) for child in reversed(after)]
     leaf = place_of_leaf(conversation.leaf, segments, children)
     if not builder.messages:
-        raise Unreadable("it has no messages that can be read")
+        raise Unreadable(gettext("it has no messages that can be read"))
     return answered(builder.messages, leaf)
 
 
@@ -230,7 +241,9 @@ def fenced(code: str, language: str = "") -> str:
 def left_out(what: str, name: str = "") -> str:
     """The line in place of a picture or a file, which is not imported."""
     named = " ".join(name.replace("*", "").split())[:LONGEST_ID]
-    return f"*{what}{f' “{named}”' if named else ''}: not imported.*"
+    if named:
+        what = f"{what} “{named}”"
+    return f"*{gettext('{what}: not imported.').format(what=what)}*"
 
 
 def paragraphs(parts: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
@@ -42,7 +43,7 @@ SOURCES = {
     "chatgpt": "ChatGPT",
     "open-webui": "Open WebUI",
     "librechat": "LibreChat",
-    "quickapps": "an export from here",
+    "quickapps": gettext_lazy("an export from here"),
 }
 MOST_TOLD = 50
 """Conversations that a report names each, of those that did not come in."""
@@ -69,7 +70,7 @@ class ImportReport:
         return self.unreadable - len(self.skipped)
 
     def add(self, source: str, messages: int) -> None:
-        name = SOURCES[source]
+        name = str(SOURCES[source])
         self.sources[name] = self.sources.get(name, 0) + 1
         self.messages += messages
 

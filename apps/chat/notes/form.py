@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from django import forms
+from django.utils.translation import gettext, gettext_lazy
 
 from apps.errors import NoteRefused
 from apps.notes.content import NoteContent, content_of
 from apps.notes.limits import LONGEST_TEXT, LONGEST_TITLE
 from apps.notes.models import Note
+from apps.runs.error_texts import error_text
 
 LONGEST_TAGS = 12_000
 LONGEST_FIELDS = 150_000
@@ -20,28 +22,38 @@ _line = re.compile(r"\s*([^\s=:]+)\s*[=:]\s?(.*)")
 class NoteForm(forms.Form):
     """`number` is the version that the person began with, 0 for a new note."""
 
-    title = forms.CharField(max_length=LONGEST_TITLE, widget=forms.TextInput(attrs={"dir": "auto"}))
+    title = forms.CharField(
+        label=gettext_lazy("Title"),
+        max_length=LONGEST_TITLE,
+        widget=forms.TextInput(attrs={"dir": "auto"}),
+    )
     text = forms.CharField(
+        label=gettext_lazy("Text"),
         required=False,
         strip=False,
         max_length=LONGEST_TEXT * 2,
         widget=forms.Textarea(attrs={"rows": 16, "dir": "auto", "spellcheck": "true"}),
-        help_text="Markdown. [[Title]] is a link to another note.",
+        help_text=gettext_lazy("Markdown. [[Title]] is a link to another note."),
     )
     tags = forms.CharField(
-        required=False, max_length=LONGEST_TAGS, help_text="A few words, separated by commas."
+        label=gettext_lazy("Tags"),
+        required=False,
+        max_length=LONGEST_TAGS,
+        help_text=gettext_lazy("A few words, separated by commas."),
     )
     fields_text = forms.CharField(
         required=False,
-        label="Fields",
+        label=gettext_lazy("Fields"),
         max_length=LONGEST_FIELDS,
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
-        help_text="A name and a value on each line, such as status = open.",
+        help_text=gettext_lazy("A name and a value on each line, such as status = open."),
     )
     file = forms.FileField(
         required=False,
-        label="Attach a file",
-        help_text="It is stored among your files, with a link at the end of the text.",
+        label=gettext_lazy("Attach a file"),
+        help_text=gettext_lazy(
+            "It is stored among your files, with a link at the end of the text."
+        ),
     )
     number = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
@@ -66,7 +78,7 @@ class NoteForm(forms.Form):
     def refuse(self, error: NoteRefused) -> None:
         field, _, rest = error.field.partition(".")
         place = {"fields": "fields_text"}.get(field, field)
-        text = f"{rest}: {error}" if rest else str(error)
+        text = f"{rest}: {error_text(error)}" if rest else error_text(error)
         self.add_error(place if place in self.fields else None, text[:1].upper() + text[1:])
 
 
@@ -88,7 +100,10 @@ def read_fields(written: str) -> dict[str, str]:
         parts = _line.fullmatch(line)
         if parts is None:
             raise NoteRefused(
-                "fields", f"{line[:60]!r} is no name with a value; write name = value."
+                "fields",
+                gettext("{line} is no name with a value; write name = value.").format(
+                    line=repr(line[:60])
+                ),
             )
         if parts[1] in found:
             raise NoteRefused(f"fields.{parts[1]}", "it is written twice; keep one of them.")

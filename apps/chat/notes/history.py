@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -68,8 +69,8 @@ def lines_of(row: NoteVersion) -> list[str]:
     """All that a version says, as lines."""
     content = content_of(row)
     facts = [
-        f"Title: {content.title}",
-        *([f"Tags: {', '.join(content.tags)}"] if content.tags else ()),
+        gettext("Title: {title}").format(title=content.title),
+        *([gettext("Tags: {names}").format(names=", ".join(content.tags))] if content.tags else ()),
         *written_fields(content.fields).splitlines(),
     ]
     return [*facts, "", *content.text.split("\n")]

@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -25,11 +26,12 @@ from apps.notes.content import NoteContent, content_of, key_of
 from apps.notes.models import Note
 from apps.notes.spaces import NoteSpace
 from apps.notes.store import Action
+from apps.runs.error_texts import error_text
 from apps.workspace.local import files
 
 MOST_NAMES = 100
 """Attempts to find a name for a file."""
-GONE = "It was changed meanwhile, so nothing was done. Look at what it says now."
+GONE = gettext_lazy("It was changed meanwhile, so nothing was done. Look at what it says now.")
 
 
 @login_required
@@ -45,7 +47,7 @@ def new(request: HttpRequest) -> HttpResponse:
             lambda: store.create(space.owner, with_file(space, form), person(request)),
         )
         if note is not None:
-            messages.success(request, "Saved.")
+            messages.success(request, gettext("Saved."))
             return redirect("note", note.pk)
     return page(request, space, form)
 
@@ -61,7 +63,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
             return conflict(request, space, note, form)
         changed = saved(form, lambda: change(request, space, note, form))
         if changed is not None:
-            messages.success(request, "Saved.")
+            messages.success(request, gettext("Saved."))
             return redirect("note", note.pk)
         note.refresh_from_db()
         if note.number != form.cleaned_data["number"]:
@@ -88,7 +90,7 @@ def saved(form: NoteForm, save: Callable[[], Note]) -> Note | None:
     except NoteRefused as error:
         form.refuse(error)
     except FileRefused as error:
-        form.add_error("file", str(error))
+        form.add_error("file", error_text(error))
     return None
 
 
@@ -122,7 +124,7 @@ def stored(owner: str, sent: UploadedFile[Any]) -> str:
             continue
         # Parentheses would end the address of a link.
         return path_of(owner, name).replace("(", quote("(")).replace(")", quote(")"))
-    raise FileRefused("There are many files of this name; give it another one.")
+    raise FileRefused(gettext("There are many files of this name; give it another one."))
 
 
 def conflict(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -> HttpResponse:
@@ -160,7 +162,9 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, GONE)
         return redirect("note", pk)
     store.delete(note, person(request))
-    messages.success(request, f"“{note.title}” was deleted. It is below “Deleted”.")
+    messages.success(
+        request, gettext("“{title}” was deleted. It is below “Deleted”.").format(title=note.title)
+    )
     return redirect("notes")
 
 
@@ -200,14 +204,17 @@ def undone(request: HttpRequest, note: Note, change: Callable[[], Note]) -> Http
     try:
         changed = change()
     except NoteRefused as error:
-        text = str(error)
-        messages.error(request, f"Nothing was done: {text}")
+        text = error_text(error)
+        messages.error(request, gettext("Nothing was done: {text}").format(text=text))
         return redirect("notes") if note.deleted_at is not None else redirect("note", note.pk)
     if changed.deleted_at is not None:
-        messages.success(request, f"Undone: “{changed.title}” is below “Deleted” now.")
+        messages.success(
+            request,
+            gettext("Undone: “{title}” is below “Deleted” now.").format(title=changed.title),
+        )
         return redirect("notes")
     same = content_of(changed).title
-    messages.success(request, f"“{same}” is as it was.")
+    messages.success(request, gettext("“{same}” is as it was.").format(same=same))
     return redirect("note", note.pk)
 
 
@@ -217,7 +224,7 @@ def forget(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a deleted note for good, with all its versions."""
     space = own_space(request)
     get_object_or_404(Note, owner=space.owner, pk=pk, deleted_at__isnull=False).delete()
-    messages.success(request, "It is gone for good.")
+    messages.success(request, gettext("It is gone for good."))
     return redirect("notes")
 
 

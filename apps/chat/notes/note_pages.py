@@ -10,6 +10,7 @@ from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
@@ -52,7 +53,11 @@ def listing(request: HttpRequest, problem: str = "", status: int = 200) -> HttpR
     try:
         rows = rows_of(space.owner, query, view)
     except NoteRefused as error:
-        rows, problem, status = Note.objects.none(), f"Search: {error}", 400
+        rows, problem, status = (
+            Note.objects.none(),
+            gettext("Search: {error}").format(error=error),
+            400,
+        )
     page = Paginator(rows.annotate(excerpt=Left("text", EXCERPT)), ON_A_PAGE).get_page(
         request.GET.get("page", "")
     )
@@ -111,7 +116,7 @@ def newest_version(found: Note) -> NoteVersion:
 def author_name(version: NoteVersion) -> str:
     """Of a person, or of the person for whom an agent wrote."""
     if version.user is None:
-        return "somebody without an account" if not version.is_by_agent else ""
+        return gettext("somebody without an account") if not version.is_by_agent else ""
     user: Any = version.user
     return user.get_full_name() or str(user.get_username())
 
@@ -121,7 +126,7 @@ def agent_name(version: NoteVersion) -> str:
     if not version.is_by_agent:
         return ""
     row = Application.objects.filter(slug=version.application).only("title").first()
-    return (row.title if row is not None else version.application) or "An agent"
+    return (row.title if row is not None else version.application) or gettext("An agent")
 
 
 def offered(caller: Caller) -> list[Application]:

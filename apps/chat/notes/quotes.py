@@ -1,5 +1,7 @@
 """A note in a question: the composer begins with its link and its text."""
 
+from django.utils.translation import gettext
+
 from apps.accounts.caller import Caller
 from apps.notes.spaces import space_of
 from apps.notes.store import notes_of
@@ -19,4 +21,6 @@ def quote_of(caller: Caller, number: str) -> str:
     text = note.text.strip()
     shown = text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
     quoted = "\n".join(f"> {line}".rstrip() for line in shown.split("\n")) if shown else ""
-    return "\n\n".join(filter(None, (f"About the note [[{note.title}]]:", quoted, " "))).rstrip(" ")
+    return "\n\n".join(
+        filter(None, (gettext("About the note [[{title}]]:").format(title=note.title), quoted, " "))
+    ).rstrip(" ")

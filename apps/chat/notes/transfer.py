@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -17,6 +18,7 @@ from apps.errors import NoteRefused
 from apps.notes.transfer.note_export import write_zip
 from apps.notes.transfer.note_import import Imported, import_notes
 from apps.notes.transfer.sources import open_zip
+from apps.runs.error_texts import error_text
 
 
 @login_required
@@ -38,11 +40,13 @@ def import_file(request: HttpRequest) -> HttpResponse:
     """The form field `file` is an archive."""
     space, sent = own_space(request), request.FILES.get("file")
     if sent is None:
-        return listing(request, "Choose a file first.", 400)
+        return listing(request, gettext("Choose a file first."), 400)
     try:
         done = import_notes(space.owner, open_zip(sent), person(request))
     except NoteRefused as error:
-        return listing(request, f"Nothing was imported: {error}", 400)
+        return listing(
+            request, gettext("Nothing was imported: {error}").format(error=error_text(error)), 400
+        )
     messages.success(request, said(done))
     return redirect("notes")
 
@@ -50,10 +54,14 @@ def import_file(request: HttpRequest) -> HttpResponse:
 def said(done: Imported) -> str:
     """Such as "3 new notes, 1 changed, 12 as they were, 2 files."."""
     parts = [
-        f"{done.new} new {'note' if done.new == 1 else 'notes'}",
-        f"{done.changed} changed",
-        f"{done.same} as they were",
-        f"{done.files} {'file' if done.files == 1 else 'files'}",
+        ngettext("{count} new note", "{count} new notes", done.new).format(count=done.new),
+        ngettext("{count} changed", "{count} changed", done.changed).format(count=done.changed),
+        ngettext("{count} as they were", "{count} as they were", done.same).format(count=done.same),
+        ngettext("{count} file", "{count} files", done.files).format(count=done.files),
     ]
-    left = f" {done.left_out} other files were left out." if done.left_out else ""
+    left = (
+        gettext(" {left_out} other files were left out.").format(left_out=done.left_out)
+        if done.left_out
+        else ""
+    )
     return f"{', '.join(parts)}.{left}"

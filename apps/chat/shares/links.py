@@ -11,6 +11,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
@@ -73,10 +74,12 @@ def create(user: User, caller: Caller, conversation: Conversation, wishes: Share
     if wishes.audience == Share.Audience.ANYONE and not allows_anyone(conversation.application):
         raise Refused("bad_request", "audience: only people who are signed in may read this one.")
     if conversation.temporary_until is not None:
-        raise Refused("bad_request", "A temporary conversation is not shared. Keep it first.")
+        raise Refused(
+            "bad_request", gettext("A temporary conversation is not shared. Keep it first.")
+        )
     runs = shared_runs(conversation)
     if not runs:
-        raise Refused("bad_request", "There is no answer to share yet.")
+        raise Refused("bad_request", gettext("There is no answer to share yet."))
     token = new_token()
     shared = SharedFiles(caller.bucket, token, wishes.with_files)
     turns = []
@@ -84,9 +87,16 @@ def create(user: User, caller: Caller, conversation: Conversation, wishes: Share
     for turn in taken(conversation, runs, shared, with_steps=wishes.with_steps):
         left -= len(json.dumps(turn, ensure_ascii=False).encode("utf-8", "replace"))
         if left < 0:
-            without = "steps" if wishes.with_steps else "files" if wishes.with_files else ""
-            advice = f" Share it without {without}." if without else " Download it instead."
-            raise Refused("too_large", f"This conversation is too long for a link.{advice}")
+            if wishes.with_steps:
+                advice = gettext("Share it without steps.")
+            elif wishes.with_files:
+                advice = gettext("Share it without files.")
+            else:
+                advice = gettext("Download it instead.")
+            raise Refused(
+                "too_large",
+                f"{gettext('This conversation is too long for a link.')} {advice}",
+            )
         turns.append(turn)
     days = wishes.days
     row = Share(
@@ -113,7 +123,10 @@ def keep(row: Share) -> None:
     # Locked, so that of two at once the second one counts the first.
     User.objects.select_for_update().get(pk=row.user_id)
     if Share.objects.live().filter(owner=row.owner).count() >= MOST_LINKS:
-        raise Refused("too_many", f"You have {MOST_LINKS} links; revoke one first.")
+        raise Refused(
+            "too_many",
+            gettext("You have {most_links} links; revoke one first.").format(most_links=MOST_LINKS),
+        )
     row.save(force_insert=True)
 
 

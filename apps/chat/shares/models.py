@@ -5,6 +5,7 @@ import secrets
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 TOKEN_BYTES = 24
 """192 bits, in 32 characters."""
@@ -30,8 +31,8 @@ class Share(models.Model):
     """
 
     class Audience(models.TextChoices):
-        PEOPLE = "people", "People who are signed in here"
-        ANYONE = "anyone", "Anyone with the link"
+        PEOPLE = "people", gettext_lazy("People who are signed in here")
+        ANYONE = "anyone", gettext_lazy("Anyone with the link")
 
     # Not only its hash: its owner copies the link again, and whoever reads this table has the
     # conversation anyway.

@@ -14,6 +14,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
+from django.utils.translation import gettext
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -62,7 +63,7 @@ def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseB
     """The links to a conversation; with POST a new one. Raises Http404 for another's conversation."""
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if not request.user.is_authenticated:
-        raise Refused("sign_in", "Sign in to share a conversation.")
+        raise Refused("sign_in", gettext("Sign in to share a conversation."))
     if request.method == "POST":
         check_rate(request, "share")
         row = links.create(
@@ -84,7 +85,9 @@ def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseB
 def check_rate(request: HttpRequest, action: str) -> None:
     """Raises `Refused`."""
     if not ratelimit.consume(request, app="apps.chat", action=action, config=RATES):
-        raise Refused("too_often", "That was too often. Wait a few minutes, then try again.")
+        raise Refused(
+            "too_often", gettext("That was too often. Wait a few minutes, then try again.")
+        )
 
 
 def no_store(response: HttpResponse) -> HttpResponse:
@@ -132,7 +135,9 @@ def revoke(request: HttpRequest, share: int) -> HttpResponse:
     links.revoke(caller, row)
     if "back" not in request.POST:  # of the dialog, which says it itself
         return HttpResponse(status=204)
-    messages.success(request, "The link is revoked. Nobody can read the conversation with it now.")
+    messages.success(
+        request, gettext("The link is revoked. Nobody can read the conversation with it now.")
+    )
     return redirect("/settings/#links")
 
 
@@ -151,7 +156,7 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     application = row.conversation.application
     context = {
         "share": row,
-        "title": row.title or "Untitled",
+        "title": row.title or gettext("Untitled"),
         "application": application or Application(title=title_of_application(row.conversation)),
         "author": row.user.get_full_name(),
         "is_own": is_own,
@@ -202,10 +207,10 @@ def go_on(request: HttpRequest, token: str) -> HttpResponseBase:
     """Begin a conversation of the reader's with what was shared; where it is."""
     row = links.find(token, request.user)
     if row is None:
-        raise Refused("link_over", "This link does not work any more.")
+        raise Refused("link_over", gettext("This link does not work any more."))
     application = find_usable(request, row)
     if application is None:
-        raise Refused("no_application", "You may not use this application.")
+        raise Refused("no_application", gettext("You may not use this application."))
     check_rate(request, "continue")
     caller = visitor(request)
     made = begin_copy(caller, application, row)

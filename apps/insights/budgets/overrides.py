@@ -5,6 +5,8 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.formats import number_format
+from django.utils.translation import gettext
 
 from apps.insights.budgets.models import (
     MOST,
@@ -35,11 +37,13 @@ def raise_problem(standing: Standing, amount: Decimal) -> str:
     """Why a window cannot be raised by an amount; "" if it can."""
     unit = standing.rule.unit
     if amount <= 0:
-        return "Write an amount above 0."
+        return gettext("Write an amount above 0.")
     if problem := amount_problem(amount, unit):
         return problem
     if standing.limit + in_parts(amount, unit) > in_parts(MOST[unit], unit):
-        return f"Together with the amount it may be {MOST[unit]:,} at most."
+        return gettext("Together with the amount it may be {most} at most.").format(
+            most=number_format(MOST[unit], force_grouping=True)
+        )
     return ""
 
 

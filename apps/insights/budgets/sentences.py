@@ -4,17 +4,27 @@ from datetime import datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
+from django.utils.formats import date_format, number_format
+from django.utils.text import capfirst
+from django.utils.translation import gettext, gettext_lazy, pgettext
+
 from apps.errors import BudgetSpent
 from apps.insights.budgets.models import of_parts
 from apps.insights.budgets.rules import Rule, zone_of
 from apps.insights.budgets.windows import WindowKind
 
 OWNERS = {
-    "user": "your {term}budget",
-    "team": "the {term}budget of your team",
-    "key": "the {term}budget of this API key",
-    "application": "the {term}budget of this application",
-    "run": "the budget of this answer",
+    "user": gettext_lazy("your {term}budget"),
+    "team": gettext_lazy("the {term}budget of your team"),
+    "key": gettext_lazy("the {term}budget of this API key"),
+    "application": gettext_lazy("the {term}budget of this application"),
+    "run": gettext_lazy("the budget of this answer"),
+}
+TERMS = {
+    "": "",
+    WindowKind.HOUR: gettext_lazy("hourly "),
+    WindowKind.DAY: gettext_lazy("daily "),
+    WindowKind.MONTH: gettext_lazy("monthly "),
 }
 
 
@@ -23,22 +33,28 @@ def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = 
 
     `used` and `limit` are in smallest parts; `time_zone` is the person's, "" for the budget's.
     """
-    term = f"{WindowKind(rule.window).label} " if rule.window else ""
-    owner = OWNERS[rule.subject_kind].format(term=term)
+    owner = str(OWNERS[rule.subject_kind]).format(term=TERMS[rule.window])
     left = amount_text(max(0, limit - used), limit, rule)
-    begin = f"{percent(used, limit)} % of {owner} is used"
     if used >= limit:
-        begin = f"{owner[0].upper()}{owner[1:]} is used up"
-    return f"{begin}: {left} left. {renewal(rule, now, time_zone)}"
+        begin = capfirst(gettext("{owner} is used up").format(owner=owner))
+    else:
+        words = gettext("{percent} % of {owner} is used")
+        begin = capfirst(words.format(percent=percent(used, limit), owner=owner))
+    return gettext("{begin}: {left} left. {renewal}").format(
+        begin=begin, left=left, renewal=renewal(rule, now, time_zone)
+    )
 
 
 def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
     end = rule.window_at(now).end
     if end is None:
-        return "The next question has a new one."
+        return gettext("The next question has a new one.")
     zone = person_zone(time_zone) or zone_of(rule.time_zone)
     local = end.astimezone(zone)
-    return f"It renews on {local.day} {local:%B} at {local:%H:%M} ({zone.key})."
+    day = date_format(local, pgettext("Django's format of a date", "j F"))
+    return gettext("It renews on {day} at {time} ({zone}).").format(
+        day=day, time=f"{local:%H:%M}", zone=zone.key
+    )
 
 
 def person_zone(name: str) -> ZoneInfo | None:
@@ -56,17 +72,16 @@ def percent(used: int, limit: int) -> int:
 
 def amount_text(parts: int, limit: int, rule: Rule) -> str:
     """`18,000 of 100,000 tokens`, `1.20 of 5.00 USD`."""
-    unit = rule.unit if rule.unit == "tokens" else rule.currency
+    unit = gettext("tokens") if rule.unit == "tokens" else rule.currency
     amounts = (of_parts(one, rule.unit) for one in (parts, limit))
     left, whole = (number(one, rule.unit) for one in amounts)
-    return f"{left} of {whole} {unit}"
+    return gettext("{left} of {whole} {unit}").format(left=left, whole=whole, unit=unit)
 
 
 def number(amount: Decimal, unit: str) -> str:
     """Small sums of money with more places, so that they are not told to be nothing."""
-    if unit == "tokens":
-        return f"{amount:,.0f}"
-    return f"{amount:,.4f}" if 0 < amount < 1 else f"{amount:,.2f}"
+    places = 0 if unit == "tokens" else 4 if 0 < amount < 1 else 2
+    return number_format(amount, places, force_grouping=True)
 
 
 def spent_error(

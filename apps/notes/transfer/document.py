@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import yaml
+from django.utils.translation import gettext
 
 from apps.errors import NoteRefused
 from apps.manifest.front_matter import FrontMatterInvalid, Value, composed, values_of
@@ -133,7 +134,10 @@ def read_moment(name: str, facts: Mapping[str, Value]) -> datetime | None:
         found = datetime.fromisoformat(str(value))
     except ValueError:
         raise NoteRefused(
-            name, f"{str(value)[:40]!r} is no date; write one like 2026-11-01T14:30:00Z."
+            name,
+            gettext("{str} is no date; write one like 2026-11-01T14:30:00Z.").format(
+                str=repr(str(value)[:40])
+            ),
         ) from None
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 

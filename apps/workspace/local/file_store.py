@@ -16,6 +16,8 @@ from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.utils.formats import number_format
+from django.utils.translation import gettext
 
 from apps.errors import FileChanged, FileTooLarge
 from apps.workspace.local.models import FormerBucket, StoredFile
@@ -81,7 +83,11 @@ def point_row(
         check_quota(bucket)
         return row, ""
     if condition.is_new:
-        raise FileChanged(f"There is already a file {write_path(bucket, name)}.")
+        raise FileChanged(
+            gettext("There is already a file {write_path}.").format(
+                write_path=write_path(bucket, name)
+            )
+        )
     replaced, size = row.storage_name, row.size
     for field, value in fields.items():
         setattr(row, field, value)
@@ -94,7 +100,12 @@ def point_row(
 def check_size(size: int, limit: int | None = None) -> None:
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT if limit is None else limit
     if size > limit:
-        raise FileTooLarge(f"The file has {size:,} bytes; at most {limit:,} are possible.")
+        raise FileTooLarge(
+            gettext("The file has {size} bytes; at most {limit} are possible.").format(
+                size=number_format(size, force_grouping=True),
+                limit=number_format(limit, force_grouping=True),
+            )
+        )
 
 
 def discard(storage_name: str) -> None:
@@ -106,7 +117,7 @@ def discard(storage_name: str) -> None:
 
 
 def changed(path: str) -> FileChanged:
-    return FileChanged(f"{path} was changed meanwhile; read it again.")
+    return FileChanged(gettext("{path} was changed meanwhile; read it again.").format(path=path))
 
 
 def new_storage_name() -> str:

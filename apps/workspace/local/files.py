@@ -8,6 +8,7 @@ from typing import Any
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.utils.translation import gettext
 
 from apps.errors import FileChanged, FileRefused
 from apps.workspace.local.file_store import Condition as Condition
@@ -108,7 +109,9 @@ def move(bucket: str, source: str, destination: str, overwrite: bool) -> None:
             return
         replaced = StoredFile.objects.select_for_update().filter(bucket=bucket, name=name).first()
         if replaced is not None and not overwrite:
-            raise FileChanged(f"There is already a file {destination}.")
+            raise FileChanged(
+                gettext("There is already a file {destination}.").format(destination=destination)
+            )
         if replaced is not None:
             replaced.delete()
         row.bucket, row.name = bucket, name
@@ -140,7 +143,9 @@ def own_name(bucket: str, path: str) -> str:
     """The name of a file of this bucket that may be written. Raises `FileRefused`."""
     place = find_place(path)
     if place is None or place[0] != bucket:
-        raise FileRefused(f"{shown(path)} is no place that you may write to.")
+        raise FileRefused(
+            gettext("{shown} is no place that you may write to.").format(shown=shown(path))
+        )
     return place[1]
 
 

@@ -3,6 +3,8 @@
 import unicodedata
 from urllib.parse import quote, unquote
 
+from django.utils.translation import gettext
+
 from apps.errors import FileRefused
 
 ROOT = "files"
@@ -38,7 +40,11 @@ def check_name(name: str) -> None:
     problem = name_problem(name)
     if problem:
         shown = name if len(name) <= SHOWN else f"{name[:SHOWN]}…"
-        raise FileRefused(f"A file cannot be named {shown!a}: {problem}")
+        raise FileRefused(
+            gettext("A file cannot be named {shown}: {problem}").format(
+                shown=shown, problem=problem
+            )
+        )
 
 
 def name_problem(name: str) -> str:

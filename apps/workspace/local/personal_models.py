@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from channels.db import database_sync_to_async
+from django.utils.translation import gettext
 
 from apps.agent.events import Noticed
 from apps.agent.model import Delta, Model, ModelRequest, Payer
@@ -45,7 +46,9 @@ class PersonalModel:
                 raise
             if self.installed is None:
                 raise PersonalKeyRefused(self.host) from failure
-        text = f"{self.host} did not accept your key, so the key of this installation was used."
+        text = gettext(
+            "{host} did not accept your key, so the key of this installation was used."
+        ).format(host=self.host)
         async with aclosing(self.installed.stream(request)) as batches:
             yield (Payer(is_person=False), Noticed(NOTICE, text))
             async for batch in batches:

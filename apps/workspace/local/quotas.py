@@ -3,6 +3,8 @@
 from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Sum
+from django.utils.formats import number_format
+from django.utils.translation import gettext
 
 from apps.errors import FileTooLarge
 from apps.workspace.local.models import PUBLIC, StoredFile
@@ -14,7 +16,7 @@ def lock_quota(bucket: str) -> None:
     if connection.vendor == "postgresql" and (most_bytes() or most_files()):
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT pg_advisory_xact_lock(hashtext('files'), hashtext(%s))", [bucket]
+                gettext("SELECT pg_advisory_xact_lock(hashtext('files'), hashtext(%s))"), [bucket]
             )
 
 
@@ -25,13 +27,18 @@ def check_quota(bucket: str) -> None:
     used = StoredFile.objects.filter(bucket=bucket).aggregate(files=Count("pk"), bytes=Sum("size"))
     if most_files() and used["files"] > most_files():
         raise FileTooLarge(
-            f"You have {most_files():,} files, and more are not possible. "
-            "Delete some that are not needed any more."
+            gettext(
+                "You have {most_files} files, and more are not possible. Delete some that are not needed any more."
+            ).format(most_files=number_format(most_files(), force_grouping=True))
         )
     if most_bytes() and (used["bytes"] or 0) > most_bytes():
         raise FileTooLarge(
-            f"Your files would have {used['bytes']:,} bytes together; at most {most_bytes():,} "
-            "are possible. Delete some that are not needed any more."
+            gettext(
+                "Your files would have {used} bytes together; at most {most_bytes} are possible. Delete some that are not needed any more."
+            ).format(
+                used=number_format(used["bytes"], force_grouping=True),
+                most_bytes=number_format(most_bytes(), force_grouping=True),
+            )
         )
 
 

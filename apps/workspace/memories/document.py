@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 
 import msgspec
 import numpy as np
+from django.utils.translation import gettext
 
-from apps.errors import MemoryRefused
+from apps.errors import MemoryRefused, gettext_noop
 from apps.workspace.memories.edits import checked, free_id
 from apps.workspace.memories.limits import HIGHEST_ID, IMPORT_BYTES, MERGED_CHARACTERS
 from apps.workspace.memories.port import (
@@ -24,9 +25,9 @@ from apps.workspace.memories.port import (
     Vectors,
 )
 
-TOO_LARGE = (
-    f"The file has more than {IMPORT_BYTES // 2**20} MB. Part it into several, or leave out the "
-    "embeddings, which are made anew."
+TOO_LARGE = gettext_noop(
+    "The file has more than {megabytes} MB. Part it into several, or leave out the embeddings, which "
+    "are made anew."
 )
 DIGITS = 7
 """Of each number of an embedding, as many as 32 bits have."""
@@ -135,17 +136,21 @@ def read_memories(entries: Iterable[Entry]) -> list[Memory]:
 def read_import(content: bytes) -> list[Memory]:
     """Raises `MemoryRefused`."""
     if len(content) > IMPORT_BYTES:
-        raise MemoryRefused("", TOO_LARGE)
+        raise MemoryRefused("", TOO_LARGE, megabytes=IMPORT_BYTES // 2**20)
     try:
         found = _decode_import(content)
     except (ValueError, RecursionError) as error:
-        raise MemoryRefused("", f"This is no file of memories: {error}.") from error
+        raise MemoryRefused(
+            "", gettext("This is no file of memories: {error}.").format(error=error)
+        ) from error
     memories = []
     entries = [Entry(one.data, is_separate=one.is_separate) for one in found.memories]
     for place, memory in enumerate(read_memories(entries)):
         try:
             if not 0 <= memory.id < HIGHEST_ID:
-                raise MemoryRefused("id", f"{memory.id} is no number of seconds since 1970.")
+                raise MemoryRefused(
+                    "id", gettext("{id} is no number of seconds since 1970.").format(id=memory.id)
+                )
             memories.append(checked(memory, longest=MERGED_CHARACTERS))
         except MemoryRefused as error:
             path = f"memories[{place}].data.{error.field}"

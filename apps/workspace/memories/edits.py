@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from django.utils.formats import number_format
+from django.utils.translation import gettext
+
 from apps.agent.surrogates import well_formed
 from apps.errors import MemoryMissing, MemoryRefused
 from apps.workspace.embeddings.port import Embeddings
@@ -34,13 +37,24 @@ def checked(
         raise MemoryRefused("content", "it says nothing. Write the fact to be remembered.")
     if len(content) > longest:
         problem = f"it has {len(content):,} characters; at most {longest:,} are possible."
-        raise MemoryRefused("content", f"{problem} Write one fact, in one or two sentences.")
+        raise MemoryRefused(
+            "content",
+            gettext("{problem} Write one fact, in one or two sentences.").format(problem=problem),
+        )
     if not 0 <= memory.importance <= 1:
-        raise MemoryRefused("importance", f"{memory.importance:g} is not between 0 and 1.")
+        raise MemoryRefused(
+            "importance",
+            gettext("{importance} is not between 0 and 1.").format(
+                importance=format(memory.importance, "g")
+            ),
+        )
     category = name(memory.category, "category") or GENERAL
     if categories is not None and category not in categories:
         raise MemoryRefused(
-            "category", f"{category!r} is none of the categories here: {', '.join(categories)}."
+            "category",
+            gettext("{category} is none of the categories here: {names}.").format(
+                category=repr(category), names=", ".join(categories)
+            ),
         )
     topics = tuple(dict.fromkeys(filter(None, (name(one, "topics") for one in memory.topics))))
     if len(topics) > MOST_TOPICS:
@@ -56,7 +70,9 @@ def name(text: str, field: str) -> str:
     """On one line. Raises `MemoryRefused`."""
     line = " ".join(plain(text).split())
     if len(line) > NAME_CHARACTERS:
-        problem = f"{line[:NAME_CHARACTERS]!r}… is too long; at most {NAME_CHARACTERS} characters."
+        problem = gettext("{line}… is too long; at most {name_characters} characters.").format(
+            line=repr(line[:NAME_CHARACTERS]), name_characters=NAME_CHARACTERS
+        )
         raise MemoryRefused(field, problem)
     return line
 
@@ -87,8 +103,9 @@ def with_added(
     if len(collection.memories) + len(memories) > most:
         raise MemoryRefused(
             "",
-            f"There is room for {most:,} memories, and it is full. "
-            "Some have to be forgotten before more can be stored.",
+            gettext(
+                "There is room for {most} memories, and it is full. Some have to be forgotten before more can be stored."
+            ).format(most=number_format(most, force_grouping=True)),
         )
     taken = collection.taken_ids
     added = []

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
+from django.utils.translation import gettext
+
 from apps.errors import MemoryMissing, ServiceFailed
 from apps.workspace.embeddings.port import Embedder, Embeddings
 from apps.workspace.embeddings.vectors import joined
@@ -131,7 +133,9 @@ async def undo(store: MemoryStore, embedder: Embedder, id: int) -> tuple[Memory,
     """
     merge = next((merge for merge in await store.merges() if merge.id == id), None)
     if merge is None:
-        raise MemoryMissing("id", f"There is no merge {id} that could be undone.")
+        raise MemoryMissing(
+            "id", gettext("There is no merge {id} that could be undone.").format(id=id)
+        )
     originals = [replace(memory, is_separate=True) for memory in merge.originals]
     made = await embedder.embed([memory.content for memory in originals])
 
@@ -208,4 +212,6 @@ async def embedded(embedder: Embedder, memories: Sequence[Memory]) -> Embeddings
 
 
 def busy() -> ServiceFailed:
-    return ServiceFailed("The memories are being changed by others. Try again.", reason="status")
+    return ServiceFailed(
+        gettext("The memories are being changed by others. Try again."), reason="status"
+    )

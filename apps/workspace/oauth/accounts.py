@@ -12,6 +12,7 @@ from uuid import UUID
 from channels.db import database_sync_to_async
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext
 from mcp.client.auth.utils import union_scopes
 
 from apps.errors import ToolError
@@ -81,7 +82,7 @@ def look_up(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
 async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
     """The row with which the person can sign in. Raises `SignInFailed`."""
     if any(len(value) > LONGEST_URL for value in wanted.key.values()):
-        raise SignInFailed("The address of the server is too long for a sign-in.")
+        raise SignInFailed(gettext("The address of the server is too long for a sign-in."))
     service = await find_service(wanted.server, wanted.how)
     row: ToolAccount = await database_sync_to_async(note)(wanted, bucket, service)
     return row

@@ -6,6 +6,7 @@ from functools import partial
 
 from channels.db import database_sync_to_async
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 from mcp.shared.auth import OAuthClientInformationFull
 from pydantic import ValidationError
 
@@ -17,7 +18,7 @@ from apps.workspace.oauth.services import SignInService
 
 METHODS = ("client_secret_basic", "client_secret_post", "none")
 """How a client can say who it is, the best first."""
-NO_REGISTRATION = (
+NO_REGISTRATION = gettext_noop(
     "The sign-in service does not register clients by itself. An administrator has to register this "
     "installation there and write `client_id`."
 )
@@ -77,10 +78,12 @@ def forget_client(issuer: str, client_id: str) -> None:
 async def register(service: SignInService, redirect_url: str) -> RegisteredClient:
     """Dynamic client registration (RFC 7591). Raises `SignInFailed`."""
     if not service.registration_url:
-        raise SignInFailed(NO_REGISTRATION)
+        raise SignInFailed(gettext(NO_REGISTRATION))
     offered = [method for method in METHODS if method in (service.methods or METHODS)]
     if not offered:
-        raise SignInFailed("The sign-in service takes no kind of client that there is here.")
+        raise SignInFailed(
+            gettext("The sign-in service takes no kind of client that there is here.")
+        )
     wanted = {
         "client_name": "QuickApps",
         "redirect_uris": [redirect_url],
@@ -93,16 +96,20 @@ async def register(service: SignInService, redirect_url: str) -> RegisteredClien
     url = service.registration_url
     answer = await fetch_json(service.trust(url), "POST", url, json=wanted)
     if not answer.is_success:
-        raise SignInFailed(f"The sign-in service refused to register a client ({answer.status}).")
+        raise SignInFailed(
+            gettext("The sign-in service refused to register a client ({status}).").format(
+                status=answer.status
+            )
+        )
     try:
         found = OAuthClientInformationFull.model_validate(answer.document)
     except ValidationError as error:
-        raise SignInFailed("The sign-in service registered no usable client.") from error
+        raise SignInFailed(gettext("The sign-in service registered no usable client.")) from error
     secret, until = found.client_secret or "", found.client_secret_expires_at
     method = found.token_endpoint_auth_method or (offered[0] if secret else "none")
     is_usable = len(found.client_id) <= LONGEST_URL and not header_value_problem(secret)
     if not is_usable or method not in METHODS or (method != "none" and not secret):
-        raise SignInFailed("The sign-in service registered no usable client.")
+        raise SignInFailed(gettext("The sign-in service registered no usable client."))
     return RegisteredClient(
         issuer=service.issuer,
         redirect_url=redirect_url,

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from django.utils import timezone
+from django.utils.translation import gettext
 from mcp.shared.auth import OAuthToken
 from pydantic import ValidationError
 
@@ -24,7 +25,7 @@ class GrantRefused(SignInFailed):
     """The service gives no token for that, however often it is asked. `code` is its own."""
 
     def __init__(self, code: str) -> None:
-        super().__init__("The sign-in service refused to give a token.")
+        super().__init__(gettext("The sign-in service refused to give a token."))
         self.code = code
 
 
@@ -82,14 +83,18 @@ def read_tokens(answer: JsonResponse) -> GrantedTokens:
     if not answer.is_success:
         if answer.error in FINAL:
             raise GrantRefused(answer.error)
-        raise SignInFailed(f"The sign-in service gave no token ({answer.status}).")
+        raise SignInFailed(
+            gettext("The sign-in service gave no token ({status}).").format(status=answer.status)
+        )
     try:
         found = OAuthToken.model_validate(answer.document)
     except ValidationError as error:
-        raise SignInFailed("The sign-in service answered without a usable token.") from error
+        raise SignInFailed(
+            gettext("The sign-in service answered without a usable token.")
+        ) from error
     refresh_token = found.refresh_token or ""
     if not found.access_token or header_value_problem(found.access_token):
-        raise SignInFailed("The sign-in service answered without a usable token.")
+        raise SignInFailed(gettext("The sign-in service answered without a usable token."))
     seconds = found.expires_in
     return GrantedTokens(
         found.access_token,

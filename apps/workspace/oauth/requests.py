@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
+from django.utils.translation import gettext
 
 from apps.errors import EgressRefused, ToolError
 from apps.workspace.egress.bodies import read_body
@@ -52,14 +53,16 @@ def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
     try:
         address = read_url(url)
     except AddressInvalid as error:
-        raise SignInFailed(f"The sign-in service: {error}") from error
+        raise SignInFailed(gettext("The sign-in service: {error}").format(error=error)) from error
     if is_configured and address.is_site:
         return Trust.SITE
     allowed = settings.PRIVATE_NETWORK_ALLOWLIST
     is_private = is_allowed(address.parts.hostname or "", allowed)
     may_be_private = is_configured or is_allowed(read_url(server).parts.hostname or "", allowed)
     if address.is_site or (address.parts.scheme != "https" and not (is_private and may_be_private)):
-        raise SignInFailed("The sign-in service has an address without https, which is not used.")
+        raise SignInFailed(
+            gettext("The sign-in service has an address without https, which is not used.")
+        )
     return Trust.OPERATOR if may_be_private else Trust.GUARDED
 
 
@@ -76,11 +79,11 @@ async def fetch_json(
             body = await read_body(response, MOST_BYTES) if reads_body else b""
             return JsonResponse(response.status_code, json_object(body), response.headers)
     except EgressRefused as error:
-        raise SignInFailed(f"The sign-in service: {error}") from error
+        raise SignInFailed(gettext("The sign-in service: {error}").format(error=error)) from error
     except (TimeoutException, TimeoutError) as error:
-        raise SignInFailed("The sign-in service timed out.") from error
+        raise SignInFailed(gettext("The sign-in service timed out.")) from error
     except (HTTPError, InvalidURL) as error:
-        raise SignInFailed("The sign-in service could not be reached.") from error
+        raise SignInFailed(gettext("The sign-in service could not be reached.")) from error
 
 
 def json_object(body: bytes) -> dict[str, Any]:

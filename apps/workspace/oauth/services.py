@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext, gettext_noop
 from mcp.client.auth.utils import (
     build_oauth_authorization_server_metadata_discovery_urls as service_urls,
 )
@@ -29,10 +30,14 @@ SCOPE_CHARACTERS = 2_000
 _scope = re.compile(r"[!#-\[\]-~]+")
 """One of a scope (RFC 6749, 3.3)."""
 
-NOWHERE = "The server does not say where people sign in to it."
-WITHOUT_PKCE = "The sign-in service does not offer PKCE with S256, so it is not used."
-ANOTHER_SERVER = "The server describes the sign-in of another server, so that is not used."
-ANOTHER_ISSUER = "The sign-in service gives itself another name than the server, so it is not used."
+NOWHERE = gettext_noop("The server does not say where people sign in to it.")
+WITHOUT_PKCE = gettext_noop("The sign-in service does not offer PKCE with S256, so it is not used.")
+ANOTHER_SERVER = gettext_noop(
+    "The server describes the sign-in of another server, so that is not used."
+)
+ANOTHER_ISSUER = gettext_noop(
+    "The sign-in service gives itself another name than the server, so it is not used."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,7 @@ async def discovered(server: str, how: OAuthAuthorization) -> SignInService:
     issuer = str(resource.authorization_servers[0]) if resource is not None else ""
     described = await service_metadata(server, issuer)
     if "S256" not in (described.code_challenge_methods_supported or ()):
-        raise SignInFailed(WITHOUT_PKCE)
+        raise SignInFailed(gettext(WITHOUT_PKCE))
     scopes = (resource.scopes_supported or ()) if resource is not None else ()
     asked = how.scope or challenge_field(challenge, "scope") or " ".join(scopes)
     service = SignInService(
@@ -120,7 +125,7 @@ async def discovered(server: str, how: OAuthAuthorization) -> SignInService:
     )
     urls = (service.issuer, service.authorization_url, service.token_url, service.registration_url)
     if any(len(url) > LONGEST_URL for url in urls):
-        raise SignInFailed(NOWHERE)
+        raise SignInFailed(gettext(NOWHERE))
     return service
 
 
@@ -149,7 +154,7 @@ async def resource_metadata(server: str, challenge: str) -> ProtectedResourceMet
         except ValidationError:
             continue
         if not check_resource_allowed(server, str(found.resource)):
-            raise SignInFailed(ANOTHER_SERVER)
+            raise SignInFailed(gettext(ANOTHER_SERVER))
         return found
     return None
 
@@ -167,9 +172,9 @@ async def service_metadata(server: str, issuer: str) -> OAuthMetadata:
         except ValidationError:
             continue
         if not issuers_match(str(found.issuer), expected):
-            raise SignInFailed(ANOTHER_ISSUER)
+            raise SignInFailed(gettext(ANOTHER_ISSUER))
         return found
-    raise SignInFailed(NOWHERE)
+    raise SignInFailed(gettext(NOWHERE))
 
 
 async def ask(url: str, server: str) -> JsonResponse:

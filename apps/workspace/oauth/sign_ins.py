@@ -13,6 +13,7 @@ from uuid import UUID
 from channels.db import database_sync_to_async
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from apps.errors import ToolError
 from apps.workspace.local.tool_accounts import ToolAccount
@@ -31,11 +32,13 @@ STATE_TIME = timedelta(minutes=30)
 """People look for passwords, and confirm on their telephones."""
 
 ERROR_CHARACTERS = 100
-UNKNOWN_STATE = (
+UNKNOWN_STATE = gettext_noop(
     "This sign-in is not known. It was used already, took too long, or began in another browser. "
     "Begin again where you were asked to connect."
 )
-WRONG_ISSUER = "Another service than the one you were sent to answered, so nothing was connected."
+WRONG_ISSUER = gettext_noop(
+    "Another service than the one you were sent to answered, so nothing was connected."
+)
 
 
 async def begin(id: UUID, bucket: str, redirect_url: str) -> str:
@@ -86,17 +89,21 @@ async def complete(bucket: str, given: Mapping[str, str]) -> ToolAccount:
     """
     account: ToolAccount | None = await database_sync_to_async(take)(bucket, given.get("state", ""))
     if account is None:
-        raise SignInFailed(UNKNOWN_STATE)
+        raise SignInFailed(gettext(UNKNOWN_STATE))
     service = service_of(account)
     issuer = given.get("iss", "")
     # What a service calls itself is known only where it was asked.
     is_told = bool(issuer or service.names_itself) and not service.is_configured
     if is_told and issuer != service.issuer:
-        raise SignInFailed(WRONG_ISSUER)
+        raise SignInFailed(gettext(WRONG_ISSUER))
     code = given.get("code", "")
     if not code:
         said = given.get("error", "")[:ERROR_CHARACTERS] or "without a code"
-        raise SignInFailed(f"Nothing was connected. The sign-in service answered: {said}.")
+        raise SignInFailed(
+            gettext("Nothing was connected. The sign-in service answered: {said}.").format(
+                said=said
+            )
+        )
     client = client_of(account)
     try:
         tokens = await exchange_code(service, client, code, account.verifier, account.redirect_url)
@@ -129,7 +136,7 @@ def connect(account: ToolAccount, tokens: GrantedTokens) -> None:
         version=F("version") + 1,
     )
     if not changed:
-        raise SignInFailed(UNKNOWN_STATE)
+        raise SignInFailed(gettext(UNKNOWN_STATE))
 
 
 async def disconnect(account: ToolAccount) -> bool:
