@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Self
 
-from django.utils.translation import gettext
+from django.utils.formats import date_format
+from django.utils.translation import gettext, pgettext
 
 from apps.agent.taint import UNTRUSTED
 from apps.live.run_summary import RunSummary
@@ -79,15 +80,17 @@ def is_continuation(sender: Mapping[str, Any] | None) -> bool:
 def sender_words(sender: Mapping[str, Any]) -> str:
     """Who sent a message and when, as people read it in an export."""
     kind, title = sender["kind"], sender["title"]
-    words = (
-        gettext("Alarm")
-        if kind == "alarm"
-        else gettext("From the {kind} “{title}”").format(kind=kind, title=title)
-    )
+    if kind == "alarm":
+        words = gettext("Alarm")
+    elif kind == "webhook":
+        words = gettext("From the webhook “{title}”").format(title=title)
+    else:
+        words = gettext("From the schedule “{title}”").format(title=title)
     if "at" not in sender:
         return words
     at = datetime.fromisoformat(sender["at"])
-    return f"{words}, {at.day} {at:%B %Y, %H:%M}"
+    moment = date_format(at, pgettext("Django's format of a date", "j F Y, H:i"))
+    return f"{words}, {moment}"
 
 
 def taint_of(sender: Mapping[str, Any] | None) -> dict[str, Any]:

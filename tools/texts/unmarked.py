@@ -13,7 +13,8 @@ NAMES = frozenset({"QuickApps", "UTC"})
 NOT_TEXT = ("block body_class", "block layout")
 """Blocks with names for styles and other templates."""
 WORD = re.compile(r"[^\W\d_]{2,}")
-SENTENCE = re.compile(r'"((?:[^"\\\n]|\\.)+)"')
+SENTENCE = re.compile(r'"((?:[^"\\\n]|\\.)+)"(?!:)')
+CODE = re.compile(r"[;{}<>=]")
 COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'`])//[^\n]*", re.DOTALL)
 GAP = "\0"
 """Stands for what is put in."""
@@ -90,7 +91,8 @@ def of_script(source: str) -> list[str]:
 
 def is_sentence(text: str) -> bool:
     """A capital letter first, and then more than one word."""
-    return text[:1].isupper() and " " in text.strip() and bool(re.search(r"[a-z]{2}", text))
+    is_prose = text[:1].isupper() and " " in text.strip() and not CODE.search(text)
+    return is_prose and re.search(r"[a-z]{2}", text) is not None
 
 
 def html_of(code: str) -> Iterator[str]:

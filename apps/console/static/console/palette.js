@@ -1,6 +1,10 @@
 // The palette of the admin and of the chat page: Ctrl+K or a button, then words, arrows and Enter.
 
 const PAUSE = 120;
+// The catalogue of the page's language; English pages, as those of the admin, have none.
+const texts = globalThis.django?.gettext
+  ? globalThis.django
+  : { gettext: (text) => text, ngettext: (one, many, count) => (count === 1 ? one : many) };
 
 addEventListener("DOMContentLoaded", () => {
   const dialog = document.querySelector("#palette");
@@ -63,7 +67,7 @@ addEventListener("DOMContentLoaded", () => {
     } catch (error) {
       if (signal.aborted) return;
       show([]);
-      state.textContent = "This cannot be searched now. Reload the page and sign in again.";
+      state.textContent = texts.gettext("This cannot be searched now. Reload the page and sign in again.");
     }
   }
 
@@ -72,7 +76,8 @@ addEventListener("DOMContentLoaded", () => {
     const count = options().length;
     input.setAttribute("aria-expanded", String(count > 0));
     list.hidden = count === 0;
-    state.textContent = count === 0 ? "Nothing is found that you may see." : `${count} found`;
+    const found = texts.ngettext("{count} found", "{count} found", count).replace("{count}", count);
+    state.textContent = count === 0 ? texts.gettext("Nothing is found that you may see.") : found;
     choose(1);
   }
 

@@ -47,7 +47,7 @@ export class Announcer {
   tell(event) {
     this.#spoken.take(event);
     if (event.type === "run.status") this.#outcome(event.status);
-    else if (event.type === "run.error") this.warn(`The answer failed. ${event.text}`);
+    else if (event.type === "run.error") this.warn(gettext("The answer failed. {reason}", { reason: event.text }));
     else if (isCall(event)) return; // its step tells what came of it
     else if (event.type === "interaction.requested") this.#asked(event.asked);
     else if (event.type === "interaction.resolved") this.say(outcomeText({ ...event, resolved: event }));
@@ -58,7 +58,12 @@ export class Announcer {
 
   /** @param {Record<string, any>} asked */
   #asked(asked) {
-    this.warn(`The answer waits for ${asked.four_eyes ? "somebody else" : "you"}: ${headingOf(asked)}`);
+    const heading = headingOf(asked);
+    this.warn(
+      asked.four_eyes
+        ? gettext("The answer waits for somebody else: {heading}", { heading })
+        : gettext("The answer waits for you: {heading}", { heading }),
+    );
   }
 
   /** @param {RunStatus} status */
@@ -71,7 +76,7 @@ export class Announcer {
   #closed(event) {
     const title = this.#titles.get(key(event));
     this.#titles.delete(key(event));
-    if (event.failed) this.say(`Step failed: ${title ?? "unnamed"}.`);
+    if (event.failed) this.say(gettext("Step failed: {title}.", { title: title ?? gettext("unnamed") }));
   }
 }
 

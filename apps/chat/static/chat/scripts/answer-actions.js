@@ -87,7 +87,7 @@ customElements.define("action-row", ActionRow);
 /**
  * The way to the branches beside: ‹ 1/3 ›.
  * @param {Branch | undefined} branch
- * @param {string} what such as "answer"
+ * @param {{previous: string, next: string}} what the labels of the ways
  * @param {boolean} disabled
  * @param {(message: string, name: string) => void} show
  * @returns {Action[]}
@@ -99,7 +99,7 @@ export function branchActions(branch, what, disabled, show) {
     {
       name: "previous",
       icon: "chevron-left",
-      label: `Previous ${what}`,
+      label: what.previous,
       disabled: disabled || at === 0,
       run: () => show(ids[at - 1] ?? "", "previous"),
       after: `${at + 1}/${ids.length}`,
@@ -107,7 +107,7 @@ export function branchActions(branch, what, disabled, show) {
     {
       name: "next",
       icon: "chevron-right",
-      label: `Next ${what}`,
+      label: what.next,
       disabled: disabled || at === ids.length - 1,
       run: () => show(ids[at + 1] ?? "", "next"),
     },

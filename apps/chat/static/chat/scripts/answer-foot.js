@@ -11,6 +11,8 @@ import { RowMenu } from "./row-menu.js";
 import { canSpeak, hush, speak } from "./speech.js";
 import { gettext } from "./texts.js";
 
+const BRANCHES = { previous: gettext("Previous answer"), next: gettext("Next answer") };
+
 /**
  * @import { Action } from "./answer-actions.js"
  * @import { Answer } from "./answers.js"
@@ -76,7 +78,7 @@ export class AnswerFoot extends LitElement {
       ${offeredModels.all.length && this.changeable
         ? html`<row-menu @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => this.#again(this.asked?.id ?? "", detail)}></row-menu>`
         : nothing}
-      <span class="visually-hidden" aria-live="polite">${this.copied ? "Copied" : ""}</span>
+      <span class="visually-hidden" aria-live="polite">${this.copied ? gettext("Copied") : ""}</span>
       ${feedbackOn(answer.message?.id)} ${figureLine(answer)}
     </div>`;
   }
@@ -88,7 +90,7 @@ export class AnswerFoot extends LitElement {
     /** @param {string} message @param {string} name */
     const show = (message, name) => changeBranches(this, "branch.switch", message, name);
     return [
-      ...branchActions(this.branch, "answer", !this.changeable, show),
+      ...branchActions(this.branch, BRANCHES, !this.changeable, show),
       ...(text
         ? [this.#copying("copy", "copy", gettext("Copy as Markdown"), text), this.#copying("text", "file-text", gettext("Copy as text"))]
         : []),
@@ -129,7 +131,7 @@ export class AnswerFoot extends LitElement {
 
   /** @returns {Action} */
   #againWith() {
-    const items = offeredModels.all.map(({ id, title }) => ({ name: id, words: `With ${title}`, icon: "refresh-cw" }));
+    const items = offeredModels.all.map(({ id, title }) => ({ name: id, words: gettext("With {title}", { title }), icon: "refresh-cw" }));
     /** @param {HTMLElement} button */
     const run = (button) => {
       const menu = this.querySelector("row-menu");

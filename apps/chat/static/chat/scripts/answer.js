@@ -124,7 +124,7 @@ export class ChatAnswer extends LitElement {
     if (answer.message?.finish_reason !== "length") return emptyNotice(answer);
     return html`<div class="stopped">
       <p class="notice">${icon("triangle-alert")}${gettext("Cut off: the answer became too long for the model.")}</p>
-      ${this.#askButton("Continue", { continues: answer.message.id })}
+      ${this.#askButton(gettext("Continue"), { continues: answer.message.id })}
     </div>`;
   }
 
@@ -184,5 +184,5 @@ function wordsFor(answer) {
     if (openInteraction(answer)) return gettext("Waiting for you");
     return interactionsOf(answer).some(isOpenCall) ? gettext("Working on the page") : gettext("Waiting for somebody else");
   }
-  return answer.parts.length ? "Working" : "Thinking";
+  return answer.parts.length ? gettext("Working") : gettext("Thinking");
 }

@@ -80,7 +80,7 @@ export class ArtifactPanel extends LitElement {
             <button type="button" class="quiet" aria-pressed=${String(this.isCode)} @click=${() => (this.isCode = true)}>${icon("code")}${gettext("Code")}</button>
           </div>
           ${this.versions.length > 1 ? this.#versions() : nothing}
-          <button type="button" class="quiet" @click=${() => this.#copy(artifact)}>${icon(this.copied ? "check" : "copy")}<span aria-live="polite">${this.copied ? "Copied" : "Copy"}</span></button>
+          <button type="button" class="quiet" @click=${() => this.#copy(artifact)}>${icon(this.copied ? "check" : "copy")}<span aria-live="polite">${this.copied ? gettext("Copied") : gettext("Copy")}</span></button>
           <button type="button" class="quiet" title=${gettext("Download")} @click=${() => save(artifact.text, fileNameOf(artifact, artifact.text))}>
             ${icon("download")}<span class="visually-hidden">${gettext("Download")}</span>
           </button>
@@ -130,7 +130,7 @@ export class ArtifactPanel extends LitElement {
         sandbox="allow-scripts"
         referrerpolicy="no-referrer"
         src="/frames/artifact/"
-        title="Preview of ${artifact.title}"
+        title=${gettext("Preview of {title}", { title: artifact.title })}
         @load=${fill}
       ></iframe>`,
     )}`;

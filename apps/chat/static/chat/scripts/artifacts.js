@@ -1,6 +1,7 @@
 /** Pages and drawings that answers contain, in their versions: what a block of code is, and what came before it. */
 
 import { codeOf } from "./code-files.js";
+import { gettext } from "./texts.js";
 
 /**
  * @typedef {object} Artifact
@@ -16,7 +17,7 @@ export function artifactOf(block) {
   const text = codeOf(block);
   const language = block.dataset.language ?? "html";
   const written = block.dataset.title || /<title[^>]*>\s*([^<]{1,120}?)\s*<\/title>/i.exec(text)?.[1] || "";
-  return { title: written || (language === "svg" ? "Drawing" : "Page"), language, text };
+  return { title: written || (language === "svg" ? gettext("Drawing") : gettext("Page")), language, text };
 }
 
 /** @param {HTMLElement} block @returns {{versions: Artifact[], at: number}} all of its kind and title in the conversation */

@@ -100,7 +100,7 @@ function mediaCard(attachment, kind, address) {
     <figcaption>
       <span class="attachment-name" dir="auto">${name}</span>
       <a class="quiet" href=${address.startsWith("data:") ? address : `${address}?download`} download=${name} title=${gettext("Download")}>
-        ${icon("download")}<span class="visually-hidden">Download ${name}</span>
+        ${icon("download")}<span class="visually-hidden">${gettext("Download {name}", { name })}</span>
       </a>
     </figcaption>
   </figure>`;
@@ -124,10 +124,10 @@ function downloadCard(attachment, data) {
   const address = `data:application/octet-stream;base64,${data.replace(/^data:[^,]*,/, "")}`;
   const name = nameOf(attachment);
   const link = html`<a class="attachment file" href=${address} download=${name}>
-    ${icon("file-text")}${labels(attachment, "Download")}
+    ${icon("file-text")}${labels(attachment, gettext("Download"))}
   </a>`;
   if (!/^text\/html\b/i.test(attachment.type ?? "")) return link;
-  return html`${link}<button type="button" class="button" @click=${openPage}>${icon("eye")}Preview ${name}</button>`;
+  return html`${link}<button type="button" class="button" @click=${openPage}>${icon("eye")}${gettext("Preview {name}", { name })}</button>`;
 
   /** @param {Event} event */
   async function openPage({ currentTarget }) {
@@ -169,12 +169,12 @@ function labels(attachment, detail) {
 function sourceLink({ reference_url }) {
   const where = webAddress(reference_url ?? "");
   if (!where) return nothing;
-  return html`<a href=${where.href} target="_blank" rel="noopener noreferrer">Source: ${where.host}</a>`;
+  return html`<a href=${where.href} target="_blank" rel="noopener noreferrer">${gettext("Source: {host}", { host: where.host })}</a>`;
 }
 
 /** @param {Attachment} attachment */
 function nameOf({ title, type, url }) {
-  return title || lastSegment(url ?? "") || type || "Attachment";
+  return title || lastSegment(url ?? "") || type || gettext("Attachment");
 }
 
 /** @param {Event} event of a picture that was deleted, or is none */

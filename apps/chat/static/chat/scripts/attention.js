@@ -9,7 +9,7 @@ import { gettext } from "./texts.js";
  * @typedef {{conversations: Calling[], quiet: import("./quiet.js").QuietHours | null}} Attention
  */
 
-const WORDS = { waiting: gettext("Waits for you"), unread: "Answered", stopped: gettext("A schedule was paused") };
+const WORDS = { waiting: gettext("Waits for you"), unread: gettext("Answered"), stopped: gettext("A schedule was paused") };
 const SEEN = "seen-tab";
 const plain = new URL("../images/icon.svg", import.meta.url).href;
 const dotted = new URL("../images/icon-dot.svg", import.meta.url).href;

@@ -53,7 +53,7 @@ export class BrowserNotices extends LitElement {
     if (on) return gettext("On. A conversation that you are not looking at says that it answered or waits for you, and no more.");
     if (isPossible() && Notification.permission === "denied")
       return gettext("This browser forbids them for this site. Allow them in its settings first.");
-    return "Off.";
+    return gettext("Off.");
   }
 
   async #switchOn() {

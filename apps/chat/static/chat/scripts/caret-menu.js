@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
-import { gettext } from "./texts.js";
+import { gettext, ngettext } from "./texts.js";
 
 /**
  * @typedef {"/" | "@" | "#"} Sign
@@ -134,7 +134,11 @@ export class CaretMenu {
     const count = this.#all.length;
     return count === 1
       ? "1 found. Enter chooses it, Escape closes the list."
-      : `${count} found. The arrow keys move, Enter chooses, Escape closes the list.`;
+      : ngettext(
+        "{count} found. The arrow keys move, Enter chooses, Escape closes the list.",
+        "{count} found. The arrow keys move, Enter chooses, Escape closes the list.",
+        count,
+      );
   }
 
   /** @param {Choice} choice @param {number} place */

@@ -100,8 +100,8 @@ export class Choices extends EventTarget {
       { title: gettext("Your prompts"), choices: this.#prompts(true, acts.prompt) },
       { title: gettext("Shared prompts"), choices: this.#prompts(false, acts.prompt) },
       { title: gettext("Start with"), choices: this.starters.map(starterChoice) },
-      { title: "Skills", choices: this.offered.skills.map(skillChoice) },
-      { title: "Commands", choices: this.#commands() },
+      { title: gettext("Skills"), choices: this.offered.skills.map(skillChoice) },
+      { title: gettext("Commands"), choices: this.#commands() },
     ];
   }
 
@@ -152,5 +152,5 @@ function starterChoice({ title, text }) {
 
 /** @param {{name: string, detail: string}} skill @returns {Choice} */
 function skillChoice({ name, detail }) {
-  return { name, detail, icon: "file-text", insert: `Use the skill “${name}”: ` };
+  return { name, detail, icon: "file-text", insert: `${gettext("Use the skill “{name}”:", { name })} ` };
 }

@@ -2,6 +2,7 @@
 
 import { lastSegment, webAddress } from "./addresses.js";
 import "./citation-card.js";
+import { gettext } from "./texts.js";
 
 /** @import { Source } from "./sources.js" */
 
@@ -57,7 +58,7 @@ export function citationMark(number, title, address, quote = "") {
     element.href = address;
     element.target = "_blank";
     element.rel = "noopener noreferrer";
-    element.setAttribute("aria-label", `Source ${number}: ${title}`);
+    element.setAttribute("aria-label", gettext("Source {number}: {title}", { number, title }));
   }
   element.className = "citation";
   Object.assign(element.dataset, { title, quote, host: address && hostOf(address) });

@@ -32,7 +32,7 @@ export function frameCode(root, isFinished) {
     pre.replaceWith(block);
     pre.tabIndex = 0;
     pre.setAttribute("role", "group");
-    pre.setAttribute("aria-label", language ? `Code, ${language}` : "Code");
+    pre.setAttribute("aria-label", language ? gettext("Code, {language}", { language }) : gettext("Code"));
     const lines = (pre.textContent ?? "").replace(/\n$/, "").split("\n");
     number(pre, lines.length);
     block.append(bar(block.dataset.title || language || "text", buttonsFor(language, lines, isFinished)), pre);
@@ -84,7 +84,7 @@ export function codeButton(act, symbol, words) {
 function buttonsFor(language, lines, isFinished) {
   const buttons = [];
   if (isFinished && SHOWN.has(language)) {
-    const open = codeButton("open", "eye", "Preview");
+    const open = codeButton("open", "eye", gettext("Preview"));
     open.querySelector("span")?.classList.remove("visually-hidden");
     open.removeAttribute("title");
     buttons.push(open);
@@ -94,12 +94,12 @@ function buttonsFor(language, lines, isFinished) {
     wrapping.setAttribute("aria-pressed", "false");
     buttons.push(wrapping);
   }
-  const copying = codeButton("copy", "copy", "Copy");
+  const copying = codeButton("copy", "copy", gettext("Copy"));
   const label = copying.querySelector("span");
   label?.classList.remove("visually-hidden");
   label?.setAttribute("aria-live", "polite");
   copying.removeAttribute("title");
-  return [...buttons, codeButton("download", "download", "Download"), copying];
+  return [...buttons, codeButton("download", "download", gettext("Download")), copying];
 }
 
 /** @param {string} words @param {HTMLButtonElement[]} buttons */
@@ -123,8 +123,8 @@ function number(pre, lines) {
 async function copyCode(button, text) {
   const label = button.querySelector("span");
   if (!label) return;
-  label.textContent = (await copy(text)) ? "Copied" : gettext("Not copied");
-  setTimeout(() => (label.textContent = "Copy"), COPIED_FOR);
+  label.textContent = (await copy(text)) ? gettext("Copied") : gettext("Not copied");
+  setTimeout(() => (label.textContent = gettext("Copy")), COPIED_FOR);
 }
 
 /** @param {HTMLButtonElement} button @param {HTMLElement} block */

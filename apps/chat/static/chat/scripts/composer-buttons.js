@@ -3,7 +3,7 @@
 import { html, ifDefined, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { sendsWithEnter } from "./preferences.js";
-import { gettext } from "./texts.js";
+import { gettext, pgettext } from "./texts.js";
 
 /** @import { ChatComposer } from "./composer.js" */
 
@@ -37,9 +37,9 @@ export function attachButton(composer, take) {
 
 /** @param {ChatComposer} composer */
 export function sendButton({ busy, isAnswer, uploads, canSend }) {
-  const word = !busy ? "Send" : isAnswer ? "Answer" : "Queue";
-  const key = sendsWithEnter() ? "Enter" : gettext("Ctrl + Enter");
-  const why = uploads?.isPending ? gettext("The files are being uploaded") : `${word} (${key})`;
+  const word = !busy ? gettext("Send") : isAnswer ? pgettext("to answer", "Answer") : pgettext("to put a message into the queue", "Queue");
+  const key = sendsWithEnter() ? gettext("Enter") : gettext("Ctrl + Enter");
+  const why = uploads?.isPending ? gettext("The files are being uploaded") : gettext("{word} ({key})", { word, key });
   return html`<button type="submit" class="round" aria-disabled=${String(!canSend)} title=${why}>
     ${icon("arrow-up")}<span class="visually-hidden">${word}</span>
   </button>`;
@@ -54,7 +54,7 @@ export function stopButton(stop) {
 
 /** @param {boolean} isGoing @param {() => void} toggle */
 export function dictateButton(isGoing, toggle) {
-  const word = isGoing ? gettext("Stop dictating") : "Dictate";
+  const word = isGoing ? gettext("Stop dictating") : gettext("Dictate");
   return html`<button type="button" class="quiet dictate" aria-pressed=${String(isGoing)} title=${word} @click=${toggle}>
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
       <path d="M12 19v3" /><path d="M19 10v2a7 7 0 0 1-14 0v-2" /><rect x="9" y="2" width="6" height="13" rx="3" />
@@ -84,8 +84,8 @@ function modelChip({ models, model }, choose) {
   const change = (event) => choose(/** @type {HTMLSelectElement} */ (event.target).value);
   return html`<label class="visually-hidden" for="model">${gettext("Which model answers")}</label>
     <select id="model" class="effort" data-chosen=${chosen} @change=${change}>
-      <option value="" ?selected=${!chosen}>Model: ${own?.title}</option>
-      ${others.map(({ id, title }) => html`<option value=${id} ?selected=${id === chosen}>Model: ${title}</option>`)}
+      <option value="" ?selected=${!chosen}>${gettext("Model: {title}", { title: own?.title ?? "" })}</option>
+      ${others.map(({ id, title }) => html`<option value=${id} ?selected=${id === chosen}>${gettext("Model: {title}", { title })}</option>`)}
     </select>`;
 }
 

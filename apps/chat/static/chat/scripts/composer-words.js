@@ -1,7 +1,7 @@
 /** What the composer says about itself. */
 
 import { sendsWithEnter } from "./preferences.js";
-import { gettext } from "./texts.js";
+import { gettext, ngettext } from "./texts.js";
 
 /** @import { ChatComposer } from "./composer.js" */
 
@@ -33,11 +33,11 @@ export function obstacleOf({ uploads, excess, busy, connected, ready, disabled, 
   const most = uploads?.limits.most ?? 0;
   if (disabled) return disabled;
   if (!hasWords) return busy ? gettext("Nothing sent: write the next message first.") : gettext("Nothing sent: write something first.");
-  if (failed?.isRetryable) return `Not sent: ${failed.name} could not be uploaded. Remove it or retry.`;
-  if (failed) return `Not sent: ${failed.name} could not be uploaded. Remove it.`;
+  if (failed?.isRetryable) return gettext("Not sent: {name} could not be uploaded. Remove it or retry.", { name: failed.name });
+  if (failed) return gettext("Not sent: {name} could not be uploaded. Remove it.", { name: failed.name });
   if (uploads?.isPending) return gettext("Not sent: a file is still being uploaded.");
-  if (items.length > most) return `Not sent: at most ${most} files go with one question.`;
-  if (excess > 0) return `Not sent: the message is ${excess.toLocaleString()} characters too long.`;
+  if (items.length > most) return gettext("Not sent: at most {most} files go with one question.", { most });
+  if (excess > 0) return ngettext("Not sent: the message is {count} character too long.", "Not sent: the message is {count} characters too long.", excess);
   if (busy && !connected) return gettext("Not sent: there is no connection.");
   return ready ? "" : gettext("Not sent: the conversation is still being loaded.");
 }
@@ -45,6 +45,6 @@ export function obstacleOf({ uploads, excess, busy, connected, ready, disabled, 
 /** @param {ChatComposer} composer */
 export function countWords({ excess, text, limit }) {
   return excess > 0
-    ? `${excess.toLocaleString()} characters too many`
-    : `${text.length.toLocaleString()} of ${limit.toLocaleString()} characters`;
+    ? ngettext("{count} character too many", "{count} characters too many", excess)
+    : gettext("{length} of {limit} characters", { length: text.length, limit });
 }

@@ -12,7 +12,7 @@ for (const button of document.querySelectorAll("button[data-copies]")) {
   button.addEventListener("click", async () => {
     const source = document.getElementById(button.dataset.copies ?? "");
     const copied = await copy(source?.textContent ?? "");
-    if (label) label.textContent = copied ? "Copied" : gettext("Not copied");
-    setTimeout(() => label && (label.textContent = "Copy"), COPIED_FOR);
+    if (label) label.textContent = copied ? gettext("Copied") : gettext("Not copied");
+    setTimeout(() => label && (label.textContent = gettext("Copy")), COPIED_FOR);
   });
 }

@@ -132,14 +132,14 @@ function showProblem(block, kind, problem) {
 function nameOf(kind, text) {
   if (kind === "mermaid") {
     const title = /^\s*(?:title:?|accTitle:)\s+(.{1,150})$/m.exec(text)?.[1];
-    return `Diagram: ${title ?? text.trim().split("\n", 1)[0].slice(0, 80)}`;
+    return gettext("Diagram: {title}", { title: title ?? text.trim().split("\n", 1)[0].slice(0, 80) });
   }
   const title = /"(?:title|description)"\s*:\s*"((?:[^"\\]|\\.){1,150})"/.exec(text)?.[1];
-  return title ? `Chart: ${title}` : "Chart";
+  return title ? gettext("Chart: {title}", { title }) : gettext("Chart");
 }
 
 /** @param {string} problem as a library tells it @returns {string} as a person reads it */
 function causeOf(problem) {
   const line = /^(?:Parse|Lexical) error on line (\d+)/.exec(problem)?.[1];
-  return line ? `Line ${line} cannot be read.` : problem.split("\n", 1)[0];
+  return line ? gettext("Line {line} cannot be read.", { line }) : problem.split("\n", 1)[0];
 }

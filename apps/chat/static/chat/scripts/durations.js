@@ -1,12 +1,14 @@
 /** Times as a person reads them. */
 
+import { gettext, locale } from "./texts.js";
+
 /** @param {number} seconds @returns {string} such as "0.4 s", "12 s" or "2 min 5 s" */
 export function secondsText(seconds) {
-  if (seconds < 0.05) return "< 0.1 s";
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 0.05) return gettext("< {seconds} s", { seconds: tenths(0.1) });
+  if (seconds < 9.95) return gettext("{seconds} s", { seconds: tenths(seconds) });
   const whole = Math.round(seconds);
-  if (whole < 60) return `${whole} s`;
-  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  if (whole < 60) return gettext("{seconds} s", { seconds: whole });
+  return gettext("{minutes} min {seconds} s", { minutes: Math.floor(whole / 60), seconds: whole % 60 });
 }
 
 /** @param {string} moment as ISO 8601 @returns {string} the time today, else the day */
@@ -15,6 +17,11 @@ export function momentText(moment) {
   if (Number.isNaN(then.getTime())) return "";
   const isToday = then.toDateString() === new Date().toDateString();
   return isToday
-    ? then.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
-    : then.toLocaleDateString([], { day: "numeric", month: "short" });
+    ? then.toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" })
+    : then.toLocaleDateString(locale, { day: "numeric", month: "short" });
+}
+
+/** @param {number} seconds */
+function tenths(seconds) {
+  return seconds.toLocaleString(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 }

@@ -45,7 +45,7 @@ export function elicitationCard({ asked }, id, canAnswer, send) {
 
 /** @param {Record<string, any>} asked */
 function address({ url, host, repeats }) {
-  return html`<p>${gettext("It wants you to open a page of")} <strong class="interaction-host">${host}</strong>.</p>
+  return html`<p>${gettext("It wants you to open a page of this host:")} <strong class="interaction-host">${host}</strong></p>
     <p class="hint argument-value">${url}</p>
     ${repeats ? html`<p class="hint">${gettext("Come back when you are done there: then the tool is called again.")}</p>` : nothing}`;
 }
@@ -55,7 +55,7 @@ function opening(asked, canAnswer, send) {
   if (!canAnswer) return nothing;
   const accept = () => send({ outcome: "accepted" });
   const open = (/** @type {boolean} */ isLast) => html`<a class="button primary" href=${asked.url}
-    target="_blank" rel="noopener noreferrer" @click=${isLast ? accept : nothing}>Open ${asked.host}</a>`;
+    target="_blank" rel="noopener noreferrer" @click=${isLast ? accept : nothing}>${gettext("Open {host}", { host: asked.host })}</a>`;
   if (!asked.repeats) return open(true);
   return html`${open(false)}
     <button type="button" class="button" @click=${accept}>${icon("check")}${gettext("Done")}</button>`;

@@ -3,7 +3,7 @@
 import { html, nothing } from "../vendor/lit.js";
 import { secondsText } from "./durations.js";
 import { icon } from "./icons.js";
-import { gettext } from "./texts.js";
+import { gettext, locale, ngettext } from "./texts.js";
 
 /**
  * @import { Answer } from "./answers.js"
@@ -36,6 +36,11 @@ export function figureLine(answer) {
   </details>`;
 }
 
+/** @param {Record<string, number>} values @returns {string} */
+const CACHED = (values) => gettext("{whole}, {some} of them from the cache", values);
+/** @param {Record<string, number>} values @returns {string} */
+const THINKING = (values) => gettext("{whole}, {some} of them for thinking", values);
+
 /** The time of each step. @param {Answer} answer @returns {[string, string][]} */
 function stepRows({ steps }) {
   return [...steps.values()].flatMap(({ title, seconds }) => {
@@ -53,7 +58,7 @@ function readRows({ message, attachments }) {
   const rows = [
     [gettext("Files read"), (message?.files_read ?? []).join("; ")],
     [gettext("From memory"), recalled.map(({ text }) => text).join("; ")],
-    ["Sources", [...new Set(sources.map(({ title, reference_url }) => title || reference_url))].join("; ")],
+    [gettext("Sources"), [...new Set(sources.map(({ title, reference_url }) => title || reference_url))].join("; ")],
   ];
   return rows.filter(([, text]) => text);
 }
@@ -63,31 +68,31 @@ function shortText({ seconds, usage, costs, models }) {
   const tokens = tokensOf(usage);
   const parts = [
     seconds === undefined ? "" : secondsText(seconds),
-    tokens ? `${tokens.toLocaleString()} tokens` : "",
+    tokens ? ngettext("{count} token", "{count} tokens", tokens) : "",
     costs ? costsText(costs) : "",
   ].filter(Boolean);
-  return parts.join(" · ") || models?.join(", ") || "Details";
+  return parts.join(" · ") || models?.join(", ") || gettext("Details");
 }
 
 /** @param {StoredMessage} message @returns {[string, string][]} */
 function rowsOf({ models, version, usage, costs, first_text_seconds, seconds }) {
   /** @type {[string, string | number | undefined][]} */
   const rows = [
-    [models?.length === 1 ? "Model" : "Models", models?.join(", ")],
+    [models?.length === 1 ? gettext("Model") : gettext("Models"), models?.join(", ")],
     [gettext("Application version"), version],
-    [gettext("Tokens in"), usage && part(usage.prompt_tokens, usage.cached_tokens, "from the cache")],
-    [gettext("Tokens out"), usage && part(usage.completion_tokens, usage.reasoning_tokens, "for thinking")],
-    ["Cost", costs && costsText(costs)],
+    [gettext("Tokens in"), usage && part(usage.prompt_tokens, usage.cached_tokens, CACHED)],
+    [gettext("Tokens out"), usage && part(usage.completion_tokens, usage.reasoning_tokens, THINKING)],
+    [gettext("Cost"), costs && costsText(costs)],
     [gettext("First text after"), first_text_seconds === undefined ? "" : secondsText(first_text_seconds)],
-    ["Duration", seconds === undefined ? "" : secondsText(seconds)],
+    [gettext("Duration"), seconds === undefined ? "" : secondsText(seconds)],
   ];
   return rows.filter(([, text]) => text).map(([name, text]) => [name, String(text)]);
 }
 
-/** @param {number} whole @param {number | undefined} some @param {string} words */
+/** @param {number} whole @param {number | undefined} some @param {(values: Record<string, number>) => string} words */
 function part(whole, some, words) {
   if (!whole) return "";
-  return whole.toLocaleString() + (some ? `, ${some.toLocaleString()} of them ${words}` : "");
+  return some ? words({ whole, some }) : whole.toLocaleString(locale);
 }
 
 /** @param {Usage | undefined} usage */
@@ -105,7 +110,7 @@ function costsText(costs) {
 /** @param {number} amount @param {string} currency */
 function moneyText(amount, currency) {
   const digits = amount === 0 || amount >= 1 ? {} : { minimumSignificantDigits: 2, maximumSignificantDigits: 2 };
-  return amount.toLocaleString([], { style: "currency", currency, ...digits });
+  return amount.toLocaleString(locale, { style: "currency", currency, ...digits });
 }
 
 /**
@@ -129,7 +134,7 @@ export function sumOf(turns) {
 /** Such as "1,200 tokens · at least $0.02", where an answer's cost is not known. @param {Sum} sum */
 export function sumText({ tokens, costs, is_partial }) {
   const cost = costsText(costs);
-  return [tokens ? `${tokens.toLocaleString()} tokens` : "", cost && is_partial ? `at least ${cost}` : cost]
+  return [tokens ? ngettext("{count} token", "{count} tokens", tokens) : "", cost && is_partial ? gettext("at least {cost}", { cost }) : cost]
     .filter(Boolean)
     .join(" · ");
 }

@@ -21,19 +21,19 @@ export function fileLine({ name, url, type }, detail, ask, isSaved = false) {
     </span>
     ${isSaved
       ? html`<a class="quiet" href="${address}?download" download=${name} title=${gettext("Download")}>
-          ${icon("download")}<span class="visually-hidden">Download ${name}</span>
+          ${icon("download")}<span class="visually-hidden">${gettext("Download {name}", { name })}</span>
         </a>`
       : nothing}
     <button type="button" class="quiet" title=${gettext("Delete")} @click=${ask}>
-      ${icon("trash-2")}<span class="visually-hidden">Delete ${name}</span>
+      ${icon("trash-2")}<span class="visually-hidden">${gettext("Delete {name}", { name })}</span>
     </button>
   </div>`;
 }
 
 /** @param {StoredFile} file @param {() => void} keep @param {() => void} remove */
 export function fileQuestion({ name }, keep, remove) {
-  return html`<div class="files-question" role="group" aria-label="Delete ${name}">
-    <p>“${name}” will be gone for good, for later answers too.</p>
+  return html`<div class="files-question" role="group" aria-label=${gettext("Delete {name}", { name })}>
+    <p>${gettext("“{name}” will be gone for good, for later answers too.", { name })}</p>
     <div class="dialog-buttons">
       <button type="button" class="button" @click=${keep}>${gettext("Keep")}</button>
       <button type="button" class="button danger" @click=${remove}>${gettext("Delete")}</button>

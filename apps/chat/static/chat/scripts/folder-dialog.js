@@ -6,7 +6,7 @@ import { fileLine, fileQuestion } from "./file-lines.js";
 import { icon } from "./icons.js";
 import { csrfToken, get, postForm, remove } from "./requests.js";
 import { sizeText } from "./sizes.js";
-import { gettext } from "./texts.js";
+import { gettext, ngettext } from "./texts.js";
 
 /**
  * @import { StoredFile } from "./file-lines.js"
@@ -102,7 +102,7 @@ export class FolderDialog extends LitElement {
         ${repeat(files, ({ url }) => url, (file) => html`<li>${this.#line(file)}</li>`)}
       </ul>
       ${files.length ? nothing : html`<p class="files-none">${gettext("None yet. They go along with each question, as if they were attached.")}</p>`}
-      <p role="status">${this.uploading ? `“${this.uploading}” is being uploaded…` : ""}</p>
+      <p role="status">${this.uploading ? gettext("“{name}” is being uploaded…", { name: this.uploading }) : ""}</p>
       <button type="button" class="button folder-add" aria-disabled=${String(this.uploading !== "")} @click=${choose}>
         ${icon("paperclip")}${gettext("Add files")}
       </button>
@@ -139,7 +139,7 @@ export class FolderDialog extends LitElement {
       else this.problem = problem;
     }
     this.uploading = "";
-    if (!this.problem) this.#say(chosen.length === 1 ? gettext("File added.") : `${chosen.length} files added.`);
+    if (!this.problem) this.#say(ngettext("File added.", "{count} files added.", chosen.length));
   }
 
   /** @param {StoredFile} file */
@@ -151,7 +151,7 @@ export class FolderDialog extends LitElement {
       return;
     }
     this.files = this.files?.filter(({ url }) => url !== file.url) ?? null;
-    this.#say(`${file.name} deleted.`);
+    this.#say(gettext("{name} deleted.", { name: file.name }));
     this.#keep();
   }
 

@@ -3,7 +3,7 @@
 import { html, LitElement, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { get } from "./requests.js";
-import { gettext } from "./texts.js";
+import { gettext, locale, ngettext } from "./texts.js";
 
 /**
  * @import { ChatLog } from "./log.js"
@@ -26,13 +26,13 @@ import { gettext } from "./texts.js";
 
 /** @type {[keyof ContextUse, string][]} */
 const PARTS = [
-  ["system", "Instructions"],
-  ["tools", "Tools"],
-  ["user", "Questions"],
-  ["assistant", "Answers"],
+  ["system", gettext("Instructions")],
+  ["tools", gettext("Tools")],
+  ["user", gettext("Questions")],
+  ["assistant", gettext("Answers")],
   ["tool_results", gettext("Results of tools")],
 ];
-const STATES = { unknown: "", ok: "", warning: "nearly full", danger: "full" };
+const STATES = { unknown: "", ok: "", warning: gettext("nearly full"), danger: gettext("full") };
 /** From this share on a summary may be written after an answer. */
 const SUMMARIES_FROM = 0.3;
 
@@ -67,18 +67,19 @@ export class ChatGauge extends LitElement {
 
   /** @param {ContextUse} use */
   #heading({ ratio, total, state }) {
-    if (ratio === null) return html`<span>Context: ${tokens(total)} tokens</span>`;
+    if (ratio === null) return html`<span>${ngettext("Context: {count} token", "Context: {count} tokens", Number(total))}</span>`;
+    const percent = `${Math.round(ratio * 100)}\u00a0%`;
     const words = STATES[state] && `, ${STATES[state]}`;
     return html`<meter min="0" max="1" .value=${ratio} aria-hidden="true"></meter>
       ${state === "ok" ? nothing : icon("triangle-alert")}
-      <span>Context: ${Math.round(ratio * 100)}\u00a0%${words}</span>`;
+      <span>${gettext("Context: {percent}", { percent })}${words}</span>`;
   }
 }
 customElements.define("chat-gauge", ChatGauge);
 
 /** @param {unknown} count */
 function tokens(count) {
-  return Number(count).toLocaleString();
+  return Number(count).toLocaleString(locale);
 }
 
 /**

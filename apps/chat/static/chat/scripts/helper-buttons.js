@@ -14,7 +14,7 @@ export function helperButtons(step) {
   const open = (event) => tell(event, "helper-open", step.id);
   return html`<p class="helper-buttons">
     ${helper.agent ? html`<span class="helper-agent">${helper.agent}</span>` : nothing}
-    <button type="button" class="button" aria-label="Open the helper ${helper.name}" @click=${open}>${gettext("Open")}</button>
+    <button type="button" class="button" aria-label=${gettext("Open the helper {name}", { name: helper.name })} @click=${open}>${gettext("Open")}</button>
     ${stopButton(step)}
   </p>`;
 }
@@ -24,7 +24,7 @@ export function stopButton({ helper }) {
   if (helper?.state !== "running") return nothing;
   /** @param {Event} event */
   const stop = (event) => tell(event, "helper-stop", helper.key);
-  return html`<button type="button" class="button" aria-label="Stop the helper ${helper.name}" @click=${stop}>
+  return html`<button type="button" class="button" aria-label=${gettext("Stop the helper {name}", { name: helper.name })} @click=${stop}>
     ${icon("square")}${gettext("Stop")}
   </button>`;
 }

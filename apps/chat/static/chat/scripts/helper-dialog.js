@@ -7,7 +7,7 @@ import { gettext } from "./texts.js";
 
 /** @import { Step } from "./answers.js" */
 
-const WORDS = { running: gettext("At work"), done: "Done", failed: "Failed", stopped: "Stopped" };
+const WORDS = { running: gettext("At work"), done: gettext("Done"), failed: gettext("Failed"), stopped: gettext("Stopped") };
 
 /**
  * @param {Step} step of the call that began the helper

@@ -25,7 +25,7 @@ export async function actOnRow(rows, name, row) {
       return { asks: { kind: name, row, applications: found.applications } };
     }
     case "pin":
-      return arrange(rows, row, { pinned: String(!row.pinned) }, row.pinned ? gettext("No longer pinned.") : "Pinned.");
+      return arrange(rows, row, { pinned: String(!row.pinned) }, row.pinned ? gettext("No longer pinned.") : gettext("Pinned."));
     case "archive":
       return arrange(rows, row, { archived: "true" }, gettext("Conversation archived."));
     case "unarchive":

@@ -82,7 +82,7 @@ export class HistoryDialog extends LitElement {
   /** @param {Row} row @param {Successor[]} applications */
   #applications(row, applications) {
     return html`<fieldset class="folder-choice">
-        <legend>Who answers the next question in “${row.title || "Untitled"}”</legend>
+        <legend>${gettext("Who answers the next question in “{title}”", { title: row.title || gettext("Untitled") })}</legend>
         ${applications.map(
           ({ slug, title }) => html`<label>
             <input type="radio" name="application" value=${slug} required />
@@ -95,7 +95,7 @@ export class HistoryDialog extends LitElement {
 
   /** @param {"rename" | "new-folder" | "rename-folder"} kind @param {string} text */
   #field(kind, text) {
-    return html`<label for="dialog-text">${kind === "rename" ? "Title" : "Name"}</label>
+    return html`<label for="dialog-text">${kind === "rename" ? gettext("Title") : gettext("Name")}</label>
       <input id="dialog-text" name="text" maxlength=${LONGEST[kind]} required autocomplete="off" .value=${text} />`;
   }
 
@@ -103,7 +103,7 @@ export class HistoryDialog extends LitElement {
   #folders(row) {
     const folders = this.rows?.folders ?? [];
     return html`<fieldset class="folder-choice">
-        <legend>Folder of “${row.title || "Untitled"}”</legend>
+        <legend>${gettext("Folder of “{title}”", { title: row.title || gettext("Untitled") })}</legend>
         ${folders.map(({ id, name }) => this.#choice(String(id), name, row.folder === id && !this.isNew))}
         ${row.folder === null ? nothing : this.#choice("", gettext("No folder"), false)}
         ${this.#choice("new", gettext("A new folder"), this.isNew)}
@@ -153,9 +153,9 @@ function textOf(asked) {
 
 /** @param {Asked["kind"]} kind */
 function buttonOf(kind) {
-  if (kind === "move") return "Move";
+  if (kind === "move") return gettext("Move");
   if (kind === "go-on") return gettext("Go on");
-  return kind === "new-folder" ? "Create" : "Rename";
+  return kind === "new-folder" ? gettext("Create") : gettext("Rename");
 }
 
 /** @param {HistoryRows} rows @param {Asked} asked @param {string} text @param {string} chosen a folder, or an application @returns {Promise<string>} what went wrong, or "" */

@@ -3,7 +3,7 @@
 import { html, LitElement, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
 import { get } from "./requests.js";
-import { gettext } from "./texts.js";
+import { gettext, ngettext } from "./texts.js";
 import { tile } from "./tile.js";
 
 /**
@@ -65,7 +65,7 @@ export class HistorySearch extends LitElement {
     return html`<li class="history-entry">
       <a href="${address}${message ? `#message-${message}` : ""}" data-conversation=${id}>
         ${tile(application, "small")}
-        <span class="history-title" dir="auto">${marked(title || "Untitled", words)}</span>
+        <span class="history-title" dir="auto">${marked(title || gettext("Untitled"), words)}</span>
         <span class="visually-hidden">${application.title}</span>
         ${archived ? html`<span class="hit-note">${gettext("Archived")}</span>` : nothing}
         ${excerpt ? html`<span class="hit-excerpt" dir="auto">${marked(excerpt, words)}</span>` : nothing}
@@ -107,7 +107,7 @@ export class HistorySearch extends LitElement {
     this.failed = told === null;
     this.hits = told?.hits ?? null;
     const count = this.hits?.length ?? 0;
-    const said = count === 1 ? "1 conversation found." : `${count || "No"} conversations found.`;
+    const said = count ? ngettext("{count} conversation found.", "{count} conversations found.", count) : gettext("No conversations found.");
     if (told) this.dispatchEvent(new CustomEvent("said", { detail: said }));
   }
 }

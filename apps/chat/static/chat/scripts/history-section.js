@@ -9,7 +9,7 @@ import { tile } from "./tile.js";
 /** @import { Row } from "./history-rows.js" */
 
 /** What a mark says; a conversation that is done and read has none. @type {Record<string, string>} */
-const MARKS = { running: gettext("Being answered"), waiting: gettext("Waiting for you"), unread: "Unread" };
+const MARKS = { running: gettext("Being answered"), waiting: gettext("Waiting for you"), unread: gettext("Unread") };
 
 /** Lets `row-menu` (detail: `{row, button}`) and `row-rename` (detail: the row) through. */
 export class HistorySection extends LitElement {
@@ -41,7 +41,7 @@ export class HistorySection extends LitElement {
   #row(row) {
     const { id, title, state, address, application, updated_at } = row;
     const isCurrent = id === this.current;
-    const name = title || "Untitled";
+    const name = title || gettext("Untitled");
     return html`<li class="history-entry" draggable="true" @dragstart=${(/** @type {DragEvent} */ event) => drag(event, row)}>
       <a
         href=${address}
@@ -62,7 +62,7 @@ export class HistorySection extends LitElement {
         aria-haspopup="menu"
         @click=${(/** @type {Event} */ event) => this.#tell("row-menu", { row, button: event.currentTarget })}
       >
-        ${icon("ellipsis")}<span class="visually-hidden">More for ${name}</span>
+        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More for {name}", { name })}</span>
       </button>
     </li>`;
   }

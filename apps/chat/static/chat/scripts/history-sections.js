@@ -1,6 +1,6 @@
 /** Into which sections of the rail conversations go: pinned, folders, days and months. */
 
-import { gettext } from "./texts.js";
+import { gettext, locale } from "./texts.js";
 
 /**
  * @import { Folder, Row } from "./history-rows.js"
@@ -17,7 +17,7 @@ const DAY = 24 * 60 * 60 * 1000;
 export function sectionsOf(rows, folders, before) {
   const known = new Set(folders.map(({ id }) => id));
   /** @type {Map<string, Section>} */
-  const found = new Map([["pinned", { key: "pinned", heading: "Pinned", rows: [] }]]);
+  const found = new Map([["pinned", { key: "pinned", heading: gettext("Pinned"), rows: [] }]]);
   for (const folder of folders) {
     const key = `folder ${folder.id}`;
     found.set(key, { key, heading: folder.name, rows: [], folder });
@@ -44,11 +44,11 @@ function dated(found, { updated_at }, today) {
 
 /** @param {Date} moment @param {number} today */
 function headingOf(moment, today) {
-  if (moment.getTime() >= today) return "Today";
-  if (moment.getTime() >= today - DAY) return "Yesterday";
+  if (moment.getTime() >= today) return gettext("Today");
+  if (moment.getTime() >= today - DAY) return gettext("Yesterday");
   if (moment.getTime() >= today - 7 * DAY) return gettext("Previous 7 days");
   const isThisYear = moment.getFullYear() === new Date(today).getFullYear();
-  return moment.toLocaleDateString([], { month: "long", ...(isThisYear ? {} : { year: "numeric" }) });
+  return moment.toLocaleDateString(locale, { month: "long", ...(isThisYear ? {} : { year: "numeric" }) });
 }
 
 /** @param {Section} section @param {Section[]} before */

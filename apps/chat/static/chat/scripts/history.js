@@ -122,7 +122,7 @@ export class ChatHistory extends LitElement {
         aria-haspopup="menu"
         @click=${(/** @type {Event} */ { currentTarget }) => this.#openFolderMenu(folder, currentTarget)}
       >
-        ${icon("ellipsis")}<span class="visually-hidden">More for the folder ${folder.name}</span>
+        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More for the folder {name}", { name: folder.name })}</span>
       </button>
     </section>`;
   }

@@ -118,7 +118,9 @@ function isOver(status) {
 /** @param {number} due */
 function timeLeft(due) {
   const seconds = Math.ceil(due - Date.now() / SECOND);
-  return seconds > 0 ? `${secondsText(seconds).replace(/\.0 s$/, " s")} left` : gettext("The time is over");
+  if (seconds <= 0) return gettext("The time is over");
+  const time = seconds < 10 ? gettext("{seconds} s", { seconds }) : secondsText(seconds);
+  return gettext("{time} left", { time });
 }
 
 /** What a page carries out; its step tells what came of it. @param {Interaction} interaction */
@@ -151,30 +153,37 @@ export function outcomeText({ kind, resolved }) {
   if (!resolved) return gettext("Not decided: the answer ended before.");
   const { answer, by, at } = resolved;
   const moment = momentText(new Date(at * SECOND).toISOString());
-  const signed = `by ${by || "nobody"}, ${moment}`;
+  const signed = { name: by || gettext("nobody"), moment };
   const changed = Object.keys(answer.arguments ?? {});
   switch (answer.outcome) {
     case "approved":
-      return `Approved ${signed}${changed.length ? `, with changed ${changed.join(", ")}` : ""}.`;
+      return changed.length
+        ? gettext("Approved by {name}, {moment}, with changed {names}.", { ...signed, names: changed.join(", ") })
+        : gettext("Approved by {name}, {moment}.", signed);
     case "denied":
-      return `Denied ${signed}${answer.reason ? `: ${answer.reason}` : "."}`;
+      return answer.reason
+        ? gettext("Denied by {name}, {moment}: {reason}", { ...signed, reason: answer.reason })
+        : gettext("Denied by {name}, {moment}.", signed);
     case "answered":
-      return `Answered ${signed}: ${[...(answer.choices ?? []), answer.text].filter(Boolean).join(", ")}`;
+      return gettext("Answered by {name}, {moment}: {answer}", {
+        ...signed,
+        answer: [...(answer.choices ?? []), answer.text].filter(Boolean).join(", "),
+      });
     case "accepted":
-      return `Answered ${signed}.`;
+      return gettext("Answered by {name}, {moment}.", signed);
     case "declined":
-      return `Declined ${signed}.`;
+      return gettext("Declined by {name}, {moment}.", signed);
     case "cancelled":
-      return `Cancelled ${signed}.`;
+      return gettext("Cancelled by {name}, {moment}.", signed);
     case "lost":
       return gettext("Not answered: the call ended before.");
     case "connected":
-      return `Connected ${signed}.`;
+      return gettext("Connected by {name}, {moment}.", signed);
     case "skipped":
-      return `Skipped ${signed}.`;
+      return gettext("Skipped by {name}, {moment}.", signed);
     default:
       return kind === "approval"
-        ? `Nobody decided in time, so it was not done (${moment}).`
-        : `Nobody answered in time (${moment}).`;
+        ? gettext("Nobody decided in time, so it was not done ({moment}).", { moment })
+        : gettext("Nobody answered in time ({moment}).", { moment });
   }
 }

@@ -1,6 +1,6 @@
 /** The way back to the newest words, which says how many answers came while the person was elsewhere. */
 
-import { gettext } from "./texts.js";
+import { gettext, ngettext } from "./texts.js";
 
 export class JumpButton {
   #button;
@@ -34,5 +34,5 @@ export class JumpButton {
 /** @param {number} answers */
 function wordsFor(answers) {
   if (answers === 0) return gettext("Jump to latest");
-  return answers === 1 ? gettext("Jump to latest: 1 new answer") : `Jump to latest: ${answers} new answers`;
+  return ngettext("Jump to latest: {count} new answer", "Jump to latest: {count} new answers", answers);
 }

@@ -1,5 +1,6 @@
 /** Footnotes as Markdown has them: `[^1]` in the text, `[^1]: …` in a line of its own, both as raised numbers. */
 
+import { gettext } from "./texts.js";
 const MARK = /^\[\^([\w-]{1,20})\](?!:)/;
 const TEXT = /^ {0,3}\[\^([\w-]{1,20})\]:[ \t]+([^\n]+(?:\n(?! {0,3}\[\^)[^\n]+)*)(?:\n|$)/;
 
@@ -36,11 +37,11 @@ export const footnoteTexts = {
 /** Marks become buttons that lead to their notes, and each note leads back. @param {ParentNode} root */
 export function linkFootnotes(root) {
   for (const mark of root.querySelectorAll("sup[data-footnote]")) {
-    mark.replaceChildren(footnoteButton(mark.textContent ?? "", `Footnote ${mark.textContent}`));
+    mark.replaceChildren(footnoteButton(mark.textContent ?? "", gettext("Footnote {number}", { number: mark.textContent ?? "" })));
   }
   for (const note of root.querySelectorAll("p[data-footnote-text]")) {
     note.setAttribute("tabindex", "-1");
-    note.append(" ", footnoteButton("↩", `Back to the text of footnote ${note.getAttribute("data-footnote-text")}`));
+    note.append(" ", footnoteButton("↩", gettext("Back to the text of footnote {number}", { number: note.getAttribute("data-footnote-text") ?? "" })));
   }
 }
 

@@ -9,10 +9,10 @@ import { gettext } from "./texts.js";
 
 /** In the order in which they are counted. @type {Record<string, string>} */
 const WORDS = {
-  recalled: "Recalled",
-  stored: "Remembered",
-  changed: "Changed",
-  forgotten: "Forgot",
+  recalled: gettext("Recalled"),
+  stored: gettext("Remembered"),
+  changed: gettext("Changed"),
+  forgotten: gettext("Forgot"),
   deleted: gettext("Deleted everything"),
 };
 
@@ -20,7 +20,7 @@ const WORDS = {
 export function memoryLine(notes) {
   if (!notes?.length) return nothing;
   return html`<details class="more-line memory-line">
-    <summary>${icon("chevron-right")}Memory: ${summary(notes)}</summary>
+    <summary>${icon("chevron-right")}${gettext("Memory: {what}", { what: summary(notes) })}</summary>
     <ul>
       ${notes.map(({ action, text }) => html`<li><b>${WORDS[action]}</b> <span dir="auto">${text}</span></li>`)}
     </ul>

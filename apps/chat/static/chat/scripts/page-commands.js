@@ -80,7 +80,7 @@ export function pageCommands({ session, composer, announcer, go, showShortcuts }
       isOffered: () => isShown("memory-switch"),
       act: () => click("memory-switch"),
     },
-    { name: "settings", detail: "Settings", icon: "settings", keys: ["Ctrl", "."], act: () => location.assign("/settings/") },
+    { name: "settings", detail: gettext("Settings"), icon: "settings", keys: ["Ctrl", "."], act: () => location.assign("/settings/") },
     {
       name: "prompts",
       detail: gettext("Your prompts"),

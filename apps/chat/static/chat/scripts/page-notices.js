@@ -38,15 +38,15 @@ export function clearNotices() {
 export function offerUndo(label, undo) {
   undoing.push({ label, undo });
   const labels = new Set(undoing.map((one) => `“${one.label}”`));
-  const words = `The answer filled in ${[...labels].join(", ")}.`;
+  const words = gettext("The answer filled in {fields}.", { fields: [...labels].join(", ") });
   tell(setNotice, words);
-  announcer.say(`${words} It can be undone.`);
+  announcer.say(`${words} ${gettext("It can be undone.")}`);
 }
 
 function undoFields() {
   tell(setNotice, "");
   for (const { undo } of undoing.splice(0).reverse()) undo();
-  announcer.say("Undone.");
+  announcer.say(gettext("Undone."));
 }
 
 /** @param {string} words */

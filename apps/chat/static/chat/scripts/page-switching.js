@@ -6,6 +6,7 @@ import { announcer, composer, element, follower, history, log, page } from "./pa
 import { beginning, draftKey, limits, session, base, uploads } from "./page-session.js";
 import { entitle } from "./page-title.js";
 import { get } from "./requests.js";
+import { gettext } from "./texts.js";
 
 const CONVERSATION = /^\/chat\/[-\w]+\/(?:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/)?$/;
 const sidebar = element("sidebar", HTMLElement);
@@ -96,7 +97,7 @@ function reopen(id, data) {
   showApplication();
   follower.follow();
   entitle();
-  announcer.say(session.conversation.title || `New conversation with ${page.title}`);
+  announcer.say(session.conversation.title || gettext("New conversation with {title}", { title: page.title ?? "" }));
 }
 
 /** @param {MouseEvent} event */

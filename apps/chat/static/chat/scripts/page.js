@@ -90,7 +90,7 @@ queue.addEventListener("left", (event) => {
   composer.focus();
 });
 composer.addEventListener("stop", () => session.stop());
-files.addEventListener("deleted", (event) => announcer.say(`${detailOf(event).name} deleted.`));
+files.addEventListener("deleted", (event) => announcer.say(gettext("{name} deleted.", { name: detailOf(event).name })));
 acceptDrops(element("drop", HTMLElement), (dropped) => takeDropped(dropped), () => !composer.disabled);
 uploads.addEventListener("told", (event) => tellUpload(detailOf(event)));
 log.addEventListener("starter", (event) => start(detailOf(event)));

@@ -1,5 +1,6 @@
 /** Commands of the page among what its palette finds. */
 
+import { gettext } from "./texts.js";
 /** @import { PageCommand } from "./page-commands.js" */
 
 /** @param {PageCommand[]} commands */
@@ -11,6 +12,6 @@ export function offerCommands(commands) {
       .filter(({ isOffered }) => isOffered?.() ?? true)
       .filter(({ name, detail }) => `${name} ${detail}`.toLowerCase().includes(wanted))
       .map(({ name, detail, act }) => ({ title: detail, detail: `/${name}`, url: "#", act }));
-    if (found.length) groups.push({ title: "Commands", found });
+    if (found.length) groups.push({ title: gettext("Commands"), found });
   });
 }

@@ -40,7 +40,7 @@ export class PictureViewer extends LitElement {
     return html`<dialog class="picture-viewer" aria-label=${gettext("Picture")} @close=${this.#leave} @keydown=${this.#steer} @click=${this.#closeOutside}>
       <div class="picture-head">
         <p class="picture-words" dir="auto" aria-live="polite">
-          ${many ? html`<span class="picture-number">Picture ${this.at + 1} of ${this.places.length}</span>` : nothing}
+          ${many ? html`<span class="picture-number">${gettext("Picture {number} of {count}", { number: this.at + 1, count: this.places.length })}</span>` : nothing}
           ${picture.alt}
         </p>
         <button type="button" class="quiet" aria-pressed=${String(this.isWhole)} title=${gettext("Actual size")} @click=${() => (this.isWhole = !this.isWhole)}>

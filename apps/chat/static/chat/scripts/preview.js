@@ -5,7 +5,7 @@ import { icon } from "./icons.js";
 import { sizeText } from "./sizes.js";
 import { rowsOf } from "./tables.js";
 import "./markdown.js";
-import { gettext } from "./texts.js";
+import { gettext, ngettext } from "./texts.js";
 
 /** More than this is for a download. */
 const MOST_BYTES = 200_000;
@@ -55,7 +55,7 @@ export class FilePreview extends LitElement {
           ? html`<button type="button" class="link" @click=${this.#openPage}>${icon("eye")}${gettext("Preview")}</button>`
           : nothing}
         ${this.size > MOST_BYTES
-          ? html`<span>The beginning of ${sizeText(this.size)}</span>`
+          ? html`<span>${gettext("The beginning of {size}", { size: sizeText(this.size) })}</span>`
           : nothing}
       </p>
     </details>`;
@@ -72,7 +72,7 @@ export class FilePreview extends LitElement {
   /** @param {string[][]} rows the first one has the names */
   #table([head = [], ...rows]) {
     const isMore = rows.length >= MOST_ROWS || this.size > MOST_BYTES;
-    return html`<div class="prose-table table" tabindex="0" role="group" aria-label="Table ${this.name}">
+    return html`<div class="prose-table table" tabindex="0" role="group" aria-label=${gettext("Table {name}", { name: this.name })}>
         <table>
           <thead>
             <tr>
@@ -84,7 +84,7 @@ export class FilePreview extends LitElement {
           </tbody>
         </table>
       </div>
-      ${isMore ? html`<p class="preview-foot">The first ${rows.length} rows</p>` : nothing}`;
+      ${isMore ? html`<p class="preview-foot">${ngettext("The first row", "The first {count} rows", rows.length)}</p>` : nothing}`;
   }
 
   /** @param {Event} event */

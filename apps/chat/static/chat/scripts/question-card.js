@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
-import { gettext } from "./texts.js";
+import { gettext, pgettext } from "./texts.js";
 
 /** @import { InteractionAnswer } from "./frames.js" */
 /** @import { Interaction } from "./interactions.js" */
@@ -32,7 +32,7 @@ export function questionCard({ asked }, id, isOpen, problem, send) {
       ${!hasOptions || asked.freeform !== false ? words(hasOptions, id) : nothing}
       ${problem ? html`<p class="field-error" role="alert">${problem}</p>` : nothing}
       <div class="interaction-buttons">
-        <button class="button primary">${icon("check")}${gettext("Answer")}</button>
+        <button class="button primary">${icon("check")}${pgettext("to answer", "Answer")}</button>
         <button type="button" class="button" @click=${() => send({ outcome: "skipped", choices: [], text: "" })}>
           ${gettext("Skip")}
         </button>

@@ -6,7 +6,9 @@ import { attachmentCards } from "./attachments.js";
 import { copy } from "./clipboard.js";
 import { questionText } from "./folded-text.js";
 import { icon } from "./icons.js";
-import { gettext } from "./texts.js";
+import { gettext, locale } from "./texts.js";
+
+const BRANCHES = { previous: gettext("Previous version of the question"), next: gettext("Next version of the question") };
 
 /**
  * @import { Action } from "./answer-actions.js"
@@ -50,7 +52,7 @@ export class ChatQuestion extends LitElement {
     const { question } = this;
     if (!question) return nothing;
     const { text, attachments, place, sender, sending, application } = question;
-    return html`${application ? html`<p class="handover" dir="auto">From here on: ${application.title}</p>` : nothing}
+    return html`${application ? html`<p class="handover" dir="auto">${gettext("From here on: {title}", { title: application.title })}</p>` : nothing}
       <h2 class="visually-hidden">${gettext("Question")}</h2>
       ${sender ? senderLine(sender) : nothing}
       ${place
@@ -64,7 +66,7 @@ export class ChatQuestion extends LitElement {
   /** @param {Question} question */
   #foot(question) {
     return html`<action-row .label=${gettext("Actions of the question")} .actions=${this.#actions(question)}></action-row>
-      <span class="visually-hidden" aria-live="polite">${this.copied ? "Copied" : ""}</span>`;
+      <span class="visually-hidden" aria-live="polite">${this.copied ? gettext("Copied") : ""}</span>`;
   }
 
   /** @param {Question} question @returns {Action[]} */
@@ -73,7 +75,7 @@ export class ChatQuestion extends LitElement {
     const show = (message, name) => changeBranches(this, "branch.switch", message, name);
     const remove = () => changeBranches(this, "turn.delete", id, "delete");
     return [
-      ...branchActions(this.branch, "version of the question", !this.changeable, show),
+      ...branchActions(this.branch, BRANCHES, !this.changeable, show),
       ...(this.changeable
         ? [{ name: "edit", icon: "pencil", label: gettext("Edit the question"), run: () => this.edit() }]
         : []),
@@ -161,11 +163,18 @@ export class ChatQuestion extends LitElement {
 }
 customElements.define("chat-question", ChatQuestion);
 
+/** @param {string} kind @param {string} title */
+function senderText(kind, title) {
+  if (kind === "alarm") return gettext("Alarm");
+  if (kind === "webhook") return gettext("From the webhook “{title}”", { title });
+  return gettext("From the schedule “{title}”", { title });
+}
+
 /** @param {Sender} sender */
 function senderLine({ kind, title, at }) {
-  const words = kind === "alarm" ? "Alarm" : `From the ${kind} “${title}”`;
+  const words = senderText(kind, title);
   return html`<p class="question-sender">
     ${icon(at ? "clock" : "settings")}<span dir="auto">${words}</span>
-    ${at ? html`<time datetime=${at}>${new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}</time>` : nothing}
+    ${at ? html`<time datetime=${at}>${new Date(at).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" })}</time>` : nothing}
   </p>`;
 }

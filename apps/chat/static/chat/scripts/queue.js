@@ -59,7 +59,7 @@ export class ChatQueue extends LitElement {
   /** @param {Queued} message */
   #item(message) {
     const { id, text, attachments } = message;
-    const name = text || "the files";
+    const name = text || gettext("the files");
     return html`${questionText(text)}
       ${attachmentCards(attachments)}
       <p class=${message.problem ? "question-state field-error" : "question-state"}>${stateOf(message)}</p>
@@ -151,6 +151,6 @@ customElements.define("chat-queue", ChatQueue);
 
 /** @param {Queued} message */
 function stateOf({ held, problem }) {
-  if (problem) return `Not sent: ${problem}`;
-  return held ? gettext("Kept back until you send it") : "Queued";
+  if (problem) return gettext("Not sent: {problem}", { problem });
+  return held ? gettext("Kept back until you send it") : gettext("Queued");
 }

@@ -14,18 +14,18 @@ export function itemsOfRow(row, isSignedIn) {
   const { address, pinned, archived } = row;
   /** @type {(Item | false)[]} */
   const items = [
-    { name: "rename", words: "Rename", icon: "pencil" },
-    !archived && { name: "pin", words: pinned ? "Unpin" : "Pin", icon: "pin" },
+    { name: "rename", words: gettext("Rename"), icon: "pencil" },
+    !archived && { name: "pin", words: pinned ? gettext("Unpin") : gettext("Pin"), icon: "pin" },
     !archived && { name: "go-on", words: gettext("Go on with…"), icon: "log-in" },
     !archived && { name: "move", words: gettext("Move to folder…"), icon: "folder" },
-    isSignedIn && { name: "share", words: "Share…", icon: "external-link" },
+    isSignedIn && { name: "share", words: gettext("Share…"), icon: "external-link" },
     { name: "export", words: gettext("Export as Markdown"), icon: "download", href: `${address}download/` },
     { name: "export-json", words: gettext("Export as JSON"), icon: "code", href: `${address}download/?format=json` },
-    { name: "print", words: "Print", icon: "file-text" },
+    { name: "print", words: gettext("Print"), icon: "file-text" },
     archived
       ? { name: "unarchive", words: gettext("Restore from the archive"), icon: "archive-restore" }
-      : { name: "archive", words: "Archive", icon: "archive" },
-    { name: "delete", words: "Delete", icon: "trash-2" },
+      : { name: "archive", words: gettext("Archive"), icon: "archive" },
+    { name: "delete", words: gettext("Delete"), icon: "trash-2" },
   ];
   return items.filter((item) => item !== false);
 }

@@ -142,7 +142,7 @@ function zoomOnClick(image) {
   button.type = "button";
   button.className = "zoom";
   button.dataset.zoom = "";
-  if (!image.alt) button.setAttribute("aria-label", "Picture");
+  if (!image.alt) button.setAttribute("aria-label", gettext("Picture"));
   image.replaceWith(button);
   button.append(image);
 }
@@ -152,7 +152,7 @@ function openOnClick(image, address) {
   const link = document.createElement("a");
   link.setAttribute("href", address); // made absolute with the other links
   link.dataset.zoom = "";
-  link.setAttribute("aria-label", image.alt || "Picture");
+  link.setAttribute("aria-label", image.alt || gettext("Picture"));
   image.replaceWith(link);
   link.append(image);
 }
@@ -187,7 +187,7 @@ function showTask(mark) {
   const words = document.createElement("span");
   words.className = "visually-hidden";
   words.dir = "ltr"; // so that the direction of the list is that of what the model wrote
-  words.textContent = isDone ? "Done: " : gettext("To do: ");
+  words.textContent = isDone ? `${gettext("Done:")} ` : `${gettext("To do:")} `;
   mark.closest("li")?.classList.add("task");
   mark.replaceWith(sign, words);
 }

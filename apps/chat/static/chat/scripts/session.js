@@ -140,7 +140,7 @@ export class Session extends EventTarget {
     const { turns } = this.conversation;
     // What is answered again stands among the turns, and is never queued.
     const added = this.unsent.filter(({ id, again }) => !again && turns.every((turn) => turn.id !== id));
-    return added.map(({ text }) => text || "Files");
+    return added.map(({ text }) => text || gettext("Files"));
   }
 
   /**

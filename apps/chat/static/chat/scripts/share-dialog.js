@@ -4,7 +4,7 @@ import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { copy } from "./clipboard.js";
 import { icon } from "./icons.js";
 import { get, post, postForm } from "./requests.js";
-import { gettext } from "./texts.js";
+import { gettext, locale, ngettext } from "./texts.js";
 
 /**
  * @typedef {{id: number, address: string, title: string, steps: boolean, files: boolean,
@@ -14,7 +14,12 @@ import { gettext } from "./texts.js";
 
 const COPIED_FOR = 2_000;
 const LOST = gettext("The server cannot be reached. Check the connection and try again.");
-const TIMES = { 1: "for 1 day", 7: "for 7 days", 30: "for 30 days", never: "until I revoke it" };
+const TIMES = {
+  1: gettext("for 1 day"),
+  7: gettext("for 7 days"),
+  30: gettext("for 30 days"),
+  never: gettext("until I revoke it"),
+};
 const USUAL = "7";
 
 /** Dispatches `said` (detail: words for people who do not see what happened). */
@@ -87,9 +92,9 @@ export class ShareDialog extends LitElement {
     if (!answers) return html`<p>${gettext("There is no answer to share yet. Come back when there is one.")}</p>`;
     return html`<form id="share-form" @submit=${this.#create}>
       <p>
-        A link shows the conversation as it is now:
-        ${answers === 1 ? "the answer" : `${answers} answers, the last one`}${until ? html` ${gettext("to")} <q dir="auto">${until}</q>` : nothing}.
-        What is said later does not appear.
+        ${ngettext("A link shows the conversation as it is now, with its answer.", "A link shows the conversation as it is now, with its {count} answers.", answers)}
+        ${until ? html`${gettext("The last question is")} <q dir="auto">${until}</q>.` : nothing}
+        ${gettext("What is said later does not appear.")}
       </p>
       <fieldset>
         <legend>${gettext("Shown as well")}</legend>
@@ -129,17 +134,17 @@ export class ShareDialog extends LitElement {
   /** @param {Link} link */
   #link(link) {
     const { id, address, created_at } = link;
-    const name = `of ${moment(created_at)}`;
+    const name = moment(created_at);
     const isCopied = this.copied === id;
     return html`<li data-link=${id}>
-      <input readonly aria-label="Link ${name}" .value=${address} @focus=${select} />
+      <input readonly aria-label=${gettext("Link of {moment}", { moment: name })} .value=${address} @focus=${select} />
       <p>${wordsOf(link)}</p>
       <div class="share-buttons">
         <button type="button" class="button" data-copy @click=${() => this.#copy(link)}>
-          ${icon(isCopied ? "check" : "copy")}${isCopied ? "Copied" : gettext("Copy link")}<span class="visually-hidden"> ${name}</span>
+          ${icon(isCopied ? "check" : "copy")}${isCopied ? gettext("Copied") : gettext("Copy link")}<span class="visually-hidden"> ${gettext("of {moment}", { moment: name })}</span>
         </button>
         <button type="button" class="button danger" @click=${() => this.#revoke(link)}>
-          ${gettext("Revoke")}<span class="visually-hidden"> the link ${name}</span>
+          ${gettext("Revoke")}<span class="visually-hidden"> ${gettext("the link of {moment}", { moment: name })}</span>
         </button>
       </div>
     </li>`;
@@ -221,9 +226,9 @@ function choice(value, words, checked) {
 function wordsOf({ audience, steps, files, expires_at }) {
   return [
     audience === "anyone" ? gettext("Anyone with the link") : gettext("People who are signed in"),
-    steps && "with steps",
-    files && "with files",
-    expires_at ? `until ${moment(expires_at)}` : "does not expire",
+    steps && gettext("with steps"),
+    files && gettext("with files"),
+    expires_at ? gettext("until {moment}", { moment: moment(expires_at) }) : gettext("does not expire"),
   ]
     .filter(Boolean)
     .join(" · ");
@@ -231,7 +236,7 @@ function wordsOf({ audience, steps, files, expires_at }) {
 
 /** @param {string} at as ISO 8601 */
 function moment(at) {
-  return new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  return new Date(at).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** @param {FocusEvent} event */

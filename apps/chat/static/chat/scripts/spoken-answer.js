@@ -67,7 +67,7 @@ export class SpokenAnswer {
     }
     if (fence) {
       this.#skipped = fence;
-      this.#append("Code.");
+      this.#append(gettext("Code."));
     } else if (ROW.test(line)) {
       if (!this.#skipped) this.#append(gettext("A table."));
       this.#skipped = "|";

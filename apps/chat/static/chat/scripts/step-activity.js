@@ -4,6 +4,7 @@ import { html, LitElement, nothing } from "../vendor/lit.js";
 import { secondsText } from "./durations.js";
 import { icon } from "./icons.js";
 import { stepLevel, stepLevelChanges } from "./step-level.js";
+import { ngettext } from "./texts.js";
 
 /** @import { Step } from "./answers.js" */
 
@@ -54,11 +55,11 @@ customElements.define("step-activity", StepActivity);
 /** @param {Step[]} all @param {Step | undefined} running @param {number} failed */
 function line(all, running, failed) {
   const seconds = all.reduce((sum, step) => sum + (step.seconds ?? 0), 0);
-  const count = all.length === 1 ? "1 step" : `${all.length} steps`;
+  const count = ngettext("{count} step", "{count} steps", all.length);
   return html`<span class="step-mark">${icon(running ? "loader-circle" : failed ? "x" : "check")}</span>
     <span class="step-title" dir="auto">${running ? running.title : count}</span>
     ${running ? html`<span class="step-state">${count}</span>` : nothing}
-    ${failed ? html`<span class="step-state step-failures">${failed === 1 ? "1 failed" : `${failed} failed`}</span>` : nothing}
+    ${failed ? html`<span class="step-state step-failures">${ngettext("{count} failed", "{count} failed", failed)}</span>` : nothing}
     ${running ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
 }
 

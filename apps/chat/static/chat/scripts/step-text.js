@@ -15,6 +15,16 @@ const MOST_COLUMNS = 8;
 const DEEPEST = 3;
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,[\w+/=]+$/i;
 
+/** What steps have as headings, by their words in English; tools may have others. @type {Record<string, string>} */
+const HEADINGS = {
+  Request: gettext("Request"),
+  Response: gettext("Response"),
+  Result: gettext("Result"),
+  Error: gettext("Error"),
+  Sources: gettext("Sources"),
+  "Status Code": gettext("Status code"),
+};
+
 export class StepText extends LitElement {
   static properties = {
     text: { attribute: false },
@@ -70,7 +80,7 @@ export class StepText extends LitElement {
   /** @param {Section} section */
   #section({ heading, text }) {
     const kind = heading === "Error" ? "step-error" : "";
-    return html`${heading ? html`<h3 class=${kind}>${heading}</h3>` : nothing} ${this.#body(text)}`;
+    return html`${heading ? html`<h3 class=${kind}>${HEADINGS[heading] ?? heading}</h3>` : nothing} ${this.#body(text)}`;
   }
 
   /** @param {string} text */
@@ -132,7 +142,7 @@ export class StepText extends LitElement {
 
   /** @param {string[]} columns @param {Record<string, unknown>[]} rows @param {number} depth */
   #table(columns, rows, depth) {
-    return html`<div class="table" tabindex="0" role="group" aria-label="Table: ${columns.join(", ")}">
+    return html`<div class="table" tabindex="0" role="group" aria-label=${gettext("Table: {columns}", { columns: columns.join(", ") })}>
       <table>
         <thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
         <tbody>

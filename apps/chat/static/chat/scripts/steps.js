@@ -12,10 +12,10 @@ import { gettext } from "./texts.js";
 /** @import { Step } from "./answers.js" */
 
 const STATES = {
-  running: { symbol: "loader-circle", words: "Running" },
-  done: { symbol: "check", words: "Done" },
-  failed: { symbol: "x", words: "Failed" },
-  stopped: { symbol: "square", words: "Stopped" },
+  running: { symbol: "loader-circle", words: gettext("Running") },
+  done: { symbol: "check", words: gettext("Done") },
+  failed: { symbol: "x", words: gettext("Failed") },
+  stopped: { symbol: "square", words: gettext("Stopped") },
 };
 
 const EXPIRED = gettext("The model does not read this result any more; it stays stored and shown.");
@@ -98,6 +98,6 @@ function restButton({ id, text, length }) {
   /** @param {Event} event */
   const ask = ({ target }) =>
     /** @type {HTMLElement} */ (target).dispatchEvent(new CustomEvent("step-rest", { bubbles: true, detail: id }));
-  const words = `Show all ${length.toLocaleString()} characters; these are the first ${text.length.toLocaleString()}`;
+  const words = gettext("Show all {length} characters; these are the first {shown}", { length, shown: text.length });
   return html`<button type="button" class="link step-rest" @click=${ask}>${words}</button>`;
 }

@@ -15,7 +15,7 @@ export function frameTable(table) {
   frame.tabIndex = 0;
   frame.setAttribute("role", "group");
   const columns = [...table.querySelectorAll("thead th")].map((cell) => cell.textContent?.trim()).filter(Boolean);
-  const words = columns.length ? `Table: ${columns.join(", ")}` : "Table";
+  const words = columns.length ? gettext("Table: {columns}", { columns: columns.join(", ") }) : gettext("Table");
   frame.setAttribute("aria-label", words.length > 200 ? `${words.slice(0, 199)}…` : words);
   table.replaceWith(frame);
   frame.append(table);
@@ -97,7 +97,7 @@ async function copyTable(button) {
   const words = button.querySelector("span");
   if (!table || !words) return;
   const lines = [...table.rows].map((row) => [...row.cells].map((cell) => quoted(textOf(cell))).join(","));
-  words.textContent = (await copy(lines.join("\r\n"))) ? "Copied" : gettext("Not copied");
+  words.textContent = (await copy(lines.join("\r\n"))) ? gettext("Copied") : gettext("Not copied");
   setTimeout(() => (words.textContent = gettext("Copy as CSV")), COPIED_FOR);
 }
 

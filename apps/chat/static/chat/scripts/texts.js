@@ -3,7 +3,7 @@
  */
 
 /** @typedef {Record<string, string | number>} Values what stands for `{name}` in a text */
-/** @typedef {{gettext: (text: string) => string, ngettext: (one: string, many: string, count: number) => string}} Catalogue */
+/** @typedef {{gettext: (text: string) => string, pgettext: (meaning: string, text: string) => string, ngettext: (one: string, many: string, count: number) => string}} Catalogue */
 
 export const language = document.documentElement.lang || "en";
 
@@ -17,6 +17,11 @@ const catalogue = /** @type {any} */ (globalThis).django;
 /** @param {string} text @param {Values} [values] @returns {string} */
 export function gettext(text, values = {}) {
   return filled(catalogue ? catalogue.gettext(text) : text, values);
+}
+
+/** The same of a text that has several meanings. @param {string} meaning @param {string} text @param {Values} [values] @returns {string} */
+export function pgettext(meaning, text, values = {}) {
+  return filled(catalogue ? catalogue.pgettext(meaning, text) : text, values);
 }
 
 /** A text about a number, which is `{count}` in it. @param {string} one @param {string} many @param {number} count @param {Values} [values] @returns {string} */

@@ -2,7 +2,7 @@
 
 import { html, LitElement, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
-import { gettext } from "./texts.js";
+import { gettext, pgettext } from "./texts.js";
 
 /**
  * @typedef {object} Line of a list
@@ -50,7 +50,7 @@ export class ChatTodo extends LitElement {
         ${icon("check")}<span>${gettext("To-do list")}</span>
         ${items.length
           ? html`<progress max=${items.length} .value=${completed} aria-hidden="true"></progress>
-              <span class="todo-count">${completed} of ${items.length} done</span>`
+              <span class="todo-count">${gettext("{completed} of {count} done", { completed, count: items.length })}</span>`
           : nothing}${icon("chevron-right")}
       </summary>
       <ul class="todo-lines" tabindex="0" aria-label=${gettext("To-do list")}>${lines.map(row)}</ul>
@@ -69,7 +69,7 @@ function row({ depth, done, text }) {
   if (done === null) return html`<li class="todo-heading" dir="auto">${text}</li>`;
   return html`<li class="todo-item" data-done=${done} data-depth=${depth}>
     <span class="todo-mark" aria-hidden="true">${done ? icon("check") : nothing}</span>
-    <span class="visually-hidden">${done ? "Done:" : "Open:"}</span>
+    <span class="visually-hidden">${done ? gettext("Done:") : pgettext("not done yet", "Open:")}</span>
     <span class="todo-text" dir="auto">${text}</span>
   </li>`;
 }

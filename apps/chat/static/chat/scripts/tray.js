@@ -15,7 +15,7 @@ export function tray(uploads, refocus) {
   return html`<ul class="tray" aria-label=${gettext("Files to send")}>
       ${uploads.items.map((upload) => html`<li>${chip(upload, uploads, refocus)}</li>`)}
     </ul>
-    ${excess > 0 ? html`<p class="tray-problem">At most ${most} files go with one question; remove ${excess}.</p>` : nothing}`;
+    ${excess > 0 ? html`<p class="tray-problem">${gettext("At most {most} files go with one question; remove {excess}.", { most, excess })}</p>` : nothing}`;
 }
 
 /** @param {Upload} upload @param {Uploads} uploads @param {() => void} refocus */
@@ -35,11 +35,11 @@ function chip(upload, uploads, refocus) {
     </span>
     ${isRetryable && state === "failed"
       ? html`<button type="button" class="quiet" title=${gettext("Retry")} @click=${() => uploads.retry(id)}>
-          ${icon("refresh-cw")}<span class="visually-hidden">Retry ${name}</span>
+          ${icon("refresh-cw")}<span class="visually-hidden">${gettext("Retry {name}", { name })}</span>
         </button>`
       : nothing}
-    <button type="button" class="quiet" title=${going ? "Cancel" : "Remove"} @click=${drop}>
-      ${icon("x")}<span class="visually-hidden">${going ? "Cancel" : "Remove"} ${name}</span>
+    <button type="button" class="quiet" title=${going ? gettext("Cancel") : gettext("Remove")} @click=${drop}>
+      ${icon("x")}<span class="visually-hidden">${going ? gettext("Cancel {name}", { name }) : gettext("Remove {name}", { name })}</span>
     </button>
   </div>`;
 }
@@ -49,7 +49,7 @@ function detail({ state, name, size, progress, problem }) {
   if (state === "failed") return html`<span class="chip-detail">${problem}</span>`;
   if (state === "waiting") return html`<span class="chip-detail">${gettext("Waiting")}</span>`;
   if (state === "sending") {
-    return html`<progress max="1" .value=${progress} aria-label="Upload of ${name}"></progress>`;
+    return html`<progress max="1" .value=${progress} aria-label=${gettext("Upload of {name}", { name })}></progress>`;
   }
-  return html`<span class="chip-detail">${size ? sizeText(size) : "Uploaded"}</span>`;
+  return html`<span class="chip-detail">${size ? sizeText(size) : gettext("Uploaded")}</span>`;
 }

@@ -3,7 +3,7 @@
 import { lastSegment } from "./addresses.js";
 import { csrfToken, remove } from "./requests.js";
 import { sizeText } from "./sizes.js";
-import { gettext } from "./texts.js";
+import { gettext, ngettext } from "./texts.js";
 
 /**
  * @import { Attachment } from "./frames.js"
@@ -87,7 +87,7 @@ export class Uploads extends EventTarget {
     const added = [...files].map((file) => this.#made(file));
     this.items = [...this.items, ...added];
     const refused = added.filter(({ problem }) => problem);
-    const words = added.length === 1 ? `${added[0].name} added.` : `${added.length} files added.`;
+    const words = added.length === 1 ? gettext("{name} added.", { name: added[0].name }) : ngettext("{count} file added.", "{count} files added.", added.length);
     if (refused.length) this.#say(refused.map(({ problem }) => problem).join(" "), true);
     else if (added.length) this.#say(words);
     this.#go();
@@ -101,7 +101,7 @@ export class Uploads extends EventTarget {
     this.items = this.items.filter((known) => known !== item);
     item.request?.abort();
     if (item.url && !item.isBorrowed) void remove(`/${item.url}`);
-    this.#say(`${item.name} removed.`);
+    this.#say(gettext("{name} removed.", { name: item.name }));
     this.#go();
   }
 
@@ -125,7 +125,7 @@ export class Uploads extends EventTarget {
   borrow({ name, url, type, size }) {
     if (this.items.some((item) => item.url === url)) return;
     this.items = [...this.items, this.#item({ name, url, type, size, state: "done", progress: 1, isBorrowed: true })];
-    this.#say(`${name} added.`);
+    this.#say(gettext("{name} added.", { name }));
     this.#changed();
   }
 
@@ -176,11 +176,11 @@ export class Uploads extends EventTarget {
   #problemOf({ name, size, type }) {
     const { limits } = this;
     if (size > limits.size) {
-      return `“${name}” has ${sizeText(size)}; at most ${sizeText(limits.size)} are possible.`;
+      return gettext("“{name}” has {size}; at most {limit} are possible.", { name, size: sizeText(size), limit: sizeText(limits.size) });
     }
-    if (size === 0) return `“${name}” is empty, or a folder.`;
+    if (size === 0) return gettext("“{name}” is empty, or a folder.", { name });
     if (type && !this.takes(type)) {
-      return `“${name}” is of the type ${type}; possible are ${limits.types.join(", ")}.`;
+      return gettext("“{name}” is of the type {type}; possible are {types}.", { name, type, types: limits.types.join(", ") });
     }
     return "";
   }
@@ -217,7 +217,7 @@ export class Uploads extends EventTarget {
     if (status === 201 && response?.url) {
       const { name, url, size, type } = response;
       Object.assign(item, { name, url, size, type, state: "done", progress: 1, request: null });
-      this.#say(`${name} uploaded.`);
+      this.#say(gettext("{name} uploaded.", { name }));
       this.#go();
       return;
     }

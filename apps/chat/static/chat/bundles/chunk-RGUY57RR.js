@@ -1,7 +1,0 @@
-import{html as s,LitElement as a,nothing as c}from"../vendor/lit.js";var n="notices";function f(){return e()&&Notification.permission==="granted"&&u()==="on"}function e(){return"Notification"in window&&isSecureContext}function u(){try{return localStorage.getItem(n)}catch{return null}}var o=class extends a{createRenderRoot(){return this}connectedCallback(){super.connectedCallback(),this.hidden=!e()}render(){let t=f(),r=e()&&Notification.permission==="denied";return s`<h3>Notifications of this browser</h3>
-      <p role="status">${this.#t(t)}</p>
-      ${r?c:s`<div class="form-actions">
-            <button type="button" class="button" @click=${t?this.#i:this.#e}>
-              ${t?"Switch them off":"Notify me in this browser"}
-            </button>
-          </div>`}`}#t(t){return t?"On. A conversation that you are not looking at says that it answered or waits for you, and no more.":e()&&Notification.permission==="denied"?"This browser forbids them for this site. Allow them in its settings first.":"Off."}async#e(){await Notification.requestPermission()==="granted"&&localStorage.setItem(n,"on"),this.requestUpdate()}#i(){localStorage.setItem(n,"off"),this.requestUpdate()}};customElements.define("browser-notices",o);var i=document.querySelector("#notice-form[data-new] [name=time_zone]");i instanceof HTMLInputElement&&(i.value=Intl.DateTimeFormat().resolvedOptions().timeZone||i.value);export{f as a,o as b};
