@@ -340,8 +340,8 @@ class BudgetSpent(QuickAppError):
 
     code = "insufficient_quota"
 
-    def __init__(self, text: str, retry_after: float | None = None) -> None:
-        super().__init__(text)
+    def __init__(self, text: str, retry_after: float | None = None, **values: str | int) -> None:
+        super().__init__(text, **values)
         self.retry_after = retry_after
 
 

@@ -11,6 +11,7 @@ from django.contrib import admin
 from django.contrib.auth.forms import UsernameField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from apps.accounts import sign_up
 from apps.accounts.throttle import TOO_MANY
@@ -22,7 +23,7 @@ class SignInForm(LoginForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         name = forms.TextInput({"autofocus": True})
-        self.fields["login"] = UsernameField(label="Username", max_length=150, widget=name)
+        self.fields["login"] = UsernameField(label=gettext("Username"), max_length=150, widget=name)
         self.order_fields(["login"])
 
     def add_prefix(self, field_name: str) -> str:

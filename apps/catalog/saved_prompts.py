@@ -4,6 +4,7 @@ from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy
 
 from apps.accounts.caller import Caller
 from apps.accounts.models import Team
@@ -16,7 +17,9 @@ MOST_OFFERED = 500
 
 check_name = RegexValidator(
     r"^[a-z0-9]+(-[a-z0-9]+)*\Z",
-    "Write small letters, digits, and single hyphens between them, such as weekly-report.",
+    gettext_lazy(
+        "Write small letters, digits, and single hyphens between them, such as weekly-report."
+    ),
 )
 
 
@@ -24,14 +27,18 @@ class SavedPrompt(models.Model):
     """With neither a user nor a team it is everybody's."""
 
     name = models.CharField(
+        gettext_lazy("name"),
         max_length=LONGEST_NAME,
         validators=[check_name],
-        help_text="What people write after “/”, such as weekly-report.",
+        help_text=gettext_lazy("What people write after “/”, such as weekly-report."),
     )
-    title = models.CharField(max_length=LONGEST_TITLE)
+    title = models.CharField(gettext_lazy("title"), max_length=LONGEST_TITLE)
     text = models.TextField(
+        gettext_lazy("text"),
         max_length=LONGEST_TEXT,
-        help_text="People are asked for what stands in double braces, such as {{topic}}.",
+        help_text=gettext_lazy(
+            "People are asked for what stands in double braces, such as {{topic}}."
+        ),
     )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from channels.db import database_sync_to_async
 from django.conf import settings
+from django.utils import translation
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit
@@ -26,6 +27,7 @@ from apps.chat.earlier import earlier_conversations
 from apps.chat.endings import conclude
 from apps.chat.folders import folder_of
 from apps.chat.frames import Ask
+from apps.chat.languages import accepted_language
 from apps.chat.models import QueuedMessage
 from apps.chat.pinned_versions import find_for
 from apps.chat.questions import Begun, begin
@@ -43,6 +45,7 @@ from apps.live.notifications import announce_waiting, wake_viewers
 from apps.live.rates import admit, rates_of, spend
 from apps.live.summaries import usage_of_steps
 from apps.live.supervisor import RunOutcome, RunSupervisor
+from apps.runs.error_texts import error_text
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.schedules.desk import Desk, Owner
@@ -154,7 +157,9 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
         hub.summaries.keep_audit(*question_events(begun, caller))
     except QuickAppError as error:
         if error.code not in LATER:
-            await database_sync_to_async(queue.hold_refused)(row, str(error))
+            with translation.override(accepted_language(row.caller["locale"])):
+                problem = error_text(error)
+            await database_sync_to_async(queue.hold_refused)(row, problem)
             await wake_viewers(hub, person_stream(row.conversation.owner))
 
 
@@ -216,17 +221,15 @@ def start(
     workspace = open_workspace(caller)
 
     async def work() -> str | None:
-        chosen = await answering(application, begun.model, workspace, emit)
+        with translation.override(accepted_language(caller.locale)):  # of what is emitted here
+            chosen = await answering(application, begun.model, workspace, emit)
         asked = (chosen, request, workspace, caller)
         try:
             return (await run(*asked, emit, supervisor.ledger, progress)).reason
         finally:
             spend(rates_of(caller, application), progress.usage)
 
-    kept = supervisor.start(work())
     person = person_stream(begun.run.bucket)
-    hub.hold(wake_viewers(hub, person))
-    begin_title(hub, begun, application, workspace, caller, meter)
 
     async def follow_up() -> None:
         await asyncio.wait([kept])
@@ -237,7 +240,12 @@ def start(
         await ask_following(hub, open_workspace, row.stream)
         await wake_viewers(hub, person)
 
-    hub.hold(follow_up())
+    # What models read is English, whatever language the person's pages are in.
+    with translation.override(settings.LANGUAGE_CODE):
+        kept = supervisor.start(work())
+        hub.hold(wake_viewers(hub, person))
+        begin_title(hub, begun, application, workspace, caller, meter)
+        hub.hold(follow_up())
 
 
 async def summarise_ahead(row: Run, progress: Progress) -> None:

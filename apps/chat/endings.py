@@ -5,11 +5,12 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from apps.agent.progress import Progress
 from apps.chat.context_use import context_to_dict
 from apps.chat.figures import figures_of, usage_of
+from apps.chat.languages import accepted_language
 from apps.chat.memory_notes import memory_notes
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
@@ -47,7 +48,8 @@ def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunO
     events: list[StreamEvent] = [*transcript.close_stages()]
     reference = ""
     if outcome.error is not None:
-        failed = run_failed(outcome.error)
+        with translation.override(accepted_language(run.caller["locale"])):
+            failed = run_failed(outcome.error)
         reference = failed.reference
         events.append(failed)
     events += answer_stored(answer), StatusChanged(outcome.status)

@@ -20,6 +20,7 @@ class NoticeForm(forms.ModelForm[NoticeSettings]):
             "sends_mail": gettext_lazy("Send me mail"),
             "quiet_from": gettext_lazy("Quiet hours from"),
             "quiet_until": gettext_lazy("Quiet hours until"),
+            "time_zone": gettext_lazy("Time zone"),
         }
         help_texts = {
             "sends_mail": gettext_lazy(

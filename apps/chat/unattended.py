@@ -7,8 +7,7 @@ from time import time
 from typing import Any, Self
 
 import msgspec
-from django.utils.formats import number_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext_noop
 
 from apps.agent.events import Emit, Event, InteractionRequested, ModelUsage
 from apps.agent.ledger import Interaction, InteractionKind
@@ -78,20 +77,24 @@ class Spending:
         most = self.limits.tokens
         if most is not None and self.tokens >= most:
             raise BudgetSpent(
-                gettext(
-                    "This run has used its budget: {tokens} of {most} tokens. It ends here; a larger budget can be set on the page Scheduled."
-                ).format(
-                    tokens=number_format(self.tokens, force_grouping=True),
-                    most=number_format(most, force_grouping=True),
-                )
+                gettext_noop(
+                    "This run has used its budget: {tokens} of {most} tokens. It ends here; a larger "
+                    "budget can be set on the page Scheduled."
+                ),
+                tokens=self.tokens,
+                most=most,
             )
         money, currency = self.limits.money, self.limits.currency
         spent = self.transcript.figures.costs.get(currency, Decimal())
         if money is not None and spent >= money:
             raise BudgetSpent(
-                gettext(
-                    "This run has used its budget: {spent} of {money} {currency}. It ends here; a larger budget can be set on the page Scheduled."
-                ).format(spent=format(spent, "f"), money=format(money, "f"), currency=currency)
+                gettext_noop(
+                    "This run has used its budget: {spent} of {money} {currency}. It ends here; a larger "
+                    "budget can be set on the page Scheduled."
+                ),
+                spent=f"{spent:f}",
+                money=f"{money:f}",
+                currency=currency,
             )
 
 

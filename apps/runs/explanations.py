@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from django.utils.translation import gettext_noop
+
 from apps.errors import GENERIC, ModelFailed, ServiceFailed
 
 LONGEST_UPSTREAM_TEXT = 500
@@ -13,20 +15,28 @@ class Explanation(NamedTuple):
 
 
 NOT_FOUND = Explanation(
-    "The AI model configured in this application could not be found. "
-    "Please contact your administrator."
+    gettext_noop(
+        "The AI model configured in this application could not be found. "
+        "Please contact your administrator."
+    )
 )
 REJECTED = Explanation(
-    "The request was rejected as invalid by the AI model service. "
-    "Please contact your administrator."
+    gettext_noop(
+        "The request was rejected as invalid by the AI model service. "
+        "Please contact your administrator."
+    )
 )
 TOO_LONG = Explanation(
-    "The request exceeds the maximum context length of the AI model. "
-    "Please shorten your messages and try again."
+    gettext_noop(
+        "The request exceeds the maximum context length of the AI model. "
+        "Please shorten your messages and try again."
+    )
 )
 BY_CODE = {
     "content_filter": Explanation(
-        "The request was blocked by the content management policy. Please rephrase your message."
+        gettext_noop(
+            "The request was blocked by the content management policy. Please rephrase your message."
+        )
     ),
     "context_length_exceeded": TOO_LONG,
     "truncate_prompt_error": TOO_LONG,
@@ -34,53 +44,71 @@ BY_CODE = {
 BY_STATUS = {
     400: REJECTED,
     401: Explanation(
-        "Authentication failed when accessing the AI model. Please contact your administrator."
+        gettext_noop(
+            "Authentication failed when accessing the AI model. Please contact your administrator."
+        )
     ),
     403: Explanation(
-        "You don't have permission to use the AI model configured in this application. "
-        "Please contact your administrator."
+        gettext_noop(
+            "You don't have permission to use the AI model configured in this application. "
+            "Please contact your administrator."
+        )
     ),
     404: NOT_FOUND,
-    409: Explanation("The AI model service reported a temporary conflict.", True),
+    409: Explanation(gettext_noop("The AI model service reported a temporary conflict."), True),
     413: Explanation(
-        "The request payload is too large. Please reduce the size of your message or attachments."
+        gettext_noop(
+            "The request payload is too large. Please reduce the size of your message or attachments."
+        )
     ),
     422: REJECTED,
-    429: Explanation("The request was rate-limited by the AI model service.", True),
+    429: Explanation(gettext_noop("The request was rate-limited by the AI model service."), True),
 }
-BROKEN = Explanation("The AI model service encountered an internal error.", True)
+BROKEN = Explanation(gettext_noop("The AI model service encountered an internal error."), True)
 BY_REASON = {
-    "timeout": Explanation("The request to the AI model service timed out.", True),
+    "timeout": Explanation(gettext_noop("The request to the AI model service timed out."), True),
     "connection": Explanation(
-        "Could not connect to the AI model service. "
-        "Please check connectivity or contact your administrator."
+        gettext_noop(
+            "Could not connect to the AI model service. "
+            "Please check connectivity or contact your administrator."
+        )
     ),
-    "stream": Explanation("The AI model service failed while responding.", True),
+    "stream": Explanation(gettext_noop("The AI model service failed while responding."), True),
 }
 SERVICE_BY_STATUS = {
     401: Explanation(
-        "Authentication failed when accessing a required service. "
-        "Please contact your administrator."
+        gettext_noop(
+            "Authentication failed when accessing a required service. "
+            "Please contact your administrator."
+        )
     ),
     403: Explanation(
-        "You don't have permission to access a required service. Please contact your administrator."
+        gettext_noop(
+            "You don't have permission to access a required service. Please contact your administrator."
+        )
     ),
     404: Explanation(
-        "A required service or resource could not be found. Please contact your administrator."
+        gettext_noop(
+            "A required service or resource could not be found. Please contact your administrator."
+        )
     ),
-    429: Explanation("A required service is currently rate-limiting requests.", True),
+    429: Explanation(gettext_noop("A required service is currently rate-limiting requests."), True),
 }
-SERVICE_BROKEN = Explanation("A required service encountered an internal error.", True)
+SERVICE_BROKEN = Explanation(
+    gettext_noop("A required service encountered an internal error."), True
+)
 SERVICE_ODD_STATUS = Explanation(
-    "An unexpected HTTP error occurred. Please try again or contact your administrator."
+    gettext_noop(
+        "An unexpected HTTP error occurred. Please try again or contact your administrator."
+    )
 )
 SERVICE_BY_REASON = {
-    "timeout": Explanation("A request to a required service timed out.", True),
+    "timeout": Explanation(gettext_noop("A request to a required service timed out."), True),
     "connection": Explanation(
-        "A network error occurred while contacting a required service.", True
+        gettext_noop("A network error occurred while contacting a required service."), True
     ),
     "answer": Explanation(
-        "An HTTP error occurred. Please try again or contact your administrator."
+        gettext_noop("An HTTP error occurred. Please try again or contact your administrator.")
     ),
 }
 

@@ -8,6 +8,7 @@ import secrets
 from dataclasses import dataclass, replace
 
 from django.db import InterfaceError, OperationalError
+from django.utils.translation import gettext, gettext_noop
 
 from apps.errors import (
     GENERIC,
@@ -30,7 +31,7 @@ from apps.runs.explanations import Explanation, model_explanation, service_expla
 
 logger = logging.getLogger(__name__)
 
-RETRY = "Please try again later."
+RETRY = gettext_noop("Please try again later.")
 PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
 """The statuses that DIAL Core relays as they are; others it would retry or replace."""
 TOO_MANY = 429
@@ -56,7 +57,9 @@ class Failure:
     retry_after: float | None = None
 
 
-NO_DATABASE_TEXT = "The service cannot reach its database. Please try again in a moment."
+NO_DATABASE_TEXT = gettext_noop(
+    "The service cannot reach its database. Please try again in a moment."
+)
 NO_DATABASE = Failure(
     503,
     NO_DATABASE_TEXT,
@@ -134,9 +137,9 @@ def resolve(error: BaseException, passed_on: frozenset[int]) -> Failure:
         case QuickAppError():
             return own_failure(500, error)
         case OperationalError() | InterfaceError():
-            return NO_DATABASE
+            return replace(NO_DATABASE, text=gettext(NO_DATABASE_TEXT))
         case _:
-            return fault(500, GENERIC, "500")
+            return fault(500, gettext(GENERIC), "500")
 
 
 def model_failure(error: ModelFailed, passed_on: frozenset[int]) -> Failure:
@@ -156,7 +159,9 @@ def explained(
     kind: str = "",
 ) -> Failure:
     status = upstream if upstream in passed_on else 500
-    text = f"{known.text} {RETRY}" if known.is_retryable else known.text
+    text = gettext(known.text)
+    if known.is_retryable:
+        text = f"{text} {gettext(RETRY)}"
     return Failure(
         status, text, text, code or str(status), kind or kind_of(status), known.is_retryable
     )

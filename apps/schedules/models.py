@@ -61,7 +61,10 @@ class Schedule(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     application = models.ForeignKey(
-        "catalog.Application", on_delete=models.CASCADE, related_name="schedules"
+        "catalog.Application",
+        on_delete=models.CASCADE,
+        related_name="schedules",
+        verbose_name=gettext_lazy("application"),
     )
     owner = models.CharField(max_length=100, editable=False)
     user = models.ForeignKey(

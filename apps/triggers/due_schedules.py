@@ -13,7 +13,8 @@ from uuid import UUID, uuid4
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
-from django.utils.translation import gettext_noop
+from django.utils import translation
+from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.caller import Caller
 from apps.accounts.models import ServiceAccount
@@ -22,6 +23,7 @@ from apps.catalog.models import Application, Role
 from apps.catalog.resolve import named_version
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import caller_of_run
+from apps.chat.languages import accepted_language
 from apps.chat.models import QueuedMessage
 from apps.chat.questions import PAGE
 from apps.chat.senders import Sender
@@ -30,6 +32,7 @@ from apps.errors import ApplicationNotFound, BudgetSpent, QuickAppError, Refused
 from apps.insights.budgets.models import Budget
 from apps.insights.budgets.standings import check_start
 from apps.live.models import Run
+from apps.runs.error_texts import error_text
 from apps.schedules.models import LONGEST_REASON, NO_TIME_LEFT, Schedule
 from apps.schedules.occurrences import DueTimes, due_times
 
@@ -41,8 +44,12 @@ CHANGED = (
 )
 GOING_ON = gettext_noop("It was left out, because what it asked before is still being answered.")
 LOST = gettext_noop("The application may not be used any more in its name, or is switched off.")
-WITHDRAWN = "Version {} of the application was withdrawn. Choose another one, or the live version."
-BROKEN = "It could not be asked, because the application cannot be used at the moment: {}"
+WITHDRAWN = gettext_noop(
+    "Version {number} of the application was withdrawn. Choose another one, or the live version."
+)
+BROKEN = gettext_noop(
+    "It could not be asked, because the application cannot be used at the moment: {problem}"
+)
 FAILED = gettext_noop("It could not be asked. The server's log says why.")
 RETRY = timedelta(minutes=1)
 
@@ -238,19 +245,27 @@ def caller_or_none(
     row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
 ) -> Caller | None:
     """In whose name a row is asked; None, with the reason written into it, where it cannot be."""
+    with translation.override(accepted_language(row.caller["locale"])):
+        return caller_or_reason(row, application, callers)
+
+
+def caller_or_reason(
+    row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
+) -> Caller | None:
     try:
         if isinstance(application, QuickAppError):
             raise application
         return callers.of(row, application)
     except Refused as error:
-        row.stop(str(error))
+        row.stop(error_text(error))
     except BudgetSpent as error:
-        row.last_problem = str(error)[:LONGEST_REASON]
+        row.last_problem = error_text(error)[:LONGEST_REASON]
     except QuickAppError as error:
         if is_withdrawn(row, error):
-            row.stop(WITHDRAWN.format(row.pinned_version))
+            row.stop(gettext(WITHDRAWN).format(number=row.pinned_version))
         else:
-            row.last_problem = BROKEN.format(error)[:LONGEST_REASON]
+            problem = gettext(BROKEN).format(problem=error_text(error))
+            row.last_problem = problem[:LONGEST_REASON]
     return None
 
 

@@ -5,20 +5,23 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext_lazy
+
 from apps.chat.models import Conversation, QueuedMessage
 from apps.live.models import Run
 from apps.schedules.models import Schedule
 from apps.schedules.proposals import Difference, differences
 
 RESULTS = {
-    Run.Status.QUEUED: "Waits for its turn",
-    Run.Status.RUNNING: "Is being answered",
-    Run.Status.WAITING: "Waits for your answer",
-    Run.Status.DONE: "Answered",
-    Run.Status.FAILED: "Failed",
-    Run.Status.STOPPED: "Stopped",
+    Run.Status.QUEUED: gettext_lazy("Waits for its turn"),
+    Run.Status.RUNNING: gettext_lazy("Is being answered"),
+    Run.Status.WAITING: gettext_lazy("Waits for your answer"),
+    Run.Status.DONE: gettext_lazy("Answered"),
+    Run.Status.FAILED: gettext_lazy("Failed"),
+    Run.Status.STOPPED: gettext_lazy("Stopped"),
 }
-NOT_ASKED = "Not asked"
+NOT_ASKED = gettext_lazy("Not asked")
+ANSWERED = gettext_lazy("Answered")
 TONES = {Run.Status.WAITING: "warning", Run.Status.FAILED: "warning", Run.Status.DONE: "good"}
 
 
@@ -55,6 +58,6 @@ def entry(row: Schedule, status: Any, open_now: set[UUID]) -> ListedSchedule:
     place = row.last_conversation if row.last_conversation in open_now else None
     if row.last_problem and status not in Run.OPEN:
         # The time is that of the last try, which led to no run.
-        return ListedSchedule(row, NOT_ASKED, "warning", place, differences(row))
-    result = RESULTS.get(status, "Answered") if row.last_run is not None else ""
+        return ListedSchedule(row, str(NOT_ASKED), "warning", place, differences(row))
+    result = str(RESULTS.get(status, ANSWERED)) if row.last_run is not None else ""
     return ListedSchedule(row, result, TONES.get(status, ""), place, differences(row))

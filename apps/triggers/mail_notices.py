@@ -12,11 +12,13 @@ from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext, gettext_lazy
 
 from apps.accounts.buckets import place_of
 from apps.accounts.models import NoticeSettings
 from apps.aged_cache import AgedCache
+from apps.chat.composer.preferences import preferences_of
 from apps.chat.models import Conversation
 from apps.live.listeners import RunNews
 from apps.live.models import Run, RunSummary
@@ -29,9 +31,9 @@ LEASE = timedelta(seconds=120)
 MOST_ATTEMPTS = 5
 PAUSE = timedelta(minutes=10)
 OUTCOMES = {
-    RunEvent.DONE: "answered",
-    RunEvent.FAILED: "could not answer",
-    RunEvent.WAITING: "waits for you",
+    RunEvent.DONE: gettext_lazy("“{title}” answered"),
+    RunEvent.FAILED: gettext_lazy("“{title}” could not answer"),
+    RunEvent.WAITING: gettext_lazy("“{title}” waits for you"),
 }
 _anybody = AgedCache[str, str](1)
 
@@ -99,7 +101,9 @@ def send_notice(notice: MailNotice) -> None:
     if end is not None:
         MailNotice.objects.filter(pk=notice.pk).update(due_at=end, attempts=0)
         return
-    subject, text = message_of(notice, found)
+    kept = preferences_of(notice.user_id)
+    with translation.override(kept.language if kept and kept.language else None):
+        subject, text = message_of(notice, found)
     send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [notice.user.email])
     notice.delete()
 
@@ -133,9 +137,7 @@ def message_of(notice: MailNotice, found: Conversation) -> tuple[str, str]:
     slug = found.former_slug if application is None else application.slug
     address = f"{settings.PUBLIC_URL}{reverse('conversation', args=(slug, found.pk))}"
     account = f"{settings.PUBLIC_URL}{reverse('account')}#notices"
-    what = OUTCOMES[RunEvent(notice.event)]
-    subject = " ".join(f"“{title}” {what}".split())
-    return subject, (
-        f"“{title}” {what} in one of your conversations:\n\n{address}\n\n"
-        f"You get this because you asked for it on the page of your account:\n{account}\n"
-    )
+    what = str(OUTCOMES[RunEvent(notice.event)]).format(title=title)
+    where = gettext("{what} in one of your conversations:").format(what=what)
+    why = gettext("You get this because you asked for it on the page of your account:")
+    return " ".join(what.split()), f"{where}\n\n{address}\n\n{why}\n{account}\n"

@@ -102,7 +102,10 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
         messages.success(request, gettext("It runs now."))
     else:
         row.refresh_from_db()
-        messages.error(request, row.last_problem or gettext("It is gone already."))
+        messages.error(
+            request,
+            gettext(row.last_problem) if row.last_problem else gettext("It is gone already."),
+        )
     return redirect("schedules")
 
 

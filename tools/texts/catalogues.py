@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +29,7 @@ KEYWORDS = {
     "pgettext": ((1, "c"), 2),
     "pgettext_lazy": ((1, "c"), 2),
 }
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 STRING = r"""u?(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 CALL = re.compile(rf"\b(n?p?gettext|_)\(\s*({STRING}(?:\s*,\s*{STRING})*)")
 """A call with literal texts, in a script or in what Django makes of a template."""
@@ -103,6 +105,8 @@ def read(language: str, domain: str) -> Catalog:
 
 def compiled(catalogue: Catalog) -> bytes:
     out = BytesIO()
+    # Without them, the moment of reading would be part of it.
+    catalogue.creation_date = catalogue.revision_date = LONG_AGO
     write_mo(out, catalogue)
     return out.getvalue()
 

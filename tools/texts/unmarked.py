@@ -97,7 +97,7 @@ def is_sentence(text: str) -> bool:
 
 def html_of(code: str) -> Iterator[str]:
     """The templates of Lit in a script, also those within others, without what is put in."""
-    for start in re.finditer(r"\b(?:html|svg)`", code):
+    for start in re.finditer(r"(?<![.\w])(?:html|svg)`", code):
         yield literal(code, start.end())
 
 

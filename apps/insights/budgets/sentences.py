@@ -5,6 +5,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from django.utils.formats import date_format, number_format
+from django.utils.functional import lazy
 from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy, pgettext
 
@@ -88,5 +89,6 @@ def spent_error(
     rule: Rule, used: int, limit: int, now: datetime, time_zone: str = ""
 ) -> BudgetSpent:
     end = rule.window_at(now).end
-    text = sentence(rule, max(used, limit), limit, now, time_zone)
+    # Said where it is told, in the language of that person.
+    text = lazy(sentence, str)(rule, max(used, limit), limit, now, time_zone)
     return BudgetSpent(text, None if end is None else (end - now).total_seconds())

@@ -252,7 +252,7 @@ export class ChatLog extends LitElement {
     const { starters, intro_text } = this.starters;
     if (!starters.length) return nothing;
     return html`<section class="starters" aria-labelledby="starters-heading">
-      <h3 id="starters-heading">${intro_text || gettext("Start with")}</h3>
+      <h3 id="starters-heading" dir="auto">${intro_text || gettext("Start with")}</h3>
       <ul>
         ${starters.map(
           (starter) => html`<li>
