@@ -141,4 +141,4 @@ def lock() -> None:
     """Let no other process admit a run until the transaction ends."""
     if connection.vendor == "postgresql":  # SQLite has one writer at a time
         with connection.cursor() as cursor:
-            cursor.execute(gettext("SELECT pg_advisory_xact_lock(%s)"), [LOCK])
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])

@@ -16,7 +16,7 @@ def lock_quota(bucket: str) -> None:
     if connection.vendor == "postgresql" and (most_bytes() or most_files()):
         with connection.cursor() as cursor:
             cursor.execute(
-                gettext("SELECT pg_advisory_xact_lock(hashtext('files'), hashtext(%s))"), [bucket]
+                "SELECT pg_advisory_xact_lock(hashtext('files'), hashtext(%s))", [bucket]
             )
 
 

@@ -91,7 +91,7 @@ def test_an_empty_list_says_how_to_begin(client: Client):
     response = client.get("/notes/")
 
     assert response.context["is_empty"]
-    assert '<a href="/chat/helper/">Helper</a>' in response.text
+    assert '<a href="/chat/helper/" dir="auto">Helper</a>' in response.text
 
 
 def test_ten_thousand_notes_are_read_a_page_at_a_time(
