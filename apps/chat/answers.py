@@ -27,7 +27,7 @@ from apps.chat.earlier import earlier_conversations
 from apps.chat.endings import conclude
 from apps.chat.folders import folder_of
 from apps.chat.frames import Ask
-from apps.chat.languages import accepted_language
+from apps.chat.languages import accepted_language, language_of_kept
 from apps.chat.models import QueuedMessage
 from apps.chat.pinned_versions import find_for
 from apps.chat.questions import Begun, begin
@@ -157,7 +157,7 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
         hub.summaries.keep_audit(*question_events(begun, caller))
     except QuickAppError as error:
         if error.code not in LATER:
-            with translation.override(accepted_language(row.caller["locale"])):
+            with translation.override(language_of_kept(row.caller)):
                 problem = error_text(error)
             await database_sync_to_async(queue.hold_refused)(row, problem)
             await wake_viewers(hub, person_stream(row.conversation.owner))

@@ -10,7 +10,7 @@ from django.utils import timezone, translation
 from apps.agent.progress import Progress
 from apps.chat.context_use import context_to_dict
 from apps.chat.figures import figures_of, usage_of
-from apps.chat.languages import accepted_language
+from apps.chat.languages import language_of_kept
 from apps.chat.memory_notes import memory_notes
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
@@ -48,7 +48,7 @@ def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunO
     events: list[StreamEvent] = [*transcript.close_stages()]
     reference = ""
     if outcome.error is not None:
-        with translation.override(accepted_language(run.caller["locale"])):
+        with translation.override(language_of_kept(run.caller)):
             failed = run_failed(outcome.error)
         reference = failed.reference
         events.append(failed)

@@ -78,6 +78,11 @@ def accepted_language(accepted: str) -> str:
     return ENGLISH
 
 
+def language_of_kept(caller: Mapping[str, Any]) -> str:
+    """Of the caller of a run or of a message, as it is stored; old rows have no locale."""
+    return accepted_language(str(caller.get("locale", "")))
+
+
 @cache
 def version_of_texts(language: str) -> str:
     """Changes with the texts of the scripts in a language."""

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.utils.translation import gettext
-
 from apps.agent.messages import Message
 from apps.errors import BadRequest, InitializationIssue
 from apps.runs.requests import LIMITS, SECTION, RunRequest
@@ -30,7 +28,7 @@ def check_question(messages: Sequence[Message], info: DeploymentInfo, *, has_too
     if kinds:
         noun = NOUNS[kinds[0]]
         raise BadRequest(
-            gettext("The model cannot read a {noun}").format(noun=noun),
+            f"The model cannot read a {noun}",
             f"messages: the model of this application, {info.id!r}, cannot read a {noun}. Send the "
             "question without it, or ask an application whose model can.",
         )
@@ -51,16 +49,8 @@ def within_limits(
         asked.add(FORMAT)
     for name, problem in problems.items():
         if name in asked:
-            advice = (
-                gettext("Ask for JSON in words instead.")
-                if name == FORMAT
-                else gettext("Ask for no more.")
-            )
-            raise BadRequest(
-                gettext("{name}: the model of this application {problem}. {advice}").format(
-                    name=name, problem=problem, advice=advice
-                )
-            )
+            advice = "Ask for JSON in words instead." if name == FORMAT else "Ask for no more."
+            raise BadRequest(f"{name}: the model of this application {problem}. {advice}")
     fitting = {**wanted, **dict.fromkeys(problems, info.max_output_tokens)}
     if FORMAT in problems:
         del fitting[FORMAT]

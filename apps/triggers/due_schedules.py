@@ -23,7 +23,7 @@ from apps.catalog.models import Application, Role
 from apps.catalog.resolve import named_version
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat.access import caller_of_run
-from apps.chat.languages import accepted_language
+from apps.chat.languages import language_of_kept
 from apps.chat.models import QueuedMessage
 from apps.chat.questions import PAGE
 from apps.chat.senders import Sender
@@ -245,7 +245,7 @@ def caller_or_none(
     row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
 ) -> Caller | None:
     """In whose name a row is asked; None, with the reason written into it, where it cannot be."""
-    with translation.override(accepted_language(row.caller["locale"])):
+    with translation.override(language_of_kept(row.caller)):
         return caller_or_reason(row, application, callers)
 
 

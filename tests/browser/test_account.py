@@ -216,7 +216,7 @@ def test_a_key_is_made_used_by_a_program_and_dead_with_the_account(
     assert said.choices[0].message.content
     page.reload()
     assert key not in page.content()
-    expect(page.get_by_text("For Paged.")).to_be_visible()
+    expect(page.get_by_text("For: Paged.")).to_be_visible()
 
     site.shell("User.objects.filter(username='coder').update(is_active=False)")
     deadline = time.monotonic() + 1.5
@@ -235,7 +235,7 @@ def test_a_name_and_a_picture_are_shown(site: Site, browsers: list[BrowserContex
     sign_in(page, "pictured")
     page.get_by_label("Name").first.fill("Mary Shelley")
     page.get_by_role("button", name="Save the name").click()
-    expect(page.get_by_role("link", name="Account of Mary Shelley")).to_be_visible()
+    expect(page.get_by_role("link", name="Account: Mary Shelley")).to_be_visible()
     page.get_by_label("Picture").set_input_files(
         {"name": "me.png", "mimeType": "image/png", "buffer": PNG}
     )

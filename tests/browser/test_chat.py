@@ -715,7 +715,7 @@ def test_a_question_that_is_too_long_is_counted_and_not_sent(
 ) -> None:
     question(chat).fill("x" * 100_001)
 
-    expect(chat.get_by_text("1 characters too many")).to_be_visible()
+    expect(chat.get_by_text("1 character too many")).to_be_visible()
     expect(chat.get_by_role("button", name="Send")).to_be_disabled()
     question(chat).press("Enter")
     expect(chat.get_by_role("alert").filter(has_text="Not sent")).to_have_text(

@@ -221,7 +221,7 @@ def test_the_menu_of_a_conversation_and_its_dialogs_are_translated(
 
 def test_files_and_feedback_are_translated(conversation: Page, marked: MarkedSite):
     conversation.locator("chat-files button").first.click()
-    conversation.locator(".thumbs button").last.click()
+    conversation.locator(".thumbs button").last.dispatch_event("click")
     expect(conversation.locator(".feedback-form")).to_be_visible()
 
     assert marked.unmarked(conversation) == []

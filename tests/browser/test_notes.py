@@ -84,7 +84,7 @@ def test_what_an_agent_writes_is_approved_marked_linked_and_undone(page: Page, s
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Boats")
     agent = page.get_by_role("region", name="Changed by an agent")
-    expect(agent).to_contain_text("Note keeper wrote this for admin")
+    expect(agent).to_contain_text("Note keeper wrote this. For admin.")
     expect(page.locator(".note-text a.note-link.missing")).to_contain_text("Harbour")
     assert barriers(page) == []
     press_on(page, "Undo")
@@ -129,7 +129,7 @@ def test_notes_are_kept_by_keyboard(page: Page, site: Site, scheme: Any, width: 
     expect(page.locator(".note-text")).to_have_text("Mine")
 
     press_on(page, "History", "link")
-    expect(page.get_by_role("heading", level=1)).to_have_text("History of Plan")
+    expect(page.get_by_role("heading", level=1)).to_have_text("History: Plan")
     assert barriers(page) == []
     press_on(page, "Bring version 2 back")
     expect(page.locator(".note-text")).to_have_text("Theirs")

@@ -275,7 +275,7 @@ def test_a_withdrawn_version_pauses_its_schedule_with_the_reason_and_calls_its_o
     row.refresh_from_db()
     other.refresh_from_db()
     assert (len(found.woken), found.stopped) == (1, frozenset({f"user-{ada.pk}"}))
-    assert (row.is_paused, row.pause_reason) == (True, WITHDRAWN.format(1))
+    assert (row.is_paused, row.pause_reason) == (True, WITHDRAWN.format(number=1))
     assert [one.result for one in listed([row], f"user-{ada.pk}")] == ["Not asked"]
     assert not other.is_paused
     assert attention(caller_in(ada.pk))["conversations"] == [

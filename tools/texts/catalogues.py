@@ -151,5 +151,5 @@ def untranslated(catalogue: Catalog) -> list[Message]:
     return [one for one in messages if one.fuzzy or not all(forms(one.string))]
 
 
-def forms(text: str | Sequence[str]) -> tuple[str, ...]:
-    return (text,) if isinstance(text, str) else tuple(text)
+def forms(text: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (text or "",) if text is None or isinstance(text, str) else tuple(text)

@@ -127,6 +127,8 @@ def after_expression(code: str, at: int) -> int:
                 at = after_literal(code, at + 1) - 1
             case '"' | "'" as quote:
                 at = code.find(quote, at + 1)
+            case _:
+                pass
         at += 1
     return at
 

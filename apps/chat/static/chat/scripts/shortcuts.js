@@ -83,7 +83,7 @@ export class ShortcutList extends LitElement {
     const enter = sendsWithEnter();
     const ofPage = this.commands.filter(({ keys }) => keys && (hasShortcuts() || keys.length === 1));
     return [
-      { keys: enter ? ["Enter"] : ["Ctrl", "Enter"], words: "Send" },
+      { keys: enter ? ["Enter"] : ["Ctrl", "Enter"], words: gettext("Send") },
       { keys: enter ? ["Shift", "Enter"] : ["Enter"], words: gettext("New line") },
       { keys: ["/"], words: gettext("Prompts, skills and commands") },
       { keys: ["@"], words: gettext("Another application") },

@@ -15,7 +15,7 @@ import { gettext } from "./texts.js";
 export function signInCard({ asked }, isOpen, send) {
   // The sign-in goes on in another tab; the server tells this one when it is done.
   return html`<p>
-      ${gettext("You sign in at")} <strong>${asked.host}</strong>${gettext(". Tools then use your account there when they call")}
+      ${gettext("You sign in at this host:")} <strong>${asked.host}</strong>. ${gettext("Tools then use your account there when they call:")}
       <strong>${asked.server}</strong>.
     </p>
     <div class="interaction-buttons">
