@@ -719,7 +719,7 @@ def test_a_question_that_is_too_long_is_counted_and_not_sent(
     expect(chat.get_by_role("button", name="Send")).to_be_disabled()
     question(chat).press("Enter")
     expect(chat.get_by_role("alert").filter(has_text="Not sent")).to_have_text(
-        "Not sent: the message is 1 characters too long."
+        "Not sent: the message is 1 character too long."
     )
     assert socket.received == []
     question(chat).fill("x")
