@@ -71,7 +71,15 @@ class Tree(Generic[Row]):
             # A process from before there were branches has stored it meanwhile.
             if row.parent_id is None and self.parents[row.pk] == leaf:
                 leaf = row.pk
-        return leaf
+        return self.answered(leaf)
+
+    def answered(self, leaf: int | None) -> int | None:
+        """The answer to the question `leaf`, if it was stored after `leaf` had been read."""
+        asked = next((row for row in self.messages if row.pk == leaf and row.role == USER), None)
+        if asked is None or asked.run_id is None:
+            return leaf
+        own = (row.pk for row in self.children(leaf) if row.run_id == asked.run_id)
+        return max(own, default=leaf)
 
     def up(self, leaf: int | None) -> list[Row]:
         """The messages from the first one to `leaf`."""

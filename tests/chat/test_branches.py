@@ -14,11 +14,13 @@ from django.test import AsyncClient
 
 from apps.agent.model import Finish
 from apps.agent.summaries import Summary
-from apps.chat.access import bucket_of
+from apps.chat import opening
+from apps.chat.access import bucket_of, find
 from apps.chat.branches import OutlineRow, Tree, path, shown_branches, shown_runs
 from apps.chat.export import document, markdown
 from apps.chat.models import Conversation, Message
 from apps.chat.summaries import ConversationSummaries
+from apps.live import leases
 from apps.live.models import JournalEntry, Run
 from tests.chat.scripts import Scene, Tab, says, scene
 
@@ -82,6 +84,31 @@ async def test_another_answer_stands_beside_the_first_and_the_model_reads_neithe
     assert runs == [newest.run_id]
     assert opened["branches"] == {str(newest.run_id): {"ids": beside, "at": 1}}
     assert await Message.objects.filter(role="user").acount() == 2
+
+
+@pytest.mark.parametrize("is_going", [False, True])
+async def test_an_answer_that_ends_while_its_page_is_opened_is_told_with_its_branches(
+    is_going: bool, monkeypatch: pytest.MonkeyPatch
+):
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await turn(on, tab, "Tides?", "At noon.")
+        await turn(on, tab, "", "At one.", conversation, again=await id_of("Tides?"))
+        question = await Message.objects.aget(text="Tides?")
+        answers = [await id_of("At noon."), await id_of("At one.")]
+        run = await Run.objects.aget(pk=question.run_id or "")
+
+        def found_before_it_ended(*asked: Any) -> Conversation:
+            found = find(*asked)
+            found.leaf = question
+            return found
+
+        monkeypatch.setattr(opening, "find", found_before_it_ended)
+        if is_going:
+            monkeypatch.setattr(leases, "open_run", {run.stream: run}.get)
+        opened = await (await on.visitor.tab(on.hub)).open(conversation)
+
+    assert opened["branches"] == {str(run.pk): {"ids": answers, "at": 1}}
 
 
 async def test_an_edited_question_begins_a_branch_and_all_tabs_are_told():
