@@ -108,7 +108,7 @@ class ScheduleForm(ZonedForm):
         widgets = {
             "name": forms.TextInput(attrs={"dir": "auto"}),
             "message": forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
-            "expression": forms.TextInput(attrs={"spellcheck": "false"}),
+            "expression": forms.TextInput(attrs={"spellcheck": "false", "dir": "ltr"}),
             "time_zone": forms.TextInput(attrs={"list": "time-zones", "spellcheck": "false"}),
             "active_from": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
             "active_until": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
