@@ -31,6 +31,7 @@ from apps.chat.languages import accepted_language, language_of_kept
 from apps.chat.models import QueuedMessage
 from apps.chat.pinned_versions import find_for
 from apps.chat.questions import Begun, begin
+from apps.chat.spoken import spoken
 from apps.chat.summaries import ConversationSummaries, write_ahead
 from apps.chat.titles import begin_title
 from apps.chat.transcript import Transcript
@@ -267,7 +268,7 @@ def meter_of(hub: Hub, row: Run, caller: Caller) -> RunMeter:
 
 def request_of(begun: Begun, application: ResolvedApplication, caller: Caller) -> RunRequest:
     return RunRequest(
-        begun.folder.attached_to([message.spoken() for message in begun.messages]),
+        begun.folder.attached_to([spoken(message) for message in begun.messages]),
         search_conversations=earlier_conversations(caller, application, begun.run.stream),
         summaries=ConversationSummaries(begun.run.stream, begun.messages),
         correction=newest_correction(begun.messages),

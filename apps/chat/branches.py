@@ -180,10 +180,10 @@ def shown_branches(
     """
     told: dict[str, dict[str, Any]] = {}
     for row in shown:
-        ids = [str(one.uuid) for one in found.siblings(row) if one.role == row.role]
-        if len(ids) > 1:
+        beside = [one for one in found.siblings(row) if one.role == row.role]
+        if len(beside) > 1:
             key = row.uuid if row.role == USER else row.run_id
-            told[str(key)] = {"ids": ids, "at": ids.index(str(row.uuid))}
+            told[str(key)] = {"ids": [str(one.uuid) for one in beside], "at": beside.index(row)}
     if going is not None and shown and shown[-1].role == USER:
         earlier = [str(one.uuid) for one in found.children(shown[-1].pk)]
         if earlier:

@@ -1,14 +1,17 @@
 """How full the window of the model is: kept with each answer, and told to the page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from django.db.models import QuerySet
+
 from apps.agent.estimate import ContextUse, Estimator, use_of
 from apps.agent.progress import Progress
-from apps.chat.branches import path, shown_path
+from apps.chat.branches import OutlineRow, shown_path
 from apps.chat.figures import sum_of
 from apps.chat.models import Conversation, Message
+from apps.chat.spoken import SpokenRow, spoken
 from apps.chat.summaries import newest_summary
 from apps.live.models import Run
 from apps.runs.history import expand
@@ -51,20 +54,19 @@ def newest_correction(messages: Sequence[Message]) -> float:
 
 def usage_of(conversation: Conversation) -> dict[str, Any]:
     """Tokens by what they are for, in all, and of the window; the newest summary; the sum of all answers."""
-    messages = shown_path(conversation)
-    said = conversation.messages.filter(pk__in=[row.pk for row in messages[-RECENT:]])
+    shown = shown_path(conversation)
+    said = conversation.messages.filter(pk__in=[row.pk for row in shown[-RECENT:]])
     known = newest_context(list(said))
     limit = known.get("limit")
     parts = (
         {name: known[name] for name in asdict(ContextUse())}
         if known
-        else estimated(path(conversation))
+        else estimated(conversation, shown)
     )
     total = sum(parts.values())
     ratio = round(total / limit, 4) if limit else None
-    summary = newest_summary(messages)
-    runs = [row.run_id for row in messages if row.role == Message.Role.ASSISTANT]
-    usages = conversation.messages.filter(run__in=runs, role=Message.Role.ASSISTANT)
+    summary = newest_summary(conversation.pk, shown)
+    answers = conversation.messages.filter(role=Message.Role.ASSISTANT)
     return {
         **parts,
         "total": total,
@@ -72,14 +74,26 @@ def usage_of(conversation: Conversation) -> dict[str, Any]:
         "ratio": ratio,
         "state": state_of(ratio),
         "summary": None if summary is None else summary_to_dict(summary),
-        "sum": sum_of(usages.values_list("usage", flat=True)),
+        "sum": sum_of(usage for [usage] in only(shown, answers, "usage")),
     }
 
 
-def estimated(messages: Iterable[Message]) -> dict[str, int]:
+def estimated(conversation: Conversation, shown: Sequence[OutlineRow]) -> dict[str, int]:
     """For a conversation whose answers tell nothing: without the prompt and the tools."""
-    spoken = expand(message.spoken() for message in messages)
-    return asdict(use_of(spoken, Estimator()))
+    rows = only(shown, conversation.messages.said(), *SpokenRow._fields)
+    said = expand(spoken(SpokenRow(*row)) for row in rows)
+    return asdict(use_of(said, Estimator()))
+
+
+def only(
+    shown: Sequence[OutlineRow], messages: QuerySet[Message], *fields: str
+) -> Iterator[Sequence[Any]]:
+    """The fields of those messages that are shown."""
+    wanted = {row.pk for row in shown}
+    # A database takes a list of thousands of keys more slowly than it gives all rows, if it takes it.
+    for key, *found in messages.values_list("pk", *fields):
+        if key in wanted:
+            yield found
 
 
 def state_of(ratio: float | None) -> str:

@@ -9,6 +9,7 @@ from apps.agent.durations import FOR_EVER, Durations
 from apps.catalog.resolve import resolve
 from apps.chat.branches import path
 from apps.chat.models import Conversation, Message
+from apps.chat.spoken import spoken
 from apps.errors import QuickAppError
 from apps.runs.history import expand_one
 from apps.runs.result_durations import result_durations
@@ -44,5 +45,5 @@ def expired_calls(conversation: UUID, durations: Durations) -> dict[str, list[st
 def gone_of(row: Message, durations: Durations, age: int) -> list[str]:
     if row.run_id is None:
         return []
-    calls = (call for message in expand_one(row.spoken()) for call in message.tool_calls)
+    calls = (call for message in expand_one(spoken(row)) for call in message.tool_calls)
     return [call.id for call in calls if durations.is_over(call, age)]

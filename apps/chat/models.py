@@ -1,21 +1,15 @@
 """Conversations and their messages."""
 
 import uuid
-from typing import Any
 
 from django.db import models
 from django.utils import timezone
 
 from apps.accounts.models import Team
-from apps.agent.messages import Message as Spoken
-from apps.agent.messages import Role as Speaker
-from apps.agent.messages import attachment_from_dict
 from apps.chat.composer.models import Preferences as Preferences
 from apps.chat.rail_models import Folder as Folder
 from apps.chat.rail_models import PinnedApplication as PinnedApplication
-from apps.chat.senders import taint_of
 from apps.chat.shares.models import Share as Share
-from apps.manifest.narrative import introduced, narrated
 
 LONGEST_TITLE = 80
 """Characters of a title that is made of a question."""
@@ -261,13 +255,3 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role}: {self.uuid}"
-
-    def spoken(self) -> Spoken:
-        """The message as a run reads it."""
-        role: Speaker = "user" if self.role == self.Role.USER else "assistant"
-        attachments = tuple(attachment_from_dict(written) for written in self.attachments)
-        state: dict[str, Any] = {**self.state, **taint_of(self.sender)}
-        place = self.place or {}
-        text = narrated(self.text, place.get("title", ""), place.get("narrative", ""))
-        text = introduced(text, self.sender)
-        return Spoken(role, text, attachments=attachments, state=state)

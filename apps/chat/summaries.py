@@ -34,7 +34,8 @@ class ConversationSummaries:
         task, written = _being_written.get(self.conversation, (None, None))
         if written is not None and task is not asyncio.current_task():
             await written.wait()
-        found: Summary | None = await database_sync_to_async(read_summary)(self.messages)
+        read = database_sync_to_async(read_summary)
+        found: Summary | None = await read(self.conversation, self.messages)
         return found
 
     async def keep(self, summary: Summary) -> None:
@@ -42,15 +43,17 @@ class ConversationSummaries:
         await store(self.conversation, self.messages, summary)
 
 
-def newest_summary(messages: Iterable[MessageRow]) -> Message | None:
+def newest_summary(conversation: UUID, messages: Iterable[MessageRow]) -> Message | None:
     """Of a path, the one that stands for most of it."""
-    keys = [row.pk for row in messages]
-    rows = Message.objects.filter(role=Message.Role.SUMMARY, parent__in=keys)
-    return rows.select_related("parent").order_by("-parent").first()
+    keys = {row.pk for row in messages}
+    rows = Message.objects.filter(conversation=conversation, role=Message.Role.SUMMARY)
+    # A conversation has few of them, and its path may have thousands of messages.
+    found = rows.select_related("parent").order_by("-parent")
+    return next((row for row in found if row.parent_id in keys), None)
 
 
-def read_summary(messages: Sequence[Message]) -> Summary | None:
-    row = newest_summary(messages)
+def read_summary(conversation: UUID, messages: Sequence[Message]) -> Summary | None:
+    row = newest_summary(conversation, messages)
     if row is None:
         return None
     return Summary(row.text, sum(one.pk <= (row.parent_id or 0) for one in questions_of(messages)))
@@ -65,7 +68,7 @@ def store_summary(conversation: UUID, messages: Sequence[Message], summary: Summ
         return
     before = [one.pk for one in messages if one.pk < first_read[0].pk]
     last = row.messages.said().filter(pk__in=before[-1:]).first()
-    known = newest_summary(messages)
+    known = newest_summary(conversation, messages)
     if last is None or (known is not None and (known.parent_id or 0) >= last.pk):
         return
     row.messages.create(role=Message.Role.SUMMARY, text=summary.text, parent=last)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from uuid import UUID, uuid4
 
 from django.utils import timezone
 
+from apps.agent.estimate import ContextUse
 from apps.agent.events import StageClosed, StageDelta, StageOpened, TextDelta
+from apps.chat.context_use import CONTEXT
 from apps.chat.models import Conversation, Message
 from apps.chat.questions import question_added
 from apps.live.events import AnswerStored, StatusChanged, StreamEvent
 from apps.live.journal import entry_of
 from apps.live.models import JournalEntry, Run
+
+TOKENS = {"prompt_tokens": 20, "completion_tokens": 20}
 
 
 def answer_text(number: int) -> str:
@@ -48,6 +53,7 @@ def add_turns(
             role="assistant",
             text=text(number),
             finish_reason="stop",
+            usage={**TOKENS, CONTEXT: asdict(ContextUse(user=20, assistant=60))},
         )
         for events in events_of(asked, answered, step):
             entries.append(entry_of(conversation.pk, run.pk, first, events))

@@ -16,6 +16,7 @@ from apps.catalog.content.models import ContentItem
 from apps.chat.export import markdown
 from apps.chat.frames import read
 from apps.chat.models import Conversation, Message
+from apps.chat.spoken import spoken
 from apps.errors import Refused
 from tests.chat.scripts import MANIFEST, says, scene
 from tests.chat.test_views import add_application
@@ -57,7 +58,7 @@ async def test_t_21_a_place_adds_its_prompt_and_what_the_person_sees_is_seen_in_
     place = {"slug": "orders", "title": "Orders", "narrative": "order 4711"}
     assert added["message"]["place"] == place
     assert (question.text, question.place) == ("Is it paid?", place)
-    assert question.spoken().text == SAID
+    assert spoken(question).text == SAID
     conversation = await Conversation.objects.aget()
     assert "Orders: order 4711\n\nIs it paid?" in await sync_to_async(markdown)(conversation)
 

@@ -17,6 +17,7 @@ from apps.catalog.versions.drafts import save_draft
 from apps.catalog.versions.publication import publish, withdraw
 from apps.chat.attention import attention
 from apps.chat.models import Conversation, Message, QueuedMessage
+from apps.chat.spoken import spoken
 from apps.insights.budgets.models import Budget
 from apps.live.models import JournalEntry, Run
 from apps.schedules.desk import pause
@@ -73,7 +74,7 @@ def test_a_schedule_asks_at_its_time_once_and_its_run_stands_queued():
         "seconds": None,
         "budget": {"tokens": 500, "money": None, "currency": "USD"},
     }
-    assert question.spoken().text.startswith("[The schedule “Report” asks this at its time")
+    assert spoken(question).text.startswith("[The schedule “Report” asks this at its time")
     [shown, _] = JournalEntry.objects.get(stream=conversation.pk).events
     assert shown["message"]["sender"] == sender
     assert (row.last_run, row.last_conversation) == (run.pk, conversation.pk)
