@@ -142,7 +142,9 @@ def long_conversation(
 
 def shown_at(page: Page, address: str) -> float:
     page.goto(address)
-    return float(wait_for(page, "window.shownAt"))
+    shown = float(wait_for(page, "window.shownAt"))
+    page.wait_for_load_state("networkidle")  # nobody opens the next one while this one still asks
+    return shown
 
 
 def going_answer(page: Page) -> Iterator[tuple[str, float, float, str]]:

@@ -15,7 +15,10 @@ from apps.errors import Refused
 from apps.live import journal
 from apps.live.events import StreamEvent
 
+FIRST_TURNS = 10
+"""Of a conversation that is opened: more than a screen of them, and each more takes longer to draw."""
 MOST_TURNS = 20
+"""Of those that are fetched on the way to the beginning."""
 MOST_BYTES = 256 * 1024
 """Of the turns of one window as JSON; a turn that is longer stands alone."""
 LONGEST_STEP = 8_000
@@ -38,7 +41,7 @@ class Window:
 def last_turns(runs: Sequence[UUID], until: int, going: UUID | None) -> Window:
     """The end of the path of `runs`, of events up to number `until`, without the run that is `going`."""
     path = [run for run in runs if run != going]
-    return read_window(path, len(path), until=until)
+    return read_window(path, len(path), most=FIRST_TURNS, until=until)
 
 
 def turns_before(conversation: Conversation, cursor: UUID) -> Window:
@@ -81,15 +84,16 @@ def read_window(
     path: Sequence[UUID],
     end: int,
     *,
+    most: int = MOST_TURNS,
     first: int = 0,
     least: int | None = None,
     until: int | None = None,
 ) -> Window:
-    """The turns before place `end`, none before `first`, and in any case those from `least` on."""
+    """At `most` so many turns before place `end`, none before `first`, and those from `least` on."""
     found: list[dict[str, Any]] = []
     size = 0
     # Run by run, so that no more is read than is sent.
-    for at in range(end - 1, max(end - MOST_TURNS, first) - 1, -1):
+    for at in range(end - 1, max(end - most, first) - 1, -1):
         told = turn(path[at], at, journal.read_run(path[at], until))
         size += len(msgspec.json.encode(told))
         if found and size > MOST_BYTES and at < (end if least is None else least):

@@ -96,17 +96,17 @@ def test_what_is_read_keeps_its_place_while_earlier_turns_arrive(
     page.goto(conversation)
     expect(page.get_by_text("Question number 1499", exact=True)).to_be_in_viewport()
     page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
-    expect(page.get_by_text("Question number 1480", exact=True)).to_be_in_viewport()
+    expect(page.get_by_text("Question number 1490", exact=True)).to_be_in_viewport()
     while not held:
         page.wait_for_timeout(10)
-    before = place_of(page, 1480)
+    before = place_of(page, 1490)
 
     held[0].continue_()
-    expect(page.get_by_text("Question number 1479", exact=True)).to_be_attached()
+    expect(page.get_by_text("Question number 1489", exact=True)).to_be_attached()
     page.evaluate(
         "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
     )
-    after = place_of(page, 1480)
+    after = place_of(page, 1490)
 
     assert abs(after - before) < 2
 
@@ -192,6 +192,6 @@ def test_missing_turns_that_do_not_come_can_be_asked_for_again(
     page.unroute("**/turns/?**")
     page.get_by_role("button", name="Show earlier messages").click()
 
-    expect(page.get_by_text("Question number 1479", exact=True)).to_be_attached()
+    expect(page.get_by_text("Question number 1489", exact=True)).to_be_attached()
     expect(page.get_by_text("These messages could not be loaded.")).to_have_count(0)
     expect(page.get_by_role("button", name="Show earlier messages")).to_be_focused()

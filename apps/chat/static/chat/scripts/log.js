@@ -54,6 +54,8 @@ export class ChatLog extends LitElement {
   };
 
   #sight = new IntersectionObserver((entries) => this.#place(entries), { rootMargin: DRAWN });
+  /** @type {Promise<unknown>} */
+  #moved = Promise.resolve();
   #gaps = new IntersectionObserver((entries) => this.#meet(entries), { rootMargin: FETCHED });
 
   constructor() {
@@ -153,8 +155,25 @@ export class ChatLog extends LitElement {
   /**
    * Make a change above or below what is read, which stays where it is.
    * @param {() => void} change
+   * @returns {Promise<void>}
    */
-  async keepPlace(change) {
+  keepPlace(change) {
+    return this.#next(() => this.#keepPlace(change));
+  }
+
+  /**
+   * One thing after the other moves the page: what is measured for one would be wrong after another.
+   * @template Result
+   * @param {() => Promise<Result>} move
+   */
+  #next(move) {
+    const moved = this.#moved.then(move);
+    this.#moved = moved.catch(() => {});
+    return moved;
+  }
+
+  /** @param {() => void} change */
+  async #keepPlace(change) {
     const anchor = [...this.querySelectorAll(".turn")].find((turn) => turn.getBoundingClientRect().bottom > 0);
     const before = anchor?.getBoundingClientRect().top ?? 0;
     change();
@@ -171,7 +190,12 @@ export class ChatLog extends LitElement {
   }
 
   /** Go to a message. @param {string} id @returns {Promise<boolean>} false if it is not loaded */
-  async reveal(id) {
+  reveal(id) {
+    return this.#next(() => this.#reveal(id));
+  }
+
+  /** @param {string} id */
+  async #reveal(id) {
     const turn = this.turns.find((one) => messageOf(one) === id);
     await this.updateComplete;
     const group = turn && this.#groups.find(({ turns }) => turns.some((shown) => shown.turn === turn));

@@ -69,6 +69,7 @@ export function offerMissingTurns(log, session, follower, base) {
     const turns = await fetchTurns({ message });
     if (!turns) return showBranch(message);
     insert(turns);
+    follower.rest(); // the end may have been come to meanwhile
     if (await log.reveal(message)) forget();
     switched = "";
   };
