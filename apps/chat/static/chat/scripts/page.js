@@ -38,6 +38,7 @@ import { calling, entitle } from "./page-title.js";
 import { fixKeeping } from "./temporary.js";
 import { PageTools } from "./page-tools.js";
 import { ChatQuestion } from "./question.js";
+import { offerSwipes } from "./sidebar-swipe.js";
 import { keepUnsent } from "./unsent-questions.js";
 import "./step-level-switch.js";
 import { gettext } from "./texts.js";
@@ -65,6 +66,7 @@ offerGauge(gauge, log, session, base);
 offerMissingTurns(log, session, follower, base);
 entitle();
 offerSwitching();
+offerSwipes(element("sidebar", HTMLElement), element("menu", HTMLButtonElement));
 offerSharing();
 offerBranches();
 

@@ -1,0 +1,94 @@
+"""A finger on the phone opens the menu, and puts it away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import barriers, watch
+from tests.browser.scripted import ScriptedSocket
+from tests.browser.serving import Site
+from tests.browser.test_chat import application as application
+from tests.browser.test_chat import ask
+
+WIDTH, HEIGHT = 390, 800
+Point = tuple[int, int]
+
+
+@pytest.fixture
+def phone(
+    request: pytest.FixtureRequest, browser: Browser, site: Site, application: str
+) -> Iterator[Page]:
+    context = browser.new_context(
+        base_url=site.url,
+        service_workers="block",
+        viewport={"width": WIDTH, "height": HEIGHT},
+        has_touch=True,
+        is_mobile=True,
+        locale=getattr(request, "param", "en-US"),
+    )
+    page = context.new_page()
+    problems = watch(page)
+    page.goto(application)
+    yield page
+    context.close()
+    assert problems == []
+
+
+def swipe(page: Page, *points: Point) -> None:
+    touch = page.context.new_cdp_session(page)
+    for number, (x, y) in enumerate(points):
+        at = [{"x": x, "y": y}]
+        kind = "touchMove" if number else "touchStart"
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    touch.detach()
+
+
+def menu(page: Page) -> Locator:
+    return page.get_by_role("button", name="Close the menu")
+
+
+def test_a_finger_opens_the_menu_and_puts_it_away(phone: Page):
+    swipe(phone, (60, 300), (120, 305), (240, 310))
+    expect(menu(phone)).to_be_visible()
+    assert barriers(phone) == []
+    swipe(phone, (300, 300), (200, 295), (90, 290))
+    expect(menu(phone)).to_be_hidden()
+
+    swipe(phone, (60, 300), (70, 420), (130, 500))  # rather down than along
+    swipe(phone, (300, 300), (340, 300), (385, 300))  # from the other half
+    swipe(phone, (60, 300), (80, 300), (100, 300))  # not far enough
+    swipe(phone, (240, 300), (120, 300), (60, 300))  # the other way
+    phone.get_by_role("button", name="Menu").click()
+    expect(menu(phone)).to_be_visible()
+    swipe(phone, (30, 300), (120, 300), (240, 300))
+    expect(menu(phone)).to_be_visible()
+
+
+def test_a_wide_table_is_moved_and_not_the_menu(phone: Page):
+    socket = ScriptedSocket()
+    socket.serve(phone)
+    phone.reload()
+    ask(phone, socket, "A table?")
+    wide = "|".join(f" Column number {number} " for number in range(12))
+    socket.write(f"|{wide}|\n|{'---|' * 12}\n|{wide}|\n")
+    socket.end()
+    box = phone.locator(".answer-text table").bounding_box()
+    assert box is not None
+    at = round(box["y"] + box["height"] / 2)
+
+    swipe(phone, (60, at), (120, at), (260, at))
+    phone.get_by_role("button", name="Menu").click()
+    expect(menu(phone)).to_be_visible()
+
+
+@pytest.mark.parametrize("phone", ["ar"], indirect=True)
+def test_where_lines_begin_on_the_right_the_menu_comes_from_there(phone: Page):
+    sidebar = phone.locator("#sidebar")
+    swipe(phone, (330, 300), (270, 300), (150, 300))
+    expect(sidebar).to_be_visible()
+    swipe(phone, (90, 300), (190, 300), (300, 300))
+    expect(sidebar).to_be_hidden()
