@@ -122,6 +122,26 @@ def test_they_are_arranged_with_the_keyboard_alone(
     expect(folder.get_by_role("link", name="Oslo")).to_be_visible()
 
 
+def test_a_conversation_is_dragged_into_a_folder_and_out_of_it(
+    page: Page, slugs: list[str]
+) -> None:
+    page.goto(f"/chat/{slugs[0]}/")
+    ask(page, "Dragged?")
+    page.get_by_role("button", name="New folder").click()
+    page.get_by_label("Name").fill("Box")
+    page.keyboard.press("Enter")
+    box = page.locator(".history-folder", has_text="Box")
+    dragged = page.get_by_role("link", name="Dragged?")
+
+    dragged.drag_to(box)
+    expect(box.get_by_role("link", name="Dragged?")).to_be_visible()
+    page.reload()
+    expect(box.get_by_role("link", name="Dragged?")).to_be_visible()
+    dragged.drag_to(page.get_by_role("button", name="Archived"))
+    expect(box.get_by_role("link", name="Dragged?")).to_have_count(0)
+    expect(dragged).to_be_visible()
+
+
 def test_the_way_back_keeps_the_focus_when_the_next_page_comes_late(
     page: Page, slugs: list[str]
 ) -> None:

@@ -39,6 +39,8 @@ export class ChatHistory extends LitElement {
     this.problem = "";
     /** @type {Row | Folder | null} that the menu is about */
     this.chosen = null;
+    this.addEventListener("dragover", allow);
+    this.addEventListener("drop", (event) => this.#drop(event, null)); // anywhere beside the folders
     this.onMore = new IntersectionObserver((seen) => seen.forEach(({ isIntersecting, target }) => isIntersecting && this.#more(target)));
   }
 
@@ -92,7 +94,7 @@ export class ChatHistory extends LitElement {
 
   /** @param {Section} section */
   #section({ key, heading, rows }) {
-    return html`<section class="history-section" @dragover=${allow} @drop=${(/** @type {DragEvent} */ event) => this.#drop(event, null)}>
+    return html`<section class="history-section">
       <h3 class="history-heading" dir="auto">${heading}</h3>
       <chat-history-section data-section=${key} .rows=${rows} .current=${this.#currentIn(rows)}></chat-history-section>
     </section>`;
@@ -102,11 +104,7 @@ export class ChatHistory extends LitElement {
   #folder({ rows }, folder) {
     const toggled = (/** @type {Event} */ event) =>
       this.rows.collapse(folder, !(/** @type {HTMLDetailsElement} */ (event.target).open));
-    return html`<section
-      class="history-section history-folder"
-      @dragover=${allow}
-      @drop=${(/** @type {DragEvent} */ event) => this.#drop(event, folder)}
-    >
+    return html`<section class="history-section history-folder" @drop=${(/** @type {DragEvent} */ event) => this.#drop(event, folder)}>
       <details ?open=${!folder.collapsed} @toggle=${toggled}>
         <summary>${icon("chevron-right")}${icon("folder")}<h3 dir="auto">${folder.name}</h3></summary>
         ${folder.collapsed || rows.length || this.rows.hasMore(String(folder.id))
@@ -227,7 +225,7 @@ export class ChatHistory extends LitElement {
   /** @param {DragEvent} event @param {Folder | null} folder */
   #drop(event, folder) {
     const row = this.rows.find(event.dataTransfer?.getData(CONVERSATION) ?? "");
-    if (!row) return;
+    if (!row || event.defaultPrevented) return;
     event.preventDefault();
     if (row.folder !== (folder?.id ?? null)) void drop(this.rows, row, folder).then((outcome) => this.#tellOf(outcome));
   }
