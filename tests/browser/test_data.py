@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
-from tests.chat.imports.samples import TRIP, chatgpt, chatgpt_node
+from tests.chat.imports.samples import PNG, TRIP, chatgpt, chatgpt_node, pointer_to, zip_of
 
 SLUG = "keeping"
 MANIFEST: dict[str, Any] = {
@@ -54,23 +54,26 @@ def test_conversations_are_imported_read_and_gone_on_with(
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 800})
     title = f"Trip in the {scheme}"
+    asked = {"content_type": "multimodal_text", "parts": [pointer_to("file-Ab1"), "Well?"]}
     other = chatgpt(
-        chatgpt_node("q", None, "user", "Well?"),
+        chatgpt_node("q", None, "user", asked),
         chatgpt_node("a", "q", "assistant", "**Yes**"),
         key=f"other-{scheme}",
         title=f"Other {scheme}",
     )
     file = json.dumps([{**TRIP, "title": title, "conversation_id": scheme}, other, {"odd": 1}])
+    whole = zip_of({"conversations.json": file.encode(), "file-Ab1-cat.png": PNG})
     page.goto("/settings/")
     page.get_by_role("link", name="Your data").click()
 
     page.get_by_label("File", exact=True).set_input_files(
-        {"name": "conversations.json", "mimeType": "application/json", "buffer": file.encode()}
+        {"name": "export.zip", "mimeType": "application/zip", "buffer": whole.getvalue()}
     )
     page.get_by_label("Application that goes on with them").select_option("Keeping")
     page.get_by_role("button", name="Import", exact=True).click()
 
     expect(page.get_by_text("2 conversations with 7 messages imported")).to_be_visible()
+    expect(page.get_by_text("1 picture or file")).to_be_visible()
     picture(page, f"imported-{scheme}-{width}")
     assert barriers(page) == []
     page.get_by_role("link", name="Open “Keeping”").click()
@@ -84,9 +87,13 @@ def test_conversations_are_imported_read_and_gone_on_with(
     expect(page.locator("#keeping-notice")).to_contain_text("Imported from ChatGPT")
     picture(page, f"conversation-{scheme}-{width}")
     assert barriers(page) == []
+    if width < 800:
+        page.get_by_role("button", name="Menu", exact=True).click()
+    page.locator(".sidebar").get_by_role("link", name=f"Other {scheme}").click()
+    expect(page.locator(".question").get_by_role("img", name="picture.png")).to_be_visible()
     page.get_by_label("Your question").fill("And now?")
     page.get_by_label("Your question").press("Enter")
-    expect(page.locator(".question")).to_have_count(3)
+    expect(page.locator(".question")).to_have_count(2)
     expect(answers.last.locator(".answer-foot")).to_be_visible()
 
 

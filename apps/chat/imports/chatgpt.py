@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 
 from apps.chat.imports.tree import (
     SourceConversation,
+    SourceFile,
     SourceNode,
     Speaker,
     Unreadable,
@@ -23,6 +24,8 @@ from apps.chat.imports.tree import (
 
 CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201|【\\d+[:†][^】]{0,200}】")
 """Marks that mean something on their own page alone."""
+KEY = re.compile(r"file[-_](?!service:)[A-Za-z0-9]+")
+"""The id of a file, in addresses that begin in several ways."""
 HIDDEN = frozenset(
     {
         "thoughts",
@@ -64,7 +67,8 @@ def node_of(key: str, written: dict[str, Any]) -> SourceNode:
     role = SPEAKERS.get(string(item(message, "author").get("role")))
     text = text_of(message) if role is not None and is_visible(message) else ""
     model = string(item(message, "metadata").get("model_slug"))[:100]
-    return SourceNode(key, parent, role, text, moment(message.get("create_time")), model)
+    at = moment(message.get("create_time"))
+    return SourceNode(key, parent, role, text, at, model, tuple(files_of(message)))
 
 
 def is_visible(message: dict[str, Any]) -> bool:
@@ -113,7 +117,25 @@ def parts_of(content: dict[str, Any]) -> Iterator[str]:
 
 def attached(message: dict[str, Any]) -> Iterator[str]:
     for file in entries(item(message, "metadata").get("attachments")):
-        # Pictures stand among the parts too.
-        kind = string(file.get("mime_type")) or string(file.get("mimeType"))
-        if not kind.startswith("image/"):
+        if not is_picture(file):  # those stand among the parts too
             yield left_out(gettext("File"), string(file.get("name")))
+
+
+def is_picture(file: dict[str, Any]) -> bool:
+    kind = string(file.get("mime_type")) or string(file.get("mimeType"))
+    return kind.startswith("image/")
+
+
+def files_of(message: dict[str, Any]) -> Iterator[SourceFile]:
+    """Those that may be in the ZIP."""
+    written = entries(item(message, "metadata").get("attachments"))
+    names = {string(file.get("id")): string(file.get("name")) for file in written}
+    for part in entries(item(message, "content").get("parts")):
+        pointer = KEY.search(string(part.get("asset_pointer")))
+        if pointer and string(part.get("content_type")) in PICTURES:
+            key = pointer.group()
+            yield SourceFile(key, names.get(key, ""), left_out(gettext("Picture")))
+    for file in written:
+        key, name = string(file.get("id")), string(file.get("name"))
+        if key and not is_picture(file):
+            yield SourceFile(key, name, left_out(gettext("File"), name))

@@ -95,4 +95,6 @@ def text_of(message: dict[str, Any]) -> Iterator[str]:
 def files_of(message: dict[str, Any]) -> Iterator[str]:
     for file in entries(message.get("files")):
         is_picture = string(file.get("type")).startswith("image/")
-        yield left_out(gettext("Picture") if is_picture else "File", string(file.get("filename")))
+        yield left_out(
+            gettext("Picture") if is_picture else gettext("File"), string(file.get("filename"))
+        )

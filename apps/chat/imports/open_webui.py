@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 
 from apps.chat.imports.tree import (
     SourceConversation,
+    SourceFile,
     SourceNode,
     Speaker,
     Unreadable,
@@ -66,7 +67,8 @@ def read(document: dict[str, Any]) -> SourceConversation:
 def node_of(key: str, parent: str | None, message: dict[str, Any]) -> SourceNode:
     role = SPEAKERS.get(string(message.get("role")))
     model = string(message.get("model"))[:100]
-    return SourceNode(key, parent, role, text_of(message), moment(message.get("timestamp")), model)
+    at = moment(message.get("timestamp"))
+    return SourceNode(key, parent, role, text_of(message), at, model, tuple(pictures_of(message)))
 
 
 def text_of(message: dict[str, Any]) -> str:
@@ -89,5 +91,16 @@ def content_of(content: Any) -> Iterator[str]:
 
 def files_of(message: dict[str, Any]) -> Iterator[str]:
     for file in entries(message.get("files")):
-        name = string(file.get("name")) or string(item(file, "file").get("filename"))
-        yield left_out(gettext("Picture") if file.get("type") == "image" else "File", name)
+        yield line_of(file)
+
+
+def line_of(file: dict[str, Any]) -> str:
+    name = string(file.get("name")) or string(item(file, "file").get("filename"))
+    return left_out(gettext("Picture") if file.get("type") == "image" else gettext("File"), name)
+
+
+def pictures_of(message: dict[str, Any]) -> Iterator[SourceFile]:
+    """Those that stand in the message itself, as they do where they are kept nowhere else."""
+    for file in entries(message.get("files")):
+        if file.get("type") == "image":
+            yield SourceFile(string(file.get("url")), string(file.get("name")), line_of(file))

@@ -28,6 +28,16 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A picture or file of a message. `key` names it in a ZIP, or is a `data:` address; `line` stands in
+    the text in its place."""
+
+    key: str
+    name: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
 class SourceNode:
     """A message as it stands in a file. One without a `role` is not shown; what follows it is."""
 
@@ -37,6 +47,7 @@ class SourceNode:
     text: str = ""
     at: datetime | None = None
     model: str = ""
+    files: Sequence[SourceFile] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +75,9 @@ class ImportedMessage:
     model: str = ""
     is_missing: bool = False
     """Of an answer that was never given."""
+    files: Sequence[SourceFile] = ()
+    attachments: list[dict[str, str]] = field(default_factory=list)
+    """Of its files those that were found, as a message stores them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +128,8 @@ class TreeBuilder:
         text = "\n\n".join(node.text for node in nodes)
         model = next((node.model for node in reversed(nodes) if node.model), "")
         role = first.role or "user"
-        segment.place = self.add(ImportedMessage(parent, role, text, first.at, model))
+        files = [file for node in nodes for file in node.files]
+        segment.place = self.add(ImportedMessage(parent, role, text, first.at, model, files=files))
         return segment.place
 
     def add(self, message: ImportedMessage) -> int:
@@ -239,7 +254,7 @@ def fenced(code: str, language: str = "") -> str:
 
 
 def left_out(what: str, name: str = "") -> str:
-    """The line in place of a picture or a file, which is not imported."""
+    """The line in place of a picture or a file that is not imported."""
     named = " ".join(name.replace("*", "").split())[:LONGEST_ID]
     if named:
         what = f"{what} “{named}”"

@@ -20,6 +20,8 @@ from apps.accounts.caller import Caller
 from apps.catalog.models import Application
 from apps.chat.access import reference_of
 from apps.chat.endings import answer_stored
+from apps.chat.folders import delete_folder
+from apps.chat.imports.attached_files import AttachedFiles, bring_files
 from apps.chat.imports.files import conversations_in
 from apps.chat.imports.tree import (
     LONGEST_TITLE,
@@ -56,6 +58,7 @@ class ImportReport:
     is_trial: bool = False
     sources: dict[str, int] = field(default_factory=dict)
     messages: int = 0
+    files: int = 0
     known: int = 0
     """Conversations that were there already."""
     unreadable: int = 0
@@ -69,10 +72,11 @@ class ImportReport:
     def more_skipped(self) -> int:
         return self.unreadable - len(self.skipped)
 
-    def add(self, source: str, messages: int) -> None:
+    def add(self, source: str, tree: MessageTree) -> None:
         name = str(SOURCES[source])
         self.sources[name] = self.sources.get(name, 0) + 1
-        self.messages += messages
+        self.messages += len(tree.messages)
+        self.files += sum(len(message.attachments) for message in tree.messages)
 
     def skip(self, title: str, reason: str) -> None:
         self.unreadable += 1
@@ -90,7 +94,9 @@ def import_file(
     """
     report = ImportReport(is_trial)
     seen: set[tuple[str, str]] = set()
-    for found in list(conversations_in(file)):
+    conversations = list(conversations_in(file))
+    attached = AttachedFiles(file)
+    for found in conversations:
         if isinstance(found, Unreadable):
             report.skip("", str(found))
             continue
@@ -103,8 +109,8 @@ def import_file(
         key = (found.source, identity_of(found, tree))
         if key in seen or is_known(caller, key):
             report.known += 1
-        elif is_trial or write(caller, application, found, tree, key):
-            report.add(found.source, len(tree.messages))
+        elif is_trial or write(caller, application, found, tree, key, attached):
+            report.add(found.source, tree)
         else:
             report.known += 1
         seen.add(key)
@@ -143,15 +149,18 @@ def write(
     conversation: SourceConversation,
     tree: MessageTree,
     key: tuple[str, str],
+    attached: AttachedFiles,
 ) -> bool:
     """False when another import was quicker."""
-    now = timezone.now()
+    now, conversation_id = timezone.now(), uuid4()
     times = list(times_of(tree.messages, conversation.created_at or now))
     source, identity = key
+    bring_files(caller, conversation_id, tree.messages, attached)
     row = Conversation(
+        id=conversation_id,
         application=application,
         owner=caller.bucket,
-        title=title_in(conversation) or title_of(tree.messages[0].text),
+        title=title_in(conversation) or title_of(tree.messages[0].text or name_of(tree)),
         imported_from=source,
         imported_id=identity,
         created_at=conversation.created_at or times[0],
@@ -165,11 +174,17 @@ def write(
             row.save(force_insert=True)
             write_messages(caller, application, row, tree, times)
             transaction.on_commit(lambda: mirror(row.pk))
-    except IntegrityError:
-        if is_known(caller, key):
+    except BaseException as error:
+        delete_folder(caller.bucket, conversation_id)
+        if isinstance(error, IntegrityError) and is_known(caller, key):
             return False
         raise
     return True
+
+
+def name_of(tree: MessageTree) -> str:
+    """The name of the first file of a question that is nothing else."""
+    return next((file["title"] for file in tree.messages[0].attachments), "")
 
 
 def times_of(messages: Sequence[ImportedMessage], first: datetime) -> Iterator[datetime]:
@@ -212,6 +227,7 @@ def message_row(row: Conversation, message: ImportedMessage, at: datetime) -> Me
         conversation=row,
         role=message.role,
         text=storable(message.text),
+        attachments=message.attachments,
         usage={"models": [storable(message.model)]} if message.model else {},
         finish_reason=finish,
         created_at=at,

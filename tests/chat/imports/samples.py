@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import zipfile
 from typing import Any
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8Dwn4GIAAAfHQP/hE1zSAAAAABJRU5ErkJggg=="
+)
+
+
+def pointer_to(key: str, scheme: str = "file-service") -> dict[str, str]:
+    """A picture among the parts of a message of ChatGPT."""
+    return {"content_type": "image_asset_pointer", "asset_pointer": f"{scheme}://{key}"}
 
 
 def file_of(*documents: Any) -> io.BytesIO:

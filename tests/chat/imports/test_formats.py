@@ -15,6 +15,7 @@ from apps.chat.imports.tree import (
     BEGINNING,
     MessageTree,
     SourceConversation,
+    SourceFile,
     SourceNode,
     Unreadable,
     moment,
@@ -88,6 +89,28 @@ def test_chatgpt_tools_pictures_and_files_are_told_in_words():
             "*Picture: not imported.*\n\nWhat is it?\n\n*File “plan.pdf”: not imported.*",
         ),
         (0, "assistant", "```python\nprint(1)\n```\n\n```\n1\n```\n\nOne."),
+    ]
+
+
+def test_files_of_chatgpt_are_named_as_the_zip_does():
+    parts = [
+        {"content_type": "image_asset_pointer", "asset_pointer": address}
+        for address in ("file-service://file-Ab1", "sediment://file_0f?shared=1", "sediment://odd")
+    ]
+    attachments = [
+        {"id": "file-Ab1", "name": "cat.png", "mime_type": "image/png"},
+        {"id": "file-Cd2", "name": "plan.pdf", "mime_type": "application/pdf"},
+        {"name": "no id.pdf"},
+    ]
+    asked = {"content_type": "multimodal_text", "parts": [*parts, "What?"]}
+    found = read(
+        chatgpt(chatgpt_node("q", None, "user", asked, metadata={"attachments": attachments}))
+    )
+
+    assert tree_of(found).messages[0].files == [
+        SourceFile("file-Ab1", "cat.png", "*Picture: not imported.*"),
+        SourceFile("file_0f", "", "*Picture: not imported.*"),
+        SourceFile("file-Cd2", "plan.pdf", "*File “plan.pdf”: not imported.*"),
     ]
 
 

@@ -193,7 +193,7 @@ def test_the_command_tries_imports_and_refuses(
 
     told = capsys.readouterr()
     assert told.out.splitlines() == [
-        f"{verb}: 1 conversations with 5 messages (1 from ChatGPT). There already: 0. "
+        f"{verb}: 1 conversations with 5 messages and 0 files (1 from ChatGPT). There already: 0. "
         "Not readable: 1."
         for verb in ("Would import", "Imported")
     ]

@@ -49,7 +49,8 @@ class Command(BaseCommand):
         verb = "Would import" if report.is_trial else "Imported"
         origins = ", ".join(f"{count} from {name}" for name, count in report.sources.items())
         self.stdout.write(
-            f"{verb}: {report.conversations} conversations with {report.messages} messages"
+            f"{verb}: {report.conversations} conversations with {report.messages} messages "
+            f"and {report.files} files"
             f"{f' ({origins})' if origins else ''}. There already: {report.known}. "
             f"Not readable: {report.unreadable}."
         )

@@ -1,0 +1,95 @@
+"""Pictures and files of imported messages: in the ZIP beside the conversations, or in the messages."""
+
+import base64
+import binascii
+import re
+import zipfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import PurePosixPath
+from typing import IO
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+
+from apps.accounts.caller import Caller
+from apps.chat.folders import MOST_FILES, folder_of, store_file, title_of
+from apps.chat.imports.chatgpt import KEY
+from apps.chat.imports.files import UNREADABLE
+from apps.chat.imports.tree import ImportedMessage, SourceFile, paragraphs
+from apps.errors import FileRefused, Refused
+
+MOST_BYTES = 512 * 1024 * 1024
+"""That are read of the files of one import, whatever a ZIP says of its sizes."""
+DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
+
+
+class AttachedFiles:
+    """The files that come with the conversations, each read when it is asked for."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        self._archive: zipfile.ZipFile | None = None
+        self._left = MOST_BYTES
+        with suppress(*UNREADABLE):
+            self._archive = zipfile.ZipFile(file)
+            for member in self._archive.infolist():
+                if found := KEY.match(PurePosixPath(member.filename).name):  # its name follows
+                    self._members.setdefault(found.group(), member)
+
+    def read(self, file: SourceFile) -> tuple[str, bytes] | None:
+        """The name and the bytes; None for a file that did not come along, is damaged or too large."""
+        if inline := DATA.match(file.key):
+            return self._decode(file, file.key[inline.end() :])
+        member = self._members.get(file.key)
+        if self._archive is None or member is None:
+            return None
+        limit = min(settings.DEFAULT_FILE_LOADING_SIZE_LIMIT, self._left)
+        try:
+            with self._archive.open(member) as opened:
+                content = opened.read(limit + 1)
+        except UNREADABLE:
+            return None
+        self._left -= min(len(content), limit)
+        stored = PurePosixPath(member.filename)
+        return None if len(content) > limit else (file.name or f"picture{stored.suffix}", content)
+
+    def _decode(self, file: SourceFile, written: str) -> tuple[str, bytes] | None:
+        try:
+            content = base64.b64decode(written, validate=True)
+        except binascii.Error:
+            return None
+        return file.name or "picture", content
+
+
+def bring_files(
+    caller: Caller,
+    conversation: UUID,
+    messages: Iterable[ImportedMessage],
+    attached: AttachedFiles,
+) -> int:
+    """Store what comes along, and take its lines out of the texts; how many files. What cannot be stored
+    (its type, its size, no room) keeps its line.
+    """
+    taken: list[str] = []
+    for message in messages:
+        for file in message.files:
+            if file.line not in message.text or len(taken) >= MOST_FILES:
+                continue
+            found = attached.read(file)
+            if found is None:
+                continue
+            name, content = found
+            with suppress(Refused, FileRefused):
+                stored = store_file(
+                    caller, folder_of(conversation), name, ContentFile(content), taken
+                )
+                title = title_of(stored.path)
+                taken.append(title)
+                message.attachments.append(
+                    {"type": stored.content_type, "title": title, "url": stored.path}
+                )
+                before, _, after = message.text.partition(file.line)
+                message.text = paragraphs((before.rstrip("\n"), after.lstrip("\n")))
+    return len(taken)

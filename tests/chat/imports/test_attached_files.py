@@ -1,0 +1,164 @@
+"""Pictures and files come along from a ZIP, and from messages that hold them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from apps.accounts.buckets import caller_in
+from apps.accounts.caller import Caller
+from apps.catalog.models import Application
+from apps.chat.access import own
+from apps.chat.branches import path
+from apps.chat.imports import attached_files
+from apps.chat.imports.writer import import_file
+from apps.chat.models import Conversation
+from apps.workspace.local import files
+from apps.workspace.local.models import StoredFile
+from tests.chat.imports.samples import (
+    OPEN_WEBUI,
+    PNG,
+    chatgpt,
+    chatgpt_node,
+    file_of,
+    pointer_to,
+    zip_of,
+)
+from tests.chat.test_views import add_application
+
+pytestmark = pytest.mark.django_db
+
+PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"
+PICTURE = "*Picture: not imported.*"
+
+
+@pytest.fixture
+def grace() -> Caller:
+    return caller_in(User.objects.create_user("grace").pk)
+
+
+@pytest.fixture
+def application() -> Application:
+    return add_application()
+
+
+def parts(*written: Any) -> dict[str, Any]:
+    return {"content_type": "multimodal_text", "parts": [*written]}
+
+
+SEEN = chatgpt(
+    chatgpt_node(
+        "q",
+        None,
+        "user",
+        parts(pointer_to("file-Ab1"), pointer_to("file_9", "sediment"), "What are they?"),
+        metadata={
+            "attachments": [
+                {"id": "file-Ab1", "name": "cat.png", "mime_type": "image/png"},
+                {"id": "file-Cd2", "name": "plan.pdf", "mime_type": "application/pdf"},
+            ]
+        },
+    ),
+    chatgpt_node("d", "q", "tool", parts(pointer_to("file_0e", "sediment"))),
+    chatgpt_node("a", "d", "assistant", "A cat."),
+)
+ZIP = {
+    "conversations.json": json.dumps([SEEN]).encode(),
+    "file-Ab1-cat.png": PNG,
+    "dalle-generations/file_0e-5f6a.dat": PNG,
+    "file-Cd2-plan.pdf": PDF,
+}
+
+
+def attachments_of(conversation: Conversation) -> list[tuple[str, list[tuple[str, str]]]]:
+    return [
+        (said.text, [(one["type"], one["title"]) for one in said.attachments])
+        for said in path(conversation)
+    ]
+
+
+def test_what_is_in_the_zip_becomes_attachments_and_the_rest_keeps_its_line(
+    grace: Caller, application: Application
+):
+    report = import_file(grace, application, zip_of(ZIP))
+
+    found = own(grace).get()
+    assert attachments_of(found) == [
+        (
+            f"{PICTURE}\n\nWhat are they?",
+            [("image/png", "cat.png"), ("application/pdf", "plan.pdf")],
+        ),
+        ("A cat.", [("image/png", "picture.dat")]),
+    ]
+    urls = [one["url"] for said in path(found) for one in said.attachments]
+    assert [files.read(grace.bucket, url).content for url in urls] == [PNG, PDF, PNG]
+    assert (report.conversations, report.messages, report.files) == (1, 2, 3)
+
+
+def test_without_the_zip_and_in_a_trial_nothing_is_stored(grace: Caller, application: Application):
+    trial = import_file(grace, application, zip_of(ZIP), is_trial=True)
+    report = import_file(grace, application, file_of(SEEN))
+
+    said = path(own(grace).get())
+    assert [one.attachments for one in said] == [[], []]
+    assert said[0].text == (
+        f"{PICTURE}\n\n{PICTURE}\n\nWhat are they?\n\n*File “plan.pdf”: not imported.*"
+    )
+    assert (trial.files, report.files, StoredFile.objects.count()) == (0, 0, 0)
+
+
+def test_what_cannot_be_kept_keeps_its_line(grace: Caller, application: Application, settings: Any):
+    settings.CHAT_UPLOAD_TYPES = ["application/pdf"]
+    import_file(grace, application, zip_of({**ZIP, "file_9-huge.png": PNG}))
+    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = len(PDF) - 1
+    other = chatgpt(*SEEN["mapping"].items(), key="other", title="Another one")
+    members = {**ZIP, "conversations.json": json.dumps([other]).encode()}
+    import_file(grace, application, zip_of(members))
+
+    kept = {found.title: attachments_of(found)[0][1] for found in own(grace)}
+    assert kept == {"Trip to Riga": [("application/pdf", "plan.pdf")], "Another one": []}
+
+
+def test_a_zip_that_grows_is_read_no_further_than_the_limit(
+    grace: Caller, application: Application, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(attached_files, "MOST_BYTES", len(PNG) + 10)
+
+    report = import_file(grace, application, zip_of(ZIP))
+
+    assert report.files == 1
+    assert StoredFile.objects.get().name.endswith("/cat.png")
+
+
+def test_a_picture_in_a_message_of_open_webui_comes_along(grace: Caller, application: Application):
+    document = json.loads(json.dumps(OPEN_WEBUI))
+    inline = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
+    document["chat"]["history"]["messages"]["m1"]["files"] = [
+        {"type": "image", "url": inline},
+        {"type": "image", "url": "data:image/png;base64,%%%"},
+        {"type": "image", "url": "https://other.example/picture.png"},
+    ]
+
+    import_file(grace, application, file_of(document))
+
+    [asked, *_] = attachments_of(own(grace).get())
+    assert asked == (f"15 * 17?\n\n{PICTURE}\n\n{PICTURE}", [("image/png", "picture")])
+
+
+def test_files_go_where_their_conversation_was_not_written(
+    grace: Caller, application: Application, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(*_: Any) -> None:
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr("apps.chat.imports.writer.write_messages", fail)
+
+    with pytest.raises(RuntimeError):
+        import_file(grace, application, zip_of(ZIP))
+
+    assert not StoredFile.objects.exists()
+    assert not Conversation.objects.exists()
