@@ -7,9 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 
-from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
 from apps.chat.access import own
@@ -28,22 +26,11 @@ from tests.chat.imports.samples import (
     pointer_to,
     zip_of,
 )
-from tests.chat.test_views import add_application
 
 pytestmark = pytest.mark.django_db
 
 PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"
 PICTURE = "*Picture: not imported.*"
-
-
-@pytest.fixture
-def grace() -> Caller:
-    return caller_in(User.objects.create_user("grace").pk)
-
-
-@pytest.fixture
-def application() -> Application:
-    return add_application()
 
 
 def parts(*written: Any) -> dict[str, Any]:

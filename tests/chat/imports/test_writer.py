@@ -28,19 +28,8 @@ from apps.chat.models import Conversation
 from apps.live.models import Run, RunSummary
 from tests.chat.imports.samples import LIBRECHAT, OPEN_WEBUI, TRIP, chatgpt, chatgpt_node, file_of
 from tests.chat.scripts import says, scene
-from tests.chat.test_views import add_application
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def grace() -> Caller:
-    return caller_in(User.objects.create_user("grace").pk)
-
-
-@pytest.fixture
-def application() -> Application:
-    return add_application()
 
 
 def bring(caller: Caller, application: Application, *documents: Any) -> ImportReport:

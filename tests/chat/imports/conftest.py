@@ -1,0 +1,21 @@
+"""Whose conversations are imported, and what goes on with them."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+
+from apps.accounts.buckets import caller_in
+from apps.accounts.caller import Caller
+from apps.catalog.models import Application
+from tests.chat.test_views import add_application
+
+
+@pytest.fixture
+def grace() -> Caller:
+    return caller_in(User.objects.create_user("grace").pk)
+
+
+@pytest.fixture
+def application() -> Application:
+    return add_application()
