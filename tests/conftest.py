@@ -150,11 +150,15 @@ def nothing_more_comes_of_refused_bodies(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.fixture(autouse=True)
-def budgets_are_read_in_the_transaction_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+def the_process_reads_and_writes_in_the_transaction_of_the_test(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a thread of its own, what it writes each second would stay for the tests that follow."""
     from apps.live.database import on_a_thread
     from apps.live.hub import HUB
 
     monkeypatch.setattr(HUB.budgets, "execute", on_a_thread)
+    monkeypatch.setattr(HUB.summaries, "execute", on_a_thread)
 
 
 @pytest.fixture(autouse=True)

@@ -72,7 +72,7 @@ def test_the_end_is_shown_first_and_scrolling_up_brings_what_was_before(
     sizes = sum(map(len, frames))
 
     page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
-    expect(page.get_by_text("Question number 1475", exact=True)).to_be_attached()
+    expect(page.get_by_text("Question number 1485", exact=True)).to_be_attached()
     most = 0
     for _ in range(12):
         before = page.locator("chat-turns").count()
