@@ -102,9 +102,10 @@ bundles: tools/bundles/node_modules/stamp ## Join the scripts and styles of the 
 texts: .venv/dev.stamp ## Take the marked texts from the sources, and compile their translations
 	$(BIN)/python -m tools.texts
 
-bench: .venv/dev.stamp ## Measure against the peer; prints ratios, then memories, embeddings, documents
+bench: .venv/dev.stamp ## Measure against the peer; prints ratios, then the page, memories, embeddings, documents
+	@$(BIN)/python -m tests.chromium
 	@status=0; \
-	  for module in "run $(BENCH)" kept_runs embeddings memories "documents --vectors"; do \
+	  for module in "run $(BENCH)" kept_runs page embeddings memories "documents --vectors"; do \
 	    $(BIN)/python -m benchmarks.$$module || status=1; \
 	  done; exit $$status
 
