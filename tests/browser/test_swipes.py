@@ -10,16 +10,26 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.conftest import barriers, watch
 from tests.browser.scripted import ScriptedSocket
 from tests.browser.serving import Site
-from tests.browser.test_chat import application as application
-from tests.browser.test_chat import ask
+from tests.browser.test_chat import MANIFEST, ask
 
 WIDTH, HEIGHT = 390, 800
 Point = tuple[int, int]
 
 
+CREATE = """
+Application.objects.create(slug="swipes", title="Swipes", is_public=True, manifest=manifest)
+"""
+
+
+@pytest.fixture(scope="module")
+def address(site: Site) -> str:
+    site.shell(CREATE, manifest=MANIFEST)
+    return "/chat/swipes/"
+
+
 @pytest.fixture
 def phone(
-    request: pytest.FixtureRequest, browser: Browser, site: Site, application: str
+    request: pytest.FixtureRequest, browser: Browser, site: Site, address: str
 ) -> Iterator[Page]:
     context = browser.new_context(
         base_url=site.url,
@@ -31,7 +41,7 @@ def phone(
     )
     page = context.new_page()
     problems = watch(page)
-    page.goto(application)
+    page.goto(address)
     yield page
     context.close()
     assert problems == []
