@@ -132,6 +132,7 @@ def test_a_conversation_is_dragged_into_a_folder_and_out_of_it(
     page.keyboard.press("Enter")
     box = page.locator(".history-folder", has_text="Box")
     dragged = page.get_by_role("link", name="Dragged?")
+    expect(box.get_by_text("Nothing here yet.")).to_be_visible()
 
     dragged.drag_to(box)
     expect(box.get_by_role("link", name="Dragged?")).to_be_visible()

@@ -16,6 +16,7 @@ WIDTH, HEIGHT = 390, 800
 Point = tuple[int, int]
 
 
+DRAWN = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 CREATE = """
 Application.objects.create(slug="swipes", title="Swipes", is_public=True, manifest=manifest)
 """
@@ -42,6 +43,8 @@ def phone(
     page = context.new_page()
     problems = watch(page)
     page.goto(address)
+    # Before its first picture a browser throws away what is done to a page.
+    page.evaluate(DRAWN)
     yield page
     context.close()
     assert problems == []
