@@ -75,6 +75,11 @@ def test_a_finger_opens_the_menu_and_puts_it_away(phone: Page):
     swipe(phone, (300, 300), (340, 300), (385, 300))  # from the other half
     swipe(phone, (60, 300), (80, 300), (100, 300))  # not far enough
     swipe(phone, (240, 300), (120, 300), (60, 300))  # the other way
+    phone.get_by_label("Your question").fill("words that a finger goes through")
+    box = phone.get_by_label("Your question").bounding_box()
+    assert box is not None
+    at = round(box["y"] + box["height"] / 2)
+    swipe(phone, (100, at), (160, at), (300, at))
     phone.get_by_role("button", name="Menu").click()
     expect(menu(phone)).to_be_visible()
     swipe(phone, (30, 300), (120, 300), (240, 300))

@@ -68,9 +68,9 @@ def bring_files(
     conversation: UUID,
     messages: Iterable[ImportedMessage],
     attached: AttachedFiles,
-) -> int:
-    """Store what comes along, and take its lines out of the texts; how many files. What cannot be stored
-    (its type, its size, no room) keeps its line.
+) -> None:
+    """Store what comes along, and take its lines out of the texts. What cannot be stored (its type, its
+    size, no room) keeps its line.
     """
     taken: list[str] = []
     for message in messages:
@@ -92,4 +92,3 @@ def bring_files(
                 )
                 before, _, after = message.text.partition(file.line)
                 message.text = paragraphs((before.rstrip("\n"), after.lstrip("\n")))
-    return len(taken)

@@ -5,6 +5,8 @@ const BEGINNING = 0.4;
 /** Pixels that a finger has to go, and how many times as far along as across. */
 const FAR = 56;
 const STRAIGHT = 2;
+/** What a finger moves something in: a caret, a place in a film. */
+const OWN_MOVES = "input, textarea, select, audio, video, iframe";
 
 /**
  * @param {HTMLElement} sidebar a popover that stands where lines begin
@@ -27,7 +29,8 @@ export function offerSwipes(sidebar, opener) {
     const along = (to.x - from.x) * (isFromTheRight() ? -1 : 1);
     const isStraight = Math.abs(along) > FAR && Math.abs(along) > STRAIGHT * Math.abs(to.y - from.y);
     // A finger beside it has closed it already.
-    if (isStraight && along > 0 !== from.wasOpen && isOpen() === from.wasOpen) sidebar.togglePopover();
+    const selects = !(getSelection()?.isCollapsed ?? true);
+    if (isStraight && !selects && along > 0 !== from.wasOpen && isOpen() === from.wasOpen) sidebar.togglePopover();
     from = null;
   });
 
@@ -36,7 +39,7 @@ export function offerSwipes(sidebar, opener) {
   /** @param {number} x @param {EventTarget | null} target */
   function mayBegin(x, target) {
     if (document.querySelector("dialog:modal") || (visualViewport?.scale ?? 1) > 1) return false;
-    return isOpen() || ((isFromTheRight() ? innerWidth - x : x) < innerWidth * BEGINNING && !scrollsAlong(target));
+    return isOpen() || ((isFromTheRight() ? innerWidth - x : x) < innerWidth * BEGINNING && !movesItself(target));
   }
 }
 
@@ -50,7 +53,8 @@ function isFromTheRight() {
 }
 
 /** Whether the finger moves what is below it. @param {EventTarget | null} target */
-function scrollsAlong(target) {
+function movesItself(target) {
+  if (target instanceof Element && target.closest(OWN_MOVES)) return true;
   for (let element = target instanceof Element ? target : null; element; element = element.parentElement) {
     if (element.scrollWidth > element.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(element).overflowX)) return true;
   }
