@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import IO
 from uuid import UUID
 
+import filetype
 from django.conf import settings
 from django.core.files.base import ContentFile
 
@@ -52,15 +53,20 @@ class AttachedFiles:
         except UNREADABLE:
             return None
         self._left -= min(len(content), limit)
-        stored = PurePosixPath(member.filename)
-        return None if len(content) > limit else (file.name or f"picture{stored.suffix}", content)
+        return None if len(content) > limit else (name_of(file, content), content)
 
     def _decode(self, file: SourceFile, written: str) -> tuple[str, bytes] | None:
         try:
             content = base64.b64decode(written, validate=True)
         except binascii.Error:
             return None
-        return file.name or "picture", content
+        return name_of(file, content), content
+
+
+def name_of(file: SourceFile, content: bytes) -> str:
+    """Of one without a name by its bytes: in the ZIP many pictures end in `.dat`."""
+    ending = filetype.guess_extension(content)
+    return file.name or (f"picture.{ending}" if ending else "picture")
 
 
 def bring_files(

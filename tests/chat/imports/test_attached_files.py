@@ -79,7 +79,7 @@ def test_what_is_in_the_zip_becomes_attachments_and_the_rest_keeps_its_line(
             f"{PICTURE}\n\nWhat are they?",
             [("image/png", "cat.png"), ("application/pdf", "plan.pdf")],
         ),
-        ("A cat.", [("image/png", "picture.dat")]),
+        ("A cat.", [("image/png", "picture.png")]),
     ]
     urls = [one["url"] for said in path(found) for one in said.attachments]
     assert [files.read(grace.bucket, url).content for url in urls] == [PNG, PDF, PNG]
@@ -133,7 +133,7 @@ def test_a_picture_in_a_message_of_open_webui_comes_along(grace: Caller, applica
     import_file(grace, application, file_of(document))
 
     [asked, *_] = attachments_of(own(grace).get())
-    assert asked == (f"15 * 17?\n\n{PICTURE}\n\n{PICTURE}", [("image/png", "picture")])
+    assert asked == (f"15 * 17?\n\n{PICTURE}\n\n{PICTURE}", [("image/png", "picture.png")])
 
 
 def test_files_go_where_their_conversation_was_not_written(
