@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, WebSocket, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.scripted import ScriptedSocket, send
@@ -1037,3 +1037,18 @@ def test_what_is_switched_off_leaves_no_trace(chat: Page, socket: ScriptedSocket
     )
     expect(chat.locator(".step-time")).to_have_count(0)
     expect(chat.locator("#conversation-sum")).to_be_hidden()
+
+
+def test_the_socket_of_a_page_is_opened_once_and_does_not_wait_for_the_modules(
+    page: Page, application: str
+):
+    sockets: list[WebSocket] = []
+    page.on("websocket", lambda opened: sockets.append(opened))
+    page.goto(application)
+    question(page).fill("Hello")
+    question(page).press("Enter")
+    expect(page.locator("chat-answer")).to_have_count(1)
+    with_modules = len(sockets)
+    page.route(re.compile(r"\.js$"), lambda route: route.abort())
+    page.reload()
+    assert (with_modules, len(sockets)) == (1, 2)

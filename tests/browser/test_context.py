@@ -48,6 +48,16 @@ def ask(page: Page, text: str, answers: int) -> None:
     expect(page.locator(".answer-foot")).to_have_count(answers)
 
 
+def test_the_box_stays_where_it_is_when_the_gauge_comes(page: Page) -> None:
+    box = page.get_by_label("Your question")
+    page.goto(f"/chat/{SLUG}/")
+    expect(box).to_be_focused()
+    before = box.bounding_box()
+    ask(page, "Hello", 1)
+    expect(page.locator(".gauge")).to_be_visible()
+    assert box.bounding_box() == before
+
+
 def test_the_gauge_tells_how_full_the_window_is_and_opens_to_the_parts(page: Page):
     page.goto(f"/chat/{SLUG}/")
     expect(page.locator(".gauge")).to_have_count(0)

@@ -33,11 +33,20 @@ export class Connection extends EventTarget {
   connect() {
     clearTimeout(this.#timer);
     if (this.#refused) return;
-    const socket = new WebSocket(this.#address);
+    const socket = this.#first() ?? new WebSocket(this.#address);
     this.#socket = socket;
     socket.addEventListener("open", () => this.#is(socket) && this.#tell("open"));
     socket.addEventListener("message", ({ data }) => this.#is(socket) && this.#receive(data));
     socket.addEventListener("close", ({ code }) => this.#is(socket) && this.#end(code));
+    if (this.isOpen) this.#tell("open");
+  }
+
+  /** The socket that the page itself has opened before there were modules. */
+  #first() {
+    const { firstSocket } = globalThis;
+    globalThis.firstSocket = undefined;
+    const isGood = firstSocket && firstSocket.url === this.#address && firstSocket.readyState <= WebSocket.OPEN;
+    return isGood ? firstSocket : null;
   }
 
   /** Forget the socket, which may be dead without knowing it, and connect at once. */
