@@ -1,6 +1,7 @@
 """What people do to the branches of a conversation beside asking: show another one, delete a turn."""
 
 from functools import partial
+from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext
@@ -52,7 +53,7 @@ def show(conversation: Conversation, leaf: int | None) -> None:
 
 def delete_turn(conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow) -> None:
     """Delete a question and its answers for good; the questions after them follow what was before."""
-    turn = turn_of(found, question)
+    turn = turn_of(conversation, found, question)
     gone = {row.pk for row in turn}
     before = found.parents[question.pk]
     end = found.end(conversation.leaf_id)
@@ -64,7 +65,7 @@ def delete_turn(conversation: Conversation, found: Tree[OutlineRow], question: O
     summaries.delete()
     conversation.messages.filter(pk__in=gone).delete()
     for run in {row.run_id for row in turn if row.run_id is not None}:
-        journal.delete_run(conversation.pk, run)
+        journal.delete_run(conversation.pk, UUID(run))
     rest = outline(conversation)
     if end in gone:
         beside = rest.children(before)
@@ -73,11 +74,15 @@ def delete_turn(conversation: Conversation, found: Tree[OutlineRow], question: O
         show(conversation, end)
 
 
-def turn_of(found: Tree[OutlineRow], question: OutlineRow) -> list[OutlineRow]:
+def turn_of(
+    conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow
+) -> list[OutlineRow]:
     """The question, its answers, and what continues these."""
+    sent = conversation.messages.exclude(sender=None).values_list("pk", "sender")
+    continuations = {pk for pk, sender in sent if is_continuation(sender)}
     turn, keys = [question], {question.pk}
     for row in found.messages:
-        if found.parents[row.pk] in keys and (row.role == ASSISTANT or is_continuation(row.sender)):
+        if found.parents[row.pk] in keys and (row.role == ASSISTANT or row.pk in continuations):
             turn.append(row)
             keys.add(row.pk)
     return turn

@@ -7,6 +7,8 @@ from itertools import zip_longest
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
+from django.db.models import CharField, F, Value
+from django.db.models.functions import Cast, Replace
 from django.utils.translation import gettext
 
 from apps.chat.models import Conversation, Message
@@ -19,15 +21,26 @@ AT_ONCE = 500
 
 
 class OutlineRow(NamedTuple):
-    """A message without what was said; a model takes four times as long to read."""
+    """A message without what was said; a model takes four times as long to read.
+
+    Its ids are their hexadecimal digits: to make UUIDs of thousands takes longer than all the rest.
+    """
 
     pk: int
     parent_id: int | None
-    run_id: UUID | None
+    run_id: str | None
     role: str
-    uuid: UUID
-    sender: dict[str, Any] | None
+    uuid: str
     finish_reason: str
+
+
+def digits(field: str) -> Replace:
+    """The hexadecimal digits of an id. SQLite stores these, PostgreSQL writes dashes between them."""
+    return Replace(Cast(field, CharField()), Value("-"))
+
+
+OUTLINE = {"run_id": digits("run_id"), "uuid": digits("uuid")}
+"""What is read of a row otherwise than it is stored."""
 
 
 MessageRow = Message | OutlineRow
@@ -115,7 +128,8 @@ def tree(conversation: Conversation) -> Tree[Message]:
 
 def outline(conversation: Conversation) -> Tree[OutlineRow]:
     """The tree without what was said."""
-    rows = conversation.messages.said().values_list(*OutlineRow._fields)
+    fields = (OUTLINE.get(name, F(name)) for name in OutlineRow._fields)
+    rows = conversation.messages.said().values_list(*fields)
     return Tree.of(map(OutlineRow._make, rows))
 
 
@@ -143,26 +157,26 @@ def shown_path(conversation: Conversation) -> list[OutlineRow]:
     return outline(conversation).shown(conversation.leaf_id)
 
 
-def shown_runs(conversation: Conversation) -> list[UUID]:
-    """The runs that made the path, in its order; last the one that is going."""
+def shown_runs(conversation: Conversation) -> list[str]:
+    """The digits of the runs that made the path, in its order; last the one that is going."""
     return list(runs_of(shown_path(conversation)))
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEvents:
-    """Of events up to `last` those of `runs` are shown, newer ones all."""
+    """Of events up to `last` those of `runs`, which are their digits, are shown, newer ones all."""
 
     last: int
-    runs: frozenset[UUID]
+    runs: frozenset[str]
 
     def select(self, said: Iterable[NumberedEvent]) -> list[NumberedEvent]:
         return [one for one in said if self.has(*one)]
 
     def has(self, number: int, run: UUID, event: StreamEvent) -> bool:
-        return number > self.last or run in self.runs or isinstance(event, BranchesChanged)
+        return number > self.last or run.hex in self.runs or isinstance(event, BranchesChanged)
 
 
-def runs_of(messages: Sequence[Row]) -> Iterator[UUID]:
+def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
     """Each answer's run; of a question without an answer the run that is to give it."""
     for row, after in zip_longest(messages, messages[1:]):
         is_answered = after is not None and after.role == ASSISTANT
@@ -180,15 +194,23 @@ def shown_branches(
     """
     told: dict[str, dict[str, Any]] = {}
     for row in shown:
-        beside = [one for one in found.siblings(row) if one.role == row.role]
-        if len(beside) > 1:
-            key = row.uuid if row.role == USER else row.run_id
-            told[str(key)] = {"ids": [str(one.uuid) for one in beside], "at": beside.index(row)}
+        if len(siblings := found.siblings(row)) == 1:
+            continue  # as nearly everywhere
+        beside = [one for one in siblings if one.role == row.role]
+        key = row.uuid if row.role == USER else row.run_id
+        if len(beside) > 1 and key is not None:
+            ids = [dashed(one.uuid) for one in beside]
+            told[dashed(key)] = {"ids": ids, "at": beside.index(row)}
     if going is not None and shown and shown[-1].role == USER:
-        earlier = [str(one.uuid) for one in found.children(shown[-1].pk)]
+        earlier = [dashed(one.uuid) for one in found.children(shown[-1].pk)]
         if earlier:
             told[str(going)] = {"ids": [*earlier, ""], "at": len(earlier)}
     return told
+
+
+def dashed(digits: str) -> str:
+    """An id as the page knows it."""
+    return str(UUID(digits))
 
 
 def write_parents(found: Tree[OutlineRow]) -> None:
@@ -207,6 +229,6 @@ def write_parents(found: Tree[OutlineRow]) -> None:
 def find_message(found: Tree[OutlineRow], uuid: UUID, role: str = "") -> OutlineRow:
     """Raises `Refused`."""
     for row in found.messages:
-        if row.uuid == uuid and role in ("", row.role):
+        if row.uuid == uuid.hex and role in ("", row.role):
             return row
     raise Refused("no_message", gettext("This message is not there any more. Reload the page."))

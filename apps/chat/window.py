@@ -38,9 +38,9 @@ class Window:
         return {"turns": self.turns, "before": self.before}
 
 
-def last_turns(runs: Sequence[UUID], until: int, going: UUID | None) -> Window:
+def last_turns(runs: Sequence[str], until: int, going: UUID | None) -> Window:
     """The end of the path of `runs`, of events up to number `until`, without the run that is `going`."""
-    path = [run for run in runs if run != going]
+    path = runs if going is None else [run for run in runs if run != going.hex]
     return read_window(path, len(path), most=FIRST_TURNS, until=until)
 
 
@@ -72,16 +72,16 @@ def whole_turn(conversation: Conversation, run: UUID) -> dict[str, Any]:
     return turn(run, place_of(path, run), journal.read_run(run), longest_step=None)
 
 
-def place_of(path: Sequence[UUID], run: UUID | None) -> int:
-    if run is None or run not in path:
+def place_of(path: Sequence[str], run: UUID | None) -> int:
+    if run is None or run.hex not in path:
         raise Refused(
             "turn_not_found", gettext("This part of the conversation is not shown any more.")
         )
-    return path.index(run)
+    return path.index(run.hex)
 
 
 def read_window(
-    path: Sequence[UUID],
+    path: Sequence[str],
     end: int,
     *,
     most: int = MOST_TURNS,
@@ -94,13 +94,14 @@ def read_window(
     size = 0
     # Run by run, so that no more is read than is sent.
     for at in range(end - 1, max(end - most, first) - 1, -1):
-        told = turn(path[at], at, journal.read_run(path[at], until))
+        run = UUID(path[at])
+        told = turn(run, at, journal.read_run(run, until))
         size += len(msgspec.json.encode(told))
         if found and size > MOST_BYTES and at < (end if least is None else least):
             break
         found.append(told)
-    oldest = found[-1]["at"] if found else 0
-    return Window(found[::-1], str(path[oldest]) if oldest else None)
+    has_more = bool(found) and found[-1]["at"] > 0
+    return Window(found[::-1], found[-1]["run"] if has_more else None)
 
 
 def turn(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from channels.db import database_sync_to_async
@@ -81,7 +81,7 @@ async def test_another_answer_stands_beside_the_first_and_the_model_reads_neithe
     beside = [await id_of("At noon."), str(newest.uuid)]
     assert read(on) == ["Tides?"]
     assert await shown(conversation) == texts == ["Tides?", "At one."]
-    assert runs == [newest.run_id]
+    assert [UUID(run) for run in runs] == [newest.run_id]
     assert opened["branches"] == {str(newest.run_id): {"ids": beside, "at": 1}}
     assert await Message.objects.filter(role="user").acount() == 2
 
@@ -380,7 +380,7 @@ class CountedRows(list[OutlineRow]):
 
 def test_a_long_conversation_is_gone_through_a_few_times_and_not_for_each_message():
     roles = ("user", "assistant")
-    rows = [OutlineRow(pk, None, None, roles[pk % 2], uuid4(), None, "") for pk in range(1_000)]
+    rows = [OutlineRow(pk, None, None, roles[pk % 2], uuid4().hex, "") for pk in range(1_000)]
     messages = CountedRows(rows)
     counted = replace(Tree.of(rows), messages=messages)
 

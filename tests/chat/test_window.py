@@ -84,7 +84,7 @@ def test_the_window_has_the_last_turns_and_each_text_once(conversation: Conversa
 
 def test_what_came_after_the_number_is_left_to_the_events(conversation: Conversation):
     add_turns(conversation, 3)
-    before_the_last = journal.first_number(shown_runs(conversation)[2])
+    before_the_last = journal.first_number(UUID(shown_runs(conversation)[2]))
     assert before_the_last is not None
 
     found = window.last_turns(shown_runs(conversation), before_the_last - 1, None)

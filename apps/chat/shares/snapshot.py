@@ -114,13 +114,15 @@ def is_file(attachment: Mapping[str, Any]) -> bool:
 def shared_runs(conversation: Conversation) -> list[UUID]:
     """The runs of the shown path whose answers are over."""
     rows = shown_path(conversation)
-    answered = [row.run_id for row in rows if row.role == Message.Role.ASSISTANT]
+    answered = [
+        UUID(row.run_id) for row in rows if row.role == Message.Role.ASSISTANT and row.run_id
+    ]
     known = set(
         Run.objects.filter(stream=conversation.pk)
         .exclude(status__in=Run.OPEN)
         .values_list("pk", flat=True)
     )
-    return [run for run in answered if run is not None and run in known]
+    return [run for run in answered if run in known]
 
 
 def taken(

@@ -66,7 +66,7 @@ def test_the_page_shows_the_copy(ada: User, grace: User, travel: Application):
     trip = begin(ada, travel)
     add_turn(trip)
     copy = go_on(signed_in(grace), share(signed_in(ada), trip, steps="true"))
-    runs = [row.run_id for row in path(copy) if row.role == "assistant" and row.run_id]
+    runs = [row.run_id.hex for row in path(copy) if row.role == "assistant" and row.run_id]
     last = JournalEntry.objects.filter(stream=copy.pk).order_by("last").last()
 
     assert last is not None
