@@ -4,6 +4,7 @@ import asyncio
 import logging
 from contextlib import suppress
 from typing import Any
+from urllib.parse import parse_qs
 from uuid import UUID
 
 from channels.db import database_sync_to_async
@@ -108,6 +109,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             return
         self.person = person_stream(self.caller.bucket)
         self.slug: str = self.scope["url_route"]["kwargs"]["slug"]
+        for conversation in parse_qs(self.scope["query_string"].decode("latin-1")).get("open", ()):
+            frame = {"type": "open", "conversation": conversation, "window": True}
+            await self.receive(to_json(frame))
         self.worker = asyncio.create_task(self.work())
         if self.caller.user_id is not None:
             self.watcher = asyncio.create_task(self.watch())

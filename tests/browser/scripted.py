@@ -11,6 +11,7 @@ import re
 import uuid
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page, WebSocketRoute
 
@@ -41,6 +42,9 @@ class ScriptedSocket:
     def connect(self, viewer: WebSocketRoute) -> None:
         self.everybody.append(viewer)
         viewer.on_message(lambda text: self.take(viewer, json.loads(text)))
+        for conversation in parse_qs(urlsplit(viewer.url).query).get("open", ()):
+            frame = {"type": "open", "conversation": conversation, "after": 0, "window": True}
+            self.take(viewer, frame)
 
     def asked(self) -> list[str]:
         return [frame["text"] for frame in self.received if frame["type"] == "ask"]

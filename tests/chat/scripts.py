@@ -147,10 +147,11 @@ class Visitor:
     def open_workspace(self) -> Any:
         return ScriptedWorkspace(self.model)
 
-    async def tab(self, hub: Hub) -> Tab:
+    async def tab(self, hub: Hub, opens: str = "") -> Tab:
+        """`opens` is the query of the address that names a conversation."""
         consumer = ChatConsumer.as_asgi(hub=hub, open_workspace=self.open_workspace)
         routes: Any = [path("ws/chat/<slug:slug>/", consumer)]
-        tab = Tab(URLRouter(routes), f"/ws/chat/{self.slug}/")
+        tab = Tab(URLRouter(routes), f"/ws/chat/{self.slug}/{opens}")
         if self.user.is_authenticated and isinstance(self.session, StoredSession):
             key = await database_sync_to_async(session_of)(self.user)
             self.session.session_key = key

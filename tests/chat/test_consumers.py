@@ -370,6 +370,27 @@ async def test_a_foreign_conversation_is_a_missing_one():
     assert answers == [missing] * 4
 
 
+async def test_a_socket_opens_the_conversation_of_its_address_by_itself():
+    async with scene() as on:
+        on.model.put(says("12 degrees"), None)
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("How warm is it?")
+        await tab.until_over()
+
+        await tab.send_json_to({"type": "open", "conversation": conversation, "window": True})
+        by_frame = await tab.frame()
+        by_address = await (await on.visitor.tab(on.hub, f"?open={conversation}")).frame()
+        refusals = []
+        for unknown in (str(uuid4()), "nonsense", "%FF"):
+            tab = await on.visitor.tab(on.hub, f"?open={unknown}")
+            refusals.append((await tab.frame())["code"])
+        later = await tab.open(conversation)
+
+    assert (by_frame["type"], by_address) == ("conversation.opened", by_frame)
+    assert refusals == ["conversation_not_found", "bad_frame", "bad_frame"]
+    assert later["type"] == "conversation.opened"
+
+
 async def test_a_conversation_is_not_reached_through_another_application():
     other = await add_application()
     async with scene() as on:

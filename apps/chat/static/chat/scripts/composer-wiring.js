@@ -53,6 +53,12 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
   dialog.addEventListener("filled", (event) => composer.insert(/** @type {CustomEvent<string>} */ (event).detail));
   dialog.addEventListener("left", () => composer.focus());
 
+  /** The person waits for the conversation, and the server does one thing after the other. */
+  const loadChoices = () => {
+    if (composer.ended) return;
+    if (session.loaded) void choices.load();
+    else session.addEventListener("opened", () => void choices.load(), { once: true });
+  };
   choices.addEventListener("change", () => {
     composer.efforts = choices.offered.efforts;
     composer.effort = session.effort = choices.offered.effort;
@@ -74,9 +80,9 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
   session.addEventListener("switched", () => {
     choices.starters = starters();
     choices.forget();
-    if (!composer.ended) void choices.load();
+    loadChoices();
   });
-  if (!composer.ended) void choices.load();
+  loadChoices();
   void composer.updateComplete.then(() => fillFromAddress(composer, tell));
 }
 

@@ -4,6 +4,13 @@ const FIRST_DELAY = 400;
 const LONGEST_DELAY = 15_000;
 
 /**
+ * @typedef {object} FirstSocket of the page, which `first-socket.js` has opened
+ * @property {WebSocket} socket
+ * @property {string} opens
+ * @property {string[]} received
+ */
+
+/**
  * Dispatches `open`, `lost`, `frame` (detail: the frame) and `refused` (detail: the close code).
  */
 export class Connection extends EventTarget {
@@ -13,6 +20,8 @@ export class Connection extends EventTarget {
   #timer = 0;
   #refused = false;
   #address;
+  /** The id of the conversation that the socket opens by itself, or "". */
+  opens = "";
 
   /** @param {string} path of the socket on this host */
   constructor(path) {
@@ -33,20 +42,24 @@ export class Connection extends EventTarget {
   connect() {
     clearTimeout(this.#timer);
     if (this.#refused) return;
-    const socket = this.#first() ?? new WebSocket(this.#address);
+    const first = this.#first();
+    const socket = first?.socket ?? new WebSocket(this.#address);
     this.#socket = socket;
+    this.opens = first?.opens ?? "";
+    socket.onmessage = null;
     socket.addEventListener("open", () => this.#is(socket) && this.#tell("open"));
     socket.addEventListener("message", ({ data }) => this.#is(socket) && this.#receive(data));
     socket.addEventListener("close", ({ code }) => this.#is(socket) && this.#end(code));
     if (this.isOpen) this.#tell("open");
+    for (const text of first?.received ?? []) if (this.#is(socket)) this.#receive(text);
   }
 
-  /** The socket that the page itself has opened before there were modules. */
+  /** What was opened before there were modules, if it is still of use. @returns {FirstSocket | null} */
   #first() {
-    const { firstSocket } = globalThis;
-    globalThis.firstSocket = undefined;
-    const isGood = firstSocket && firstSocket.url === this.#address && firstSocket.readyState <= WebSocket.OPEN;
-    return isGood ? firstSocket : null;
+    const first = /** @type {{firstSocket?: FirstSocket}} */ (globalThis).firstSocket;
+    Object.assign(globalThis, { firstSocket: undefined });
+    const [address] = first?.socket.url.split("?") ?? [];
+    return first && address === this.#address && first.socket.readyState <= WebSocket.OPEN ? first : null;
   }
 
   /** Forget the socket, which may be dead without knowing it, and connect at once. */

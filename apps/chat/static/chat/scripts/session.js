@@ -275,7 +275,7 @@ export class Session extends EventTarget {
     this.#allowAnswers();
     const { id, last } = this.conversation;
     if (id && this.#next) this.reopen();
-    else if (id) this.#openAfter(last);
+    else if (id && id !== this.#connection.opens) this.#openAfter(last);
     this.#connection.send({ type: "watch" });
     this.#sendPending();
     if (this.#stopping) this.stop();
