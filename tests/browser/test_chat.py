@@ -560,12 +560,33 @@ def test_a_question_is_on_the_page_before_the_server_has_heard_of_it(
           field.dispatchEvent(new InputEvent("input", { bubbles: true }));
           field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
           return new Promise((seen) => requestAnimationFrame(() => seen(
-            [...document.querySelectorAll(".question-text, .question-state")].map((one) => one.textContent)
+            [...document.querySelectorAll(".question-text, .working")].map((one) => one.textContent)
           )));
         }"""
     )
 
     assert shown == ["Seen at once", "Sending…"]
+
+
+def test_something_is_seen_to_go_on_from_the_moment_of_asking_until_the_answer_has_begun(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    working = chat.locator(".working")
+    socket.deaf = True
+    question(chat).fill("How warm is it?")
+    question(chat).press("Enter")
+    expect(working).to_have_text("Sending…")
+
+    socket.deaf = False
+    socket.cut()
+    expect(working).to_have_text("Thinking…")
+    socket.write("12 degrees")
+    expect(working).to_have_text("Working…")
+    socket.end()
+    expect(working).to_have_count(0)
+    socket.deaf = True
+    chat.get_by_role("button", name="Answer again").click()
+    expect(working).to_have_text("Thinking…")
 
 
 def test_what_is_long_or_wide_has_room_of_its_own_and_all_of_it_is_printed(

@@ -81,6 +81,24 @@ def test_conversations_of_all_applications_open_in_place(
     assert (page.url, page.evaluate("isSamePage")) == (first, True)
 
 
+def test_the_focus_stays_where_it_was_put_while_a_conversation_was_fetched(
+    page: Page, slugs: list[str]
+) -> None:
+    held: list[Route] = []
+    page.goto(f"/chat/{slugs[0]}/")
+    ask(page, "Where from?")
+    page.get_by_role("link", name="New conversation").click()
+    page.wait_for_url(f"**/chat/{slugs[0]}/")
+    page.route("**/page/", lambda route: held.append(route))
+    with page.expect_request("**/page/"):
+        page.get_by_role("link", name="Where from?").click()
+    page.get_by_label("Search conversations").focus()
+    held[0].continue_()
+
+    expect(page.locator(".question")).to_contain_text("Where from?")
+    expect(page.get_by_label("Search conversations")).to_be_focused()
+
+
 def test_they_are_arranged_with_the_keyboard_alone(
     page: Page, context: BrowserContext, slugs: list[str]
 ) -> None:
@@ -95,6 +113,7 @@ def test_they_are_arranged_with_the_keyboard_alone(
     page.keyboard.press("Enter")
     folder = other.locator(".history-folder")
     expect(folder.get_by_role("link", name="Where to?")).to_be_visible()
+    expect(page.locator("history-dialog dialog")).to_have_count(0)
     page.get_by_role("link", name="Where to?").press("F2")
     page.get_by_label("Title").fill("Oslo")
     page.keyboard.press("Enter")

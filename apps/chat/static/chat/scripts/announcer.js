@@ -87,9 +87,13 @@ function isCall(event) {
 
 /** @param {HTMLElement} region @param {string} text */
 function speak(region, text) {
+  if (region.textContent !== text) {
+    region.textContent = text;
+    return;
+  }
   // The same words twice are heard twice only when they are new to the region.
   region.textContent = "";
-  requestAnimationFrame(() => (region.textContent = text));
+  requestAnimationFrame(() => (region.textContent ||= text));
 }
 
 /** @param {{run: string, stage: string}} event */

@@ -13,6 +13,7 @@ import "./interaction.js";
 import "./markdown.js";
 import "./step-activity.js";
 import { gettext } from "./texts.js";
+import { working } from "./working.js";
 
 /**
  * @import { Answer, Part } from "./answers.js"
@@ -76,7 +77,7 @@ export class ChatAnswer extends LitElement {
       ${answer.continued
         ? html`<p class="notice">${icon("refresh-cw")}${gettext("Continued after an interruption.")}</p>`
         : nothing}
-      ${going ? working(answer) : this.#outcome(answer)} ${this.#helper(answer)}
+      ${going ? working(`${wordsFor(answer)}…`) : this.#outcome(answer)} ${this.#helper(answer)}
     `;
   }
 
@@ -164,12 +165,6 @@ export class ChatAnswer extends LitElement {
   }
 }
 customElements.define("chat-answer", ChatAnswer);
-
-/** @param {Answer} answer */
-function working(answer) {
-  const words = wordsFor(answer);
-  return html`<p class="working"><span class="dots" aria-hidden="true"></span>${words}…</p>`;
-}
 
 /** @param {Answer} answer */
 function emptyNotice(answer) {

@@ -7,6 +7,7 @@ import { gettext } from "./texts.js";
 import { turnDeletion } from "./turn-deletion.js";
 import { tile } from "./tile.js";
 import { stateOf } from "./turns.js";
+import { awaiting } from "./working.js";
 
 /**
  * @import { Answer } from "./answers.js"
@@ -115,10 +116,10 @@ export class ChatLog extends LitElement {
       ({ key }) => key,
       (group) => (group.missing ? this.#gap(group.missing) : this.#turns(group.turns)),
     )}
+    ${awaiting(this.turns.at(-1), this.busy) ?? nothing}
     ${this.starters.chat_message_input_disabled && !this.busy ? this.#starters() : nothing}
     ${this.deleting ? this.#deletion(this.deleting) : nothing}`;
   }
-
 
   /** @param {CustomEvent} event */
   #askFirst(event) {

@@ -45,12 +45,17 @@ export function keepLeft() {
   unconfirmed = null;
 }
 
-/** @param {string} href of a conversation, or of an application for a new one @param {{takesFocus?: boolean}} [how] */
+/**
+ * Show another conversation and go to its box, unless the person went elsewhere while it was fetched.
+ * @param {string} href of a conversation, or of an application for a new one @param {{takesFocus?: boolean}} [how]
+ */
 export async function go(href, { takesFocus = true } = {}) {
   const { pathname } = new URL(href);
+  const focused = document.activeElement;
   if (await open(href)) {
+    const isElsewhere = ![focused, document.body].includes(document.activeElement);
     if (sidebar.matches(":popover-open")) sidebar.hidePopover();
-    if (!takesFocus) return;
+    if (!takesFocus || isElsewhere) return;
     if (matchMedia("(pointer: fine)").matches || pathname.split("/").length === 4) composer.focus();
     else element("main", HTMLElement).focus({ preventScroll: true });
   }

@@ -59,7 +59,6 @@ export class ChatQuestion extends LitElement {
         ? html`<p class="question-place" dir="auto">${[place.title, place.narrative].filter(Boolean).join(": ")}</p>`
         : nothing}
       ${this.editing ? this.#editor(question) : questionText(text)} ${attachmentCards(attachments)}
-      ${sending ? html`<p class="question-state">${gettext("Sending…")}</p>` : nothing}
       ${sending || this.editing ? nothing : this.#foot(question)}`;
   }
 
