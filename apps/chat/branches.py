@@ -7,8 +7,8 @@ from itertools import zip_longest
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
-from django.db.models import CharField, F, Value
-from django.db.models.functions import Cast, Replace
+from django.db.models import CharField, F
+from django.db.models.functions import Cast
 from django.utils.translation import gettext
 
 from apps.chat.models import Conversation, Message
@@ -34,12 +34,18 @@ class OutlineRow(NamedTuple):
     finish_reason: str
 
 
-def digits(field: str) -> Replace:
-    """The hexadecimal digits of an id. SQLite stores these, PostgreSQL writes dashes between them."""
-    return Replace(Cast(field, CharField()), Value("-"))
+class Digits(Cast):
+    """The hexadecimal digits of an id, which SQLite stores; PostgreSQL writes dashes between them."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(field, CharField())
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "REPLACE((%(expressions)s)::%(db_type)s, '-', '')"
+        return self.as_sql(compiler, connection, template=template, **context)
 
 
-OUTLINE = {"run_id": digits("run_id"), "uuid": digits("uuid")}
+OUTLINE = {"run_id": Digits("run_id"), "uuid": Digits("uuid")}
 """What is read of a row otherwise than it is stored."""
 
 

@@ -15,7 +15,7 @@ from apps.errors import Refused
 from apps.live import journal
 from apps.live.events import StreamEvent
 
-FIRST_TURNS = 10
+FIRST_TURNS = 8
 """Of a conversation that is opened: more than a screen of them, and each more takes longer to draw."""
 MOST_TURNS = 20
 """Of those that are fetched on the way to the beginning."""

@@ -96,17 +96,17 @@ def test_what_is_read_keeps_its_place_while_earlier_turns_arrive(
     page.goto(conversation)
     expect(page.get_by_text("Question number 1499", exact=True)).to_be_in_viewport()
     page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
-    expect(page.get_by_text("Question number 1490", exact=True)).to_be_in_viewport()
+    expect(page.get_by_text("Question number 1492", exact=True)).to_be_in_viewport()
     while not held:
         page.wait_for_timeout(10)
-    before = place_of(page, 1490)
+    before = place_of(page, 1492)
 
     held[0].continue_()
-    expect(page.get_by_text("Question number 1489", exact=True)).to_be_attached()
+    expect(page.get_by_text("Question number 1491", exact=True)).to_be_attached()
     page.evaluate(
         "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
     )
-    after = place_of(page, 1490)
+    after = place_of(page, 1492)
 
     assert abs(after - before) < 2
 

@@ -47,8 +47,8 @@ def test_the_window_has_the_last_turns_and_each_text_once(conversation: Conversa
 
     found = window.last_turns(shown_runs(conversation), journal.last_number(conversation.pk), None)
 
-    assert places(found.to_dict()) == list(range(20, 30))
-    assert found.before == str(runs[20])
+    assert places(found.to_dict()) == list(range(22, 30))
+    assert found.before == str(runs[22])
     asked, answered = Message.objects.filter(run=runs[29])
     assert found.turns[-1] == {
         "run": str(runs[29]),

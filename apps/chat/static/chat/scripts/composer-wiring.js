@@ -5,6 +5,7 @@ import { Choices } from "./choices.js";
 import { offeredModels } from "./offered-models.js";
 import { pageCommands } from "./page-commands.js";
 import { offerCommands } from "./palette-commands.js";
+import { afterPainting } from "./painting.js";
 import { PromptDialog, variablesOf } from "./prompt-dialog.js";
 import { listenForShortcuts, ShortcutList } from "./shortcuts.js";
 import { gettext } from "./texts.js";
@@ -57,7 +58,7 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
   const loadChoices = () => {
     if (composer.ended) return;
     if (session.loaded) void choices.load();
-    else session.addEventListener("opened", () => void choices.load(), { once: true });
+    else session.addEventListener("opened", () => afterPainting(() => void choices.load()), { once: true });
   };
   choices.addEventListener("change", () => {
     composer.efforts = choices.offered.efforts;

@@ -2,6 +2,7 @@
 
 import { html, LitElement, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
+import { afterPainting } from "./painting.js";
 import { get } from "./requests.js";
 import { gettext, locale, ngettext } from "./texts.js";
 
@@ -102,7 +103,7 @@ export function offerGauge(gauge, log, session, base) {
   });
   session.addEventListener("opened", (event) => {
     // A conversation that has just begun has no answer to tell of.
-    if (!(/** @type {CustomEvent} */ (event).detail.isNew)) void refresh();
+    if (!(/** @type {CustomEvent} */ (event).detail.isNew)) afterPainting(() => void refresh());
   });
   session.addEventListener("event", (event) => {
     if (/** @type {CustomEvent} */ (event).detail.type === "message.complete") void refresh();

@@ -56,7 +56,7 @@ export class MarkdownText extends HTMLElement {
 
   connectedCallback() {
     this.dir ||= "auto";
-    this.#schedule();
+    this.#draw(); // the first words do not wait for a frame
   }
 
   disconnectedCallback() {

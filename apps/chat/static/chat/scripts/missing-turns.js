@@ -1,5 +1,6 @@
 /** Turns that are not loaded are fetched when the person comes to them, or looks for a message in them. */
 
+import { afterPainting } from "./painting.js";
 import { get } from "./requests.js";
 import { gettext } from "./texts.js";
 
@@ -57,7 +58,7 @@ export function offerMissingTurns(log, session, follower, base) {
   const showBranch = (message) => {
     if (switched === message) return; // it is nowhere
     switched = message;
-    session.addEventListener("reopened", () => afterDrawing(() => void reveal()), { once: true });
+    session.addEventListener("reopened", () => afterPainting(() => void reveal()), { once: true });
     session.changeBranches("branch.switch", message);
   };
 
@@ -89,11 +90,6 @@ export function offerMissingTurns(log, session, follower, base) {
   session.addEventListener("change", () => {
     if (!isDue || !session.loaded) return;
     isDue = false;
-    afterDrawing(() => void reveal());
+    afterPainting(() => void reveal());
   });
-}
-
-/** Once the page has drawn what it was told. @param {() => void} act */
-function afterDrawing(act) {
-  requestAnimationFrame(() => requestAnimationFrame(act));
 }

@@ -51,7 +51,7 @@ export class ChatQuestion extends LitElement {
   render() {
     const { question } = this;
     if (!question) return nothing;
-    const { text, attachments, place, sender, sending, application } = question;
+    const { text, attachments, place, sender, application } = question;
     return html`${application ? html`<p class="handover" dir="auto">${gettext("From here on: {title}", { title: application.title })}</p>` : nothing}
       <h2 class="visually-hidden">${gettext("Question")}</h2>
       ${sender ? senderLine(sender) : nothing}
@@ -59,7 +59,7 @@ export class ChatQuestion extends LitElement {
         ? html`<p class="question-place" dir="auto">${[place.title, place.narrative].filter(Boolean).join(": ")}</p>`
         : nothing}
       ${this.editing ? this.#editor(question) : questionText(text)} ${attachmentCards(attachments)}
-      ${sending || this.editing ? nothing : this.#foot(question)}`;
+      ${this.editing ? nothing : this.#foot(question)}`;
   }
 
   /** @param {Question} question */
