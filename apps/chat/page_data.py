@@ -14,11 +14,7 @@ from apps.accounts.caller import Caller
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
 from apps.chat import temporary
-from apps.chat.access import (
-    own,
-    record_denial,
-    why_ended,
-)
+from apps.chat.access import own, why_ended
 from apps.chat.frames import MOST_ATTACHMENTS
 from apps.chat.imports.writer import SOURCES
 from apps.chat.memory_listing import remembering
@@ -27,7 +23,7 @@ from apps.chat.notes.quotes import quote_of
 from apps.chat.request_access import are_shown
 from apps.chat.retention import retention_words
 from apps.chat.templatetags.tiles import tile
-from apps.chat.visitors import find_application, find_former
+from apps.chat.visitors import conversation_of, find_application
 from apps.errors import ApplicationBroken, ApplicationNotFound, PlaceNotFound
 from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import ConversationStarters, Manifest
@@ -40,17 +36,12 @@ def page_of(
     request: HttpRequest, caller: Caller, slug: str, conversation: UUID | None
 ) -> dict[str, Any]:
     """What differs between conversations. Raises Http404."""
-    former = find_former(caller, slug, conversation) if conversation is not None else None
+    opened = None if conversation is None else conversation_of(caller, slug, conversation)
+    former = opened if opened is not None and opened.application_id is None else None
     if former is not None:
         application = Application(slug=former.former_slug, title=former.former_title)
-        mine = own(caller).filter(former_application=former.former_application)
     else:
         application = find_application(caller, slug)
-        mine = own(caller).filter(application=application)
-    opened = None if conversation is None else mine.filter(pk=conversation).first()
-    if conversation is not None and opened is None:
-        record_denial(caller, conversation, slug)
-        raise Http404("There is no such conversation.")
     manifest = find_manifest(slug) if former is None else None
     place = find_place(slug, request.GET.get("place", "")) if manifest is not None else None
     page = {

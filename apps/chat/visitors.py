@@ -50,14 +50,14 @@ def find_application(caller: Caller, slug: str) -> Application:
 
 
 def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Conversation:
-    caller = visitor(request)
+    """Raises Http404."""
+    return conversation_of(visitor(request), slug, conversation)
+
+
+def conversation_of(caller: Caller, slug: str, conversation: UUID) -> Conversation:
+    """One of an application with this slug, also of a deleted one. Raises Http404."""
     found = own(caller).filter(under(slug), pk=conversation).first()
     if found is None:
         record_denial(caller, conversation, slug)
         raise Http404("There is no such conversation.")
     return found
-
-
-def find_former(caller: Caller, slug: str, conversation: UUID) -> Conversation | None:
-    """A conversation whose application was deleted; its address has not changed."""
-    return own(caller).filter(application=None, former_slug=slug, pk=conversation).first()
