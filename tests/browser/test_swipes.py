@@ -94,6 +94,7 @@ def test_a_wide_table_is_moved_and_not_the_menu(phone: Page):
     wide = "|".join(f" Column number {number} " for number in range(12))
     socket.write(f"|{wide}|\n|{'---|' * 12}\n|{wide}|\n")
     socket.end()
+    expect(phone.locator(".answer-foot")).to_be_visible()  # the table is drawn anew at the end
     box = phone.locator(".answer-text table").bounding_box()
     assert box is not None
     at = round(box["y"] + box["height"] / 2)

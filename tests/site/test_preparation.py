@@ -76,7 +76,7 @@ def test_content_that_cannot_be_imported_ends_the_start_with_the_reason(tmp_path
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
     )
 
     assert done.returncode == 1
