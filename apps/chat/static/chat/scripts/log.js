@@ -116,7 +116,7 @@ export class ChatLog extends LitElement {
       ({ key }) => key,
       (group) => (group.missing ? this.#gap(group.missing) : this.#turns(group.turns)),
     )}
-    ${awaiting(this.turns.at(-1), this.busy) ?? nothing}
+    ${awaiting(this.turns.at(-1), this.busy)}
     ${this.starters.chat_message_input_disabled && !this.busy ? this.#starters() : nothing}
     ${this.deleting ? this.#deletion(this.deleting) : nothing}`;
   }

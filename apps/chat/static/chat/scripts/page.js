@@ -134,7 +134,7 @@ if (matchMedia("(pointer: fine)").matches) void composer.updateComplete.then(() 
 
 /** Many frames, one drawing. */
 function scheduleDraw() {
-  if (log.loaded !== session.loaded) draw(); // the person waits for the conversation
+  if (log.loaded !== session.loaded) return draw(); // the person waits for the conversation
   if (drawing) return;
   drawing = true;
   requestAnimationFrame(() => {

@@ -1,6 +1,6 @@
 /** The line that says that something is going on, where the next words will come. */
 
-import { html } from "../vendor/lit.js";
+import { html, nothing } from "../vendor/lit.js";
 import { gettext } from "./texts.js";
 
 /** @import { Answer } from "./answers.js" */
@@ -16,7 +16,7 @@ export function working(words) {
  * @param {Question | Answer | undefined} last turn @param {boolean} busy whether an answer is awaited
  */
 export function awaiting(last, busy) {
-  if (last?.role !== "user") return undefined;
+  if (last?.role !== "user") return nothing;
   if (last.sending) return working(gettext("Sending…"));
-  return busy ? working(`${gettext("Thinking")}…`) : undefined;
+  return busy ? working(`${gettext("Thinking")}…`) : nothing;
 }
