@@ -29,6 +29,7 @@ PASTE = """
   field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
 }
 """
+TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
 RECOGNITION = """
 window.SpeechRecognition = class {
   start() { window.recognition = this; }
@@ -143,6 +144,30 @@ def test_prompts_skills_commands_applications_and_files_are_chosen_at_the_caret(
     box.press("Enter")
     expect(page).to_have_url(f"{page.url.split('/chat/')[0]}/chat/second-desk/")
     expect(question(page)).to_have_value("Take over")
+
+
+def test_the_box_is_as_high_as_its_text_up_to_a_part_of_the_page(page: Page):
+    page.goto(ADDRESS)
+    box = question(page)
+    heights = []
+    for text in ("", "One line", "line\n" * 4, "line\n" * 100, ""):
+        box.fill(text)
+        heights.append(box.evaluate("(box) => box.offsetHeight"))
+
+    line = float(box.evaluate("(box) => parseFloat(getComputedStyle(box).lineHeight)"))
+    most = int(page.evaluate("Math.round(innerHeight * 0.4)"))
+    [one, *_] = heights
+    assert heights == [one, one, round(one + 4 * line), most, one]
+
+
+def test_what_the_person_turns_to_while_the_page_comes_keeps_the_focus(page: Page):
+    page.add_init_script(
+        """customElements.whenDefined("chat-history").then(() => document.getElementById("new-chat").focus());"""
+    )
+    page.goto(ADDRESS)
+    page.evaluate(TWO_FRAMES)
+
+    expect(page.locator("#new-chat")).to_be_focused()
 
 
 def test_a_long_text_becomes_a_file_and_enter_says_why_it_does_nothing(page: Page):

@@ -13,6 +13,7 @@ from tests.browser.serving import Site
 
 ANSWERED = "document.querySelectorAll('.answer-foot').length === {}"
 QUESTIONS = "[...document.querySelectorAll('.question-text')].map((one) => one.textContent.trim())"
+HEIGHT = "document.getElementById('question').offsetHeight"
 FITS = "document.documentElement.scrollWidth <= innerWidth"
 
 
@@ -71,3 +72,8 @@ def test_firefox_shows_steps_answers_and_what_was_asked_before(
     page.resize(360, 780)
     assert page.wait_for(FITS)
     assert page.evaluate(QUESTIONS)[1:] == ["And in Riga?"]
+
+    low = page.evaluate(HEIGHT)
+    page.click("#question")
+    page.press("A longer question. " * 20)
+    assert page.wait_for(f"{HEIGHT} > {low} + 60")

@@ -19,6 +19,8 @@ import { tray } from "./tray.js";
 
 /** From this part of the limit on, the count is shown. */
 const COUNT_FROM = 0.8;
+/** Whether the browser makes a field as high as its text; to measure it costs a layout of the page at each letter. */
+const GROWS_BY_ITSELF = CSS.supports("field-sizing", "content");
 
 /**
  * Dispatches `ask` (detail: `{text, attachments, isAnswer}`), `stop`, `effort` (detail: how much the model shall think),
@@ -112,10 +114,7 @@ export class ChatComposer extends LitElement {
 
   updated() {
     if (this.tried && (!this.obstacle || this.tried !== this.#content)) this.tried = "";
-    const field = this.#field;
-    if (!field) return;
-    field.style.height = "auto";
-    field.style.height = `${field.scrollHeight}px`;
+    if (!GROWS_BY_ITSELF && this.#field) fit(this.#field);
     this.querySelector(".caret-option[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }
 
@@ -395,3 +394,9 @@ export class ChatComposer extends LitElement {
   }
 }
 customElements.define("chat-composer", ChatComposer);
+
+/** Make it as high as its text. @param {HTMLTextAreaElement} field */
+function fit(field) {
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight}px`;
+}

@@ -1,5 +1,6 @@
 /** The chat page: one session, and the elements that show it. */
 
+import "./socket-opening.js"; // before all that makes elements
 import { wireComposer } from "./composer-wiring.js";
 import { ClientCalls } from "./client-calls.js";
 import { Drafts } from "./drafts.js";
@@ -36,6 +37,7 @@ import { base, connection, draftKey, forgetBeginning, session, uploads } from ".
 import { confirmLeft, go, keepLeft, noteAddress, offerSwitching } from "./page-switching.js";
 import { calling, entitle } from "./page-title.js";
 import { fixKeeping } from "./temporary.js";
+import { afterPainting } from "./painting.js";
 import { PageTools } from "./page-tools.js";
 import { ChatQuestion } from "./question.js";
 import { offerSwipes } from "./sidebar-swipe.js";
@@ -130,7 +132,12 @@ draw();
 if (unsent) void composer.updateComplete.then(() => composer.giveBack(unsent, []));
 if (page.draft) void composer.updateComplete.then(() => beginWith(page.draft ?? ""));
 // On a touch screen the focus would open the keyboard over the page.
-if (matchMedia("(pointer: fine)").matches) void composer.updateComplete.then(() => composer.focus());
+if (matchMedia("(pointer: fine)").matches) afterPainting(focusComposer);
+
+/** Unless the person went elsewhere before the page was there. */
+function focusComposer() {
+  if (document.activeElement === document.body) composer.focus();
+}
 
 /** Many frames, one drawing. */
 function scheduleDraw() {
