@@ -17,13 +17,12 @@ from apps.agent.ledger import Interaction, Step
 from apps.agent.progress import Progress
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.chat import interruptions, queue
-from apps.chat.access import person_stream, reference_of
+from apps.chat.access import person_stream
 from apps.chat.answer_recorder import AnswerRecorder
+from apps.chat.answer_requests import meter_of, request_of
 from apps.chat.audit_events import event_of, question_events
 from apps.chat.chosen_models import answering
-from apps.chat.composer.preferences import own_instructions
-from apps.chat.context_use import newest_correction, update_context
-from apps.chat.earlier import earlier_conversations
+from apps.chat.context_use import update_context
 from apps.chat.endings import conclude
 from apps.chat.folders import folder_of
 from apps.chat.frames import Ask
@@ -31,14 +30,12 @@ from apps.chat.languages import accepted_language, language_of_kept
 from apps.chat.models import QueuedMessage
 from apps.chat.pinned_versions import find_for
 from apps.chat.questions import Begun, begin
-from apps.chat.spoken import spoken
-from apps.chat.summaries import ConversationSummaries, write_ahead
+from apps.chat.summaries import write_ahead
 from apps.chat.titles import begin_title
 from apps.chat.transcript import Transcript
 from apps.chat.unattended import CappedMeter, Spending, Unattended
 from apps.errors import QuickAppError, Refused
 from apps.insights.answer_figures import FiguresMeter
-from apps.insights.meter import RunMeter
 from apps.live.commits import Ending
 from apps.live.hub import Hub
 from apps.live.models import Run
@@ -47,9 +44,7 @@ from apps.live.rates import admit, rates_of, spend
 from apps.live.summaries import usage_of_steps
 from apps.live.supervisor import RunOutcome, RunSupervisor
 from apps.runs.error_texts import error_text
-from apps.runs.requests import RunRequest
 from apps.runs.run import run
-from apps.schedules.desk import Desk, Owner
 from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
@@ -253,45 +248,6 @@ async def summarise_ahead(row: Run, progress: Progress) -> None:
     """Write the summary that the next question may need, and tell how full the window is then."""
     if await write_ahead(row.stream, progress):
         await database_sync_to_async(update_context)(row, progress)
-
-
-def meter_of(hub: Hub, row: Run, caller: Caller) -> RunMeter:
-    return RunMeter(
-        hub.summaries.keep,
-        *(row.door, row.bucket, row.pk, row.stream),
-        budgets=hub.budgets,
-        time_zone=caller.timezone,
-        team=caller.team,
-        keep_request=None if settings.MODEL_REQUESTS == "none" else hub.summaries.keep_request,
-    )
-
-
-def request_of(begun: Begun, application: ResolvedApplication, caller: Caller) -> RunRequest:
-    return RunRequest(
-        begun.folder.attached_to([spoken(message) for message in begun.messages]),
-        search_conversations=earlier_conversations(caller, application, begun.run.stream),
-        summaries=ConversationSummaries(begun.run.stream, begun.messages),
-        correction=newest_correction(begun.messages),
-        place=begun.place,
-        schedules=desk_of(begun, application, caller),
-        effort=begun.conversation.reasoning_effort or "",
-        folder_instructions=begun.folder.instructions,
-        own_instructions=partial(own_instructions, caller.user_id) if caller.user_id else None,
-    )
-
-
-def desk_of(begun: Begun, application: ResolvedApplication, caller: Caller) -> Desk | None:
-    """The schedules that the model may set. None without an account, in whose name they could run."""
-    if caller.principal is None or caller.kind not in ("user", "key"):
-        return None
-    if begun.conversation.temporary_until is not None:
-        return None  # it would be gone before its time comes
-    kept = replace(caller, surface="")
-    owner = Owner(caller.bucket, caller.principal, caller.team, reference_of(kept))
-    row = begun.conversation
-    # Of a version that was withdrawn, the live one has taken the place.
-    version = application.number if row.pinned_version == application.number else None
-    return Desk(owner, application.id, row.pk, caller.timezone, version)
 
 
 async def ask_following(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:

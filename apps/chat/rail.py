@@ -67,8 +67,9 @@ def recent(caller: Caller) -> QuerySet[Conversation]:
 
 def applications(caller: Caller, usable: QuerySet[Application]) -> list[Application]:
     """Those that a person keeps at hand, else the ones they used last."""
-    pinned = PinnedApplication.objects.filter(owner=caller.bucket).values_list("application")
-    if found := list(usable.filter(pk__in=pinned)[:MOST_APPLICATIONS]):
+    rows = PinnedApplication.objects.filter(owner=caller.bucket)
+    pinned = list(rows.values_list("application", flat=True))
+    if pinned and (found := list(usable.filter(pk__in=pinned)[:MOST_APPLICATIONS])):
         return found
     newest = own_lasting(caller).filter(archived_at=None, application__isnull=False)
     used = newest.order_by("-updated_at").values_list("application", flat=True)[:PAGE]

@@ -12,17 +12,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.chat import arrangement, rail
-from apps.chat.access import own, own_lasting, person_stream
+from apps.chat.access import own_lasting, person_stream
 from apps.chat.context_use import usage_of
 from apps.chat.export import document, file_name, markdown
 from apps.chat.listing import LISTED_CONVERSATIONS
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, PinnedApplication
 from apps.chat.page_data import data_of, page_of
-from apps.chat.visitors import find_conversation, visitor
+from apps.chat.visitors import ConversationMoved, find_conversation, visitor
 from apps.live.notifications import announce_growth
 
 LONGEST_TITLE = 200
@@ -71,9 +70,10 @@ def by_application(conversations: Iterable[Conversation]) -> list[list[Conversat
 @ensure_csrf_cookie
 def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> HttpResponse:
     caller = visitor(request)
-    if conversation is not None and (address := moved_to(caller, slug, conversation)):
-        return redirect(address)
-    page = page_of(request, caller, slug, conversation)
+    try:
+        page = page_of(request, caller, slug, conversation)
+    except ConversationMoved as moved:
+        return redirect("conversation", moved.slug, conversation)
     context = {
         **page,
         "page_data": data_of(page),
@@ -81,13 +81,6 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         "rail_applications": rail.applications(caller, usable(caller)),
     }
     return render(request, "chat/chat.html", context)
-
-
-def moved_to(caller: Caller, slug: str, conversation: UUID) -> str:
-    """The address of a conversation that went on with another application, "" for none."""
-    moved = own(caller).filter(pk=conversation, handed_over_at__isnull=False)
-    now = moved.exclude(application__slug=slug).values_list("application__slug", flat=True).first()
-    return "" if now is None else reverse("conversation", args=(now, conversation))
 
 
 @require_safe

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from uuid import UUID
 
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -18,12 +19,19 @@ from apps.chat.access import (
     caller_of,
     own,
     record_denial,
-    under,
 )
 from apps.chat.languages import locale_of_request
 from apps.chat.models import Conversation
 
 SEEN = "seen"
+
+
+class ConversationMoved(Http404):
+    """It went on with another application, the one with this `slug`."""
+
+    def __init__(self, slug: str) -> None:
+        super().__init__("There is no such conversation.")
+        self.slug = slug
 
 
 def visitor(request: HttpRequest) -> Caller:
@@ -55,9 +63,13 @@ def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Co
 
 
 def conversation_of(caller: Caller, slug: str, conversation: UUID) -> Conversation:
-    """One of an application with this slug, also of a deleted one. Raises Http404."""
-    found = own(caller).filter(under(slug), pk=conversation).first()
+    """One of an application with this slug, also of a deleted one. Raises Http404, `ConversationMoved`."""
+    now = Coalesce("application__slug", "former_slug")
+    found = own(caller).filter(pk=conversation).annotate(slug=now).first()
+    if found is not None and found.slug == slug:
+        return found
     if found is None:
         record_denial(caller, conversation, slug)
-        raise Http404("There is no such conversation.")
-    return found
+    elif found.application_id is not None and found.handed_over_at is not None:
+        raise ConversationMoved(found.slug)
+    raise Http404("There is no such conversation.")
