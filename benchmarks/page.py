@@ -99,7 +99,7 @@ def measured() -> Iterator[tuple[str, float, float, str]]:
             yield from first_load(page)
             yield "memory of a server that is idle", Process(process, 0).memory() / 1e6, 250, "MB"
             yield from long_conversation(site, context, page)
-            page.close()  # a tab remembers more than its page: how much of it is unused, and all code
+            page.close()  # its memory still has 10,000 messages to be swept away
             yield from going_answer(context.new_page())
 
 
