@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from apps.accounts.caller import Caller
-from apps.chat.answers import desk_of
+from apps.chat.answer_requests import desk_of
 from apps.chat.continuation import sweeper
 from apps.chat.models import Conversation, Message
 from apps.chat.questions import Begun
