@@ -155,21 +155,21 @@ def write(
     now, conversation_id = timezone.now(), uuid4()
     times = list(times_of(tree.messages, conversation.created_at or now))
     source, identity = key
-    bring_files(caller, conversation_id, tree.messages, attached)
-    row = Conversation(
-        id=conversation_id,
-        application=application,
-        owner=caller.bucket,
-        title=title_in(conversation) or title_of(tree.messages[0].text or name_of(tree)),
-        imported_from=source,
-        imported_id=identity,
-        created_at=conversation.created_at or times[0],
-        updated_at=max(times),
-        archived_at=now if conversation.is_archived else None,
-        pinned_at=now if conversation.is_pinned and not conversation.is_archived else None,
-        arranged_at=now,
-    )
     try:
+        bring_files(caller, conversation_id, tree.messages, attached)
+        row = Conversation(
+            id=conversation_id,
+            application=application,
+            owner=caller.bucket,
+            title=title_in(conversation) or title_of(tree.messages[0].text or name_of(tree)),
+            imported_from=source,
+            imported_id=identity,
+            created_at=conversation.created_at or times[0],
+            updated_at=max(times),
+            archived_at=now if conversation.is_archived else None,
+            pinned_at=now if conversation.is_pinned and not conversation.is_archived else None,
+            arranged_at=now,
+        )
         with transaction.atomic():
             row.save(force_insert=True)
             write_messages(caller, application, row, tree, times)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -136,13 +136,27 @@ def test_a_picture_in_a_message_of_open_webui_comes_along(grace: Caller, applica
     assert asked == (f"15 * 17?\n\n{PICTURE}\n\n{PICTURE}", [("image/png", "picture.png")])
 
 
+def no_room(*_: Any) -> NoReturn:
+    raise RuntimeError("no room")
+
+
 def test_files_go_where_their_conversation_was_not_written(
     grace: Caller, application: Application, monkeypatch: pytest.MonkeyPatch
 ):
-    def fail(*_: Any) -> None:
-        raise RuntimeError("no room")
+    monkeypatch.setattr("apps.chat.imports.writer.write_messages", no_room)
 
-    monkeypatch.setattr("apps.chat.imports.writer.write_messages", fail)
+    with pytest.raises(RuntimeError):
+        import_file(grace, application, zip_of(ZIP))
+
+    assert not StoredFile.objects.exists()
+    assert not Conversation.objects.exists()
+
+
+def test_files_go_where_a_later_one_of_the_conversation_cannot_be_stored(
+    grace: Caller, application: Application, monkeypatch: pytest.MonkeyPatch
+):
+    stores = iter((attached_files.store_file, no_room))
+    monkeypatch.setattr(attached_files, "store_file", lambda *given: next(stores)(*given))
 
     with pytest.raises(RuntimeError):
         import_file(grace, application, zip_of(ZIP))
