@@ -12,6 +12,7 @@ from apps.accounts.caller import Caller
 from apps.catalog.models import Application
 from apps.chat.access import own
 from apps.chat.branches import path
+from apps.chat.folders import store_file
 from apps.chat.imports import attached_files
 from apps.chat.imports.writer import import_file
 from apps.chat.models import Conversation
@@ -155,8 +156,9 @@ def test_files_go_where_their_conversation_was_not_written(
 def test_files_go_where_a_later_one_of_the_conversation_cannot_be_stored(
     grace: Caller, application: Application, monkeypatch: pytest.MonkeyPatch
 ):
-    stores = iter((attached_files.store_file, no_room))
-    monkeypatch.setattr(attached_files, "store_file", lambda *given: next(stores)(*given))
+    stores = iter((store_file, no_room))
+    name = "apps.chat.imports.attached_files.store_file"
+    monkeypatch.setattr(name, lambda *given: next(stores)(*given))
 
     with pytest.raises(RuntimeError):
         import_file(grace, application, zip_of(ZIP))
