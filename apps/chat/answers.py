@@ -147,7 +147,7 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
         return
     try:
         caller: Caller = await database_sync_to_async(queue.caller_of)(row)
-        application = await find_for(queue.slug_of(row), caller, conversation)
+        application = await find_for(row.conversation.application_slug, caller, conversation)
         begin_queued = partial(queue.begin, caller, application, row.pk)
         begun = await take_place(hub, open_workspace, application, caller, begin_queued)
         hub.summaries.keep_audit(*question_events(begun, caller))

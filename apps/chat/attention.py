@@ -29,14 +29,12 @@ def attention(caller: Caller) -> dict[str, Any]:
             *(
                 {
                     "id": str(row.pk),
-                    "application": row.former_title
-                    if row.application is None
-                    else row.application.title,
+                    "application": row.application_title,
                     "address": reverse("conversation", args=(slug, row.pk)),
                     "state": "waiting" if row.pk in streams else "unread",
                 }
                 for row in rows[:MOST]
-                if (slug := row.former_slug if row.application is None else row.application.slug)
+                if (slug := row.application_slug)
             ),
         ],
         "quiet": quiet_hours_of(caller.user_id),

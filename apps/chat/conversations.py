@@ -85,7 +85,7 @@ def listed(caller: Caller, query: dict[str, str]) -> dict[str, Any]:
     page = list(rows[: int(limit) + 1])
     shown = page[: int(limit)]
     told = [
-        {**entry, "application": slug_of(row)}
+        {**entry, "application": row.application_slug}
         for row, entry in zip(shown, entries(caller, shown), strict=True)
     ]
     return {"conversations": told, "next": told[-1]["id"] if len(page) > len(shown) else None}
@@ -104,9 +104,9 @@ def conversation(caller: Caller, pk: UUID) -> dict[str, Any]:
     [entry] = entries(caller, [row])
     return {
         **entry,
-        "application": slug_of(row),
+        "application": row.application_slug,
         "created_at": row.created_at.isoformat(),
-        "participants": [row.owner, f"application:{slug_of(row)}"],
+        "participants": [row.owner, f"application:{row.application_slug}"],
         "messages": [message(one) for one in path(row)],
     }
 
@@ -124,10 +124,6 @@ def message(row: Message) -> dict[str, Any]:
     }
 
 
-def slug_of(row: Conversation) -> str:
-    return row.former_slug if row.application is None else row.application.slug
-
-
 def find(caller: Caller, pk: UUID) -> Conversation:
     """Raises `Refused`, for another's as for a missing one."""
     row = own(caller).select_related("application").filter(pk=pk).first()
@@ -140,6 +136,6 @@ def find(caller: Caller, pk: UUID) -> Conversation:
 def delete(caller: Caller, pk: UUID) -> None:
     """Delete a conversation and write it into the audit. Raises `Refused`."""
     row = find(caller, pk)
-    slug = slug_of(row)
+    slug = row.application_slug
     row.delete()
     audit.record(AuditEvent("conversation.deleted", caller.bucket, caller.address, slug, pk))

@@ -23,11 +23,6 @@ def file_name(conversation: Conversation, ending: str) -> str:
     return safe_name(f"{conversation.title or gettext('Conversation')}.{ending}")
 
 
-def title_of_application(conversation: Conversation) -> str:
-    application = conversation.application
-    return conversation.former_title if application is None else application.title
-
-
 def document(conversation: Conversation) -> dict[str, Any]:
     """All questions and answers with their branches; `leaf` is the last message that is shown."""
     found = tree(conversation)
@@ -36,7 +31,7 @@ def document(conversation: Conversation) -> dict[str, Any]:
     return {
         "id": str(conversation.pk),
         "title": conversation.title,
-        "application": title_of_application(conversation),
+        "application": conversation.application_title,
         "created_at": conversation.created_at.isoformat(),
         "leaf": None if end is None else ids[end],
         "messages": [
@@ -61,7 +56,7 @@ def markdown(conversation: Conversation) -> str:
     """The shown messages in order, with the names and addresses of their files."""
     parts = [
         f"# {conversation.title or gettext('Untitled')}",
-        f"{title_of_application(conversation)}, {conversation.created_at:%Y-%m-%d}",
+        f"{conversation.application_title}, {conversation.created_at:%Y-%m-%d}",
     ]
     rows = Feedback.objects.filter(conversation=conversation.pk, bucket=conversation.owner)
     feedback = {row.message: row for row in rows}

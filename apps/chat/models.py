@@ -176,6 +176,16 @@ class Conversation(models.Model):
         # The admin prints this, so the title, which repeats a visitor's words, is left out.
         return f"conversation {self.pk}"
 
+    @property
+    def application_slug(self) -> str:
+        """Of an application that was deleted, its former one."""
+        return self.former_slug if self.application is None else self.application.slug
+
+    @property
+    def application_title(self) -> str:
+        """Of an application that was deleted, its former one."""
+        return self.former_title if self.application is None else self.application.title
+
 
 class QueuedMessage(models.Model):
     """A message that is asked when the answers before it are over.

@@ -147,12 +147,6 @@ def due_conversations() -> list[UUID]:
     return list(ids.distinct()[:AT_ONCE])
 
 
-def slug_of(row: QueuedMessage) -> str:
-    """Of an application that was deleted, its former one."""
-    application = row.conversation.application
-    return row.conversation.former_slug if application is None else application.slug
-
-
 def caller_of(row: QueuedMessage) -> Caller:
     """Raises `Refused` for an account that is closed, and for a key that is not valid any more."""
     conversation = row.conversation

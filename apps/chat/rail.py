@@ -127,8 +127,7 @@ def states_of(caller: Caller) -> dict[UUID, str]:
 
 def row_of(conversation: Conversation, state: str) -> dict[str, Any]:
     application = conversation.application
-    slug = conversation.former_slug if application is None else application.slug
-    title = conversation.former_title if application is None else application.title
+    slug, title = conversation.application_slug, conversation.application_title
     drawn = tile_data(title, slug, "" if application is None else application.icon)
     return {
         "id": str(conversation.pk),

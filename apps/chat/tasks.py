@@ -12,7 +12,7 @@ from apps.accounts.buckets import bucket_of
 from apps.accounts.caller import Caller
 from apps.accounts.models import ServiceAccount
 from apps.catalog import access
-from apps.chat import answers, interruptions, queue
+from apps.chat import answers, interruptions
 from apps.chat.access import person_stream
 from apps.chat.answers import OpenWorkspace
 from apps.chat.continuation import sweeper
@@ -155,7 +155,7 @@ def queued_task(row: QueuedMessage) -> dict[str, Any]:
     return {
         "task_id": str(row.pk),
         "conversation": str(row.conversation_id),
-        "application": queue.slug_of(row),
+        "application": row.conversation.application_slug,
         "status": Run.Status.QUEUED,
         "started_at": row.created_at.isoformat(),
         "finished_at": None,

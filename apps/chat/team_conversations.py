@@ -92,7 +92,7 @@ def conversation(request: HttpRequest, conversation: UUID) -> HttpResponse:
     record_reading(caller, found)
     context = {
         "conversation": found,
-        "title": found.former_title if found.application is None else found.application.title,
+        "title": found.application_title,
         "author": author_of(found),
         "entries": [
             {"message": message, "files": [shown_file(found, one) for one in message.attachments]}
@@ -104,11 +104,9 @@ def conversation(request: HttpRequest, conversation: UUID) -> HttpResponse:
 
 
 def record_reading(caller: Caller, found: Conversation, file: str = "") -> None:
-    application = found.former_slug if found.application is None else found.application.slug
+    slug = found.application_slug
     audit.record(
-        AuditEvent(
-            "contents.read", caller.bucket, caller.address, application, found.pk, subject=file
-        )
+        AuditEvent("contents.read", caller.bucket, caller.address, slug, found.pk, subject=file)
     )
 
 

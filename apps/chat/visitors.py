@@ -3,7 +3,6 @@
 from dataclasses import replace
 from uuid import UUID
 
-from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -64,12 +63,11 @@ def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Co
 
 def conversation_of(caller: Caller, slug: str, conversation: UUID) -> Conversation:
     """One of an application with this slug, also of a deleted one. Raises Http404, `ConversationMoved`."""
-    now = Coalesce("application__slug", "former_slug")
-    found = own(caller).filter(pk=conversation).annotate(slug=now).first()
-    if found is not None and found.slug == slug:
+    found = own(caller).filter(pk=conversation).select_related("application").first()
+    if found is not None and found.application_slug == slug:
         return found
     if found is None:
         record_denial(caller, conversation, slug)
     elif found.application_id is not None and found.handed_over_at is not None:
-        raise ConversationMoved(found.slug)
+        raise ConversationMoved(found.application_slug)
     raise Http404("There is no such conversation.")

@@ -132,12 +132,10 @@ def unseen(notice: MailNotice) -> Conversation | None:
 
 def message_of(notice: MailNotice, found: Conversation) -> tuple[str, str]:
     """The subject, and the text with a link that opens the page and decides nothing."""
-    application = found.application
-    title = found.former_title if application is None else application.title
-    slug = found.former_slug if application is None else application.slug
-    address = f"{settings.PUBLIC_URL}{reverse('conversation', args=(slug, found.pk))}"
+    page = reverse("conversation", args=(found.application_slug, found.pk))
+    address = f"{settings.PUBLIC_URL}{page}"
     account = f"{settings.PUBLIC_URL}{reverse('account')}#notices"
-    what = str(OUTCOMES[RunEvent(notice.event)]).format(title=title)
+    what = str(OUTCOMES[RunEvent(notice.event)]).format(title=found.application_title)
     where = gettext("{what} in one of your conversations:").format(what=what)
     why = gettext("You get this because you asked for it on the page of your account:")
     return " ".join(what.split()), f"{where}\n\n{address}\n\n{why}\n{account}\n"

@@ -29,7 +29,7 @@ PASTE = """
   field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
 }
 """
-TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
+PAINTED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
 RECOGNITION = """
 window.SpeechRecognition = class {
   start() { window.recognition = this; }
@@ -165,7 +165,7 @@ def test_what_the_person_turns_to_while_the_page_comes_keeps_the_focus(page: Pag
         """customElements.whenDefined("chat-history").then(() => document.getElementById("new-chat").focus());"""
     )
     page.goto(ADDRESS)
-    page.evaluate(TWO_FRAMES)
+    page.evaluate(PAINTED)
 
     expect(page.locator("#new-chat")).to_be_focused()
 

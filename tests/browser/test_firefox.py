@@ -73,7 +73,11 @@ def test_firefox_shows_steps_answers_and_what_was_asked_before(
     assert page.wait_for(FITS)
     assert page.evaluate(QUESTIONS)[1:] == ["And in Riga?"]
 
-    low = page.evaluate(HEIGHT)
+
+def test_firefox_makes_the_box_as_high_as_its_text(page: FirefoxPage, site: Site) -> None:
+    page.goto(f"{site.url}/chat/demo/")
     page.click("#question")
+    page.wait_for("document.activeElement.id === 'question'")
+    low = page.evaluate(HEIGHT)
     page.press("A longer question. " * 20)
     assert page.wait_for(f"{HEIGHT} > {low} + 60")

@@ -64,13 +64,9 @@ def conversations(caller: Caller, words: str) -> list[dict[str, Any]]:
 
 
 def of_conversation(row: Conversation, excerpt: str) -> dict[str, Any]:
-    application = row.application
-    slug = row.former_slug if application is None else application.slug
-    name = row.former_title if application is None else application.title
-    detail = excerpt[:LONGEST_DETAIL] or name
-    return found(
-        row.title or gettext("Untitled"), detail, reverse("conversation", args=[slug, row.pk])
-    )
+    detail = excerpt[:LONGEST_DETAIL] or row.application_title
+    address = reverse("conversation", args=[row.application_slug, row.pk])
+    return found(row.title or gettext("Untitled"), detail, address)
 
 
 def applications(caller: Caller, words: str) -> list[dict[str, Any]]:

@@ -137,8 +137,7 @@ def revoke(caller: Caller, row: Share) -> None:
 
 def record(caller: Caller, row: Share, event: audit.Event) -> None:
     """Note in the audit who gave or took away the link, or read under it."""
-    application = row.conversation.application
-    slug = row.conversation.former_slug if application is None else application.slug
+    slug = row.conversation.application_slug
     subject = f"link {row.pk} for {row.audience}"
     audit.record(
         AuditEvent(event, caller.bucket, caller.address, slug, row.conversation_id, subject=subject)

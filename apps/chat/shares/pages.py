@@ -24,7 +24,6 @@ from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.chat.access import person_stream
 from apps.chat.account_page import person
-from apps.chat.export import title_of_application
 from apps.chat.file_views import show, with_json_errors
 from apps.chat.models import Conversation, Message
 from apps.chat.shares import links
@@ -118,7 +117,7 @@ def listed(request: HttpRequest, caller: Caller) -> list[dict[str, Any]]:
         {
             "row": row,
             "address": request.build_absolute_uri(reverse("shared", args=(row.token,))),
-            "application": title_of_application(row.conversation),
+            "application": row.conversation.application_title,
         }
         for row in links.own_shares(caller)
     ]
@@ -157,7 +156,7 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     context = {
         "share": row,
         "title": row.title or gettext("Untitled"),
-        "application": application or Application(title=title_of_application(row.conversation)),
+        "application": application or Application(title=row.conversation.application_title),
         "author": row.user.get_full_name(),
         "is_own": is_own,
         "may_continue": find_usable(request, row) is not None,
