@@ -17,6 +17,12 @@ from uuid import uuid4
 import psycopg
 
 from tests.browser.serving import close_shell, empty_site
+from tests.launched import LAUNCHED
+
+
+def create(name: str, template: str = "") -> None:
+    LAUNCHED["databases"] += 1
+    execute(f"CREATE DATABASE {name}" + (f" TEMPLATE {template}" if template else ""))
 
 
 def execute(statement: str) -> None:
@@ -36,7 +42,7 @@ def drop(name: str) -> None:
 def tables() -> str:
     """The name of a database with all tables and nothing in them."""
     name = f"tables_{uuid4().hex[:12]}"
-    execute(f"CREATE DATABASE {name}")
+    create(name)
     atexit.register(drop, name)
     with tempfile.TemporaryDirectory() as folder:
         site = empty_site(Path(folder), DATABASE_URL=address_of(name))
@@ -49,7 +55,7 @@ def tables() -> str:
 def database() -> Iterator[str]:
     """The name of one that is dropped afterwards."""
     name = f"site_{uuid4().hex[:12]}"
-    execute(f"CREATE DATABASE {name} TEMPLATE {tables()}")
+    create(name, tables())
     try:
         yield name
     finally:
