@@ -81,7 +81,7 @@ postgres: .venv/dev.stamp ## Run the tests that a database can make fail on TEST
 	@$(TIER) postgres
 
 soak: $(TESTING) ## Kill processes, load and fuzz for as long as you ask, in seconds for each test (SOAK=600)
-	@$(TIER) soak --soak-seconds $(SOAK)
+	@$(TIER) soak --fuzz --soak-seconds $(SOAK) --timeout $$(($(SOAK) + 300))
 
 check: lint test rest postgres ## What CI runs: format, lint, types, layers, migrations, templates, all tests
 
