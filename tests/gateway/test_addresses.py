@@ -11,7 +11,7 @@ from django.test import AsyncClient
 from quickapps_site.asgi import application
 from tests.gateway.scripts import Answer, Client, add_application, get
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(params=[False, True], ids=["production", "debug"])

@@ -54,7 +54,7 @@ from tests.gateway.scripts import (
     says,
 )
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("loopback")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
 PAY, LOOK = "shop_pay", "shop_look_up"
 QUESTION = {

@@ -20,7 +20,7 @@ from apps.workspace.local.models import Deployment
 from tests.gateway.scripts import Answer, Client, add_application, router
 from tests.workspace.openai.service import answer, service
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 MINILM = "all-minilm-l6-v2"
 
 
@@ -38,7 +38,7 @@ add_deployment = sync_to_async(make_deployment)
 
 
 @pytest.fixture
-def key(transactional_db: None) -> str:
+def key(db: None) -> str:
     make_deployment(deployment_id=MINILM, provider="minilm")
     _, key = ApiKey.objects.create_key(name="test")
     return str(key)

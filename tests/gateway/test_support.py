@@ -12,7 +12,7 @@ from tests.dial_core import Core, serve_core
 from tests.dial_core.core import KEY
 from tests.gateway.scripts import MANIFEST
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 ROOT = "/v1/configuration-support"
 
