@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import functools
 import gzip
 import socket
 from asyncio.selector_events import BaseSelectorEventLoop
@@ -52,7 +51,6 @@ def moved(target: str, status: int = 302) -> Page:
     return answer(status, location=target)
 
 
-@functools.cache
 def packed(body: bytes) -> Page:
     return ok(gzip.compress(body, mtime=0), content_encoding="gzip")
 

@@ -53,6 +53,7 @@ from tests.gateway.scripts import (
     ends,
     says,
 )
+from tests.tables import table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
@@ -233,7 +234,7 @@ async def test_only_an_exact_choice_approves(text):
         assert it.paid == [{"amount": 5}]
 
 
-@pytest.mark.parametrize(
+@table(
     "text", ["yes", "1!", "1.", "01 ", "1, 1", "1, 2", "approved", "3", "0", "", "\u0661", "1" * 5]
 )
 async def test_any_other_words_deny_the_call_and_reach_the_model(text):

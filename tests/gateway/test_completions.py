@@ -28,6 +28,7 @@ from tests.gateway.scripts import (
     question,
     says,
 )
+from tests.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -300,7 +301,7 @@ async def test_a_key_is_asked_for_in_the_same_words_whether_the_application_exis
     assert answers[0].body == answers[1].body
 
 
-@pytest.mark.parametrize(
+@table(
     ("options", "status"),
     [
         ({}, 200),

@@ -6,6 +6,7 @@ from apps.errors import BadRequest
 from apps.gateway.chat_requests import Call, ChatMessage, FunctionCall
 from apps.gateway.dial_dialect import check_order, read, violations
 from tests.runs.test_run import application
+from tests.tables import table
 
 S, D, U, A, T, F = (
     ChatMessage(role) for role in ("system", "developer", "user", "assistant", "tool", "function")
@@ -20,7 +21,7 @@ def result(call_id: str | None) -> ChatMessage:
     return ChatMessage("tool", "12 degrees", tool_call_id=call_id)
 
 
-@pytest.mark.parametrize(
+@table(
     "messages",
     [
         [U],

@@ -54,7 +54,7 @@ CALLER = Caller("user-1", "user", user_id=1)
 BUSY = answer("503 Overloaded", b"")
 GOOD = chunked(text("Hello"), finish(), DONE)
 SILENT = [HOLD]
-LONG_LIMIT = [b"HTTP/1.1 429 No\r\nretry-after: 20\r\ncontent-length: 0\r\n\r\n"]
+LONG_LIMIT = [b"HTTP/1.1 429 No\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"]
 OVERLOADED = "Answered by B because A was overloaded."
 
 
@@ -62,6 +62,7 @@ OVERLOADED = "Answered by B because A was overloaded."
 def _loopback(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
     settings.FALLBACK_SILENCE_SECONDS = 0.2
+    monkeypatch.setattr("apps.agent.fallbacks.PATIENCE_SECONDS", 0.5)
     monkeypatch.setattr("random.uniform", lambda least, most: least)  # no pauses
 
 
