@@ -33,22 +33,6 @@ def said(response: httpx.Response) -> tuple[int, str]:
     return response.status_code, response.text
 
 
-def test_a_file_is_stored_under_its_encoded_name(client: httpx.Client, bucket: str):
-    put = upload(client, f"{bucket}/my%20folder/a%2Bb.txt", b"hello")
-    got = client.get(f"/v1/files/{bucket}/my%20folder/a%2Bb.txt")
-    metadata = client.get(f"/v1/metadata/files/{bucket}/my%20folder/a%2Bb.txt")
-
-    assert put.json() == metadata.json()
-    assert {name: put.json()[name] for name in ("name", "parentPath", "url", "contentType")} == {
-        "name": "a+b.txt",
-        "parentPath": "my folder/",
-        "url": f"files/{bucket}/my%20folder/a%2Bb.txt",
-        "contentType": "text/plain",
-    }
-    assert (got.content, got.headers["content-type"]) == (b"hello", "text/plain")
-    assert put.headers["etag"] == got.headers["etag"] == put.json()["etag"]
-
-
 def test_etags_guard_what_is_written_and_deleted(client: httpx.Client, bucket: str):
     path = f"{bucket}/a.txt"
     first = upload(client, path, b"1", If_None_Match="*")
@@ -124,27 +108,6 @@ def test_metadata_tells_permissions_and_its_own_type(client: httpx.Client, bucke
     assert found.json()["items"][0]["permissions"] == ["READ", "SHARE", "WRITE"]
 
 
-def test_resources_are_moved_and_copied(client: httpx.Client, bucket: str):
-    upload(client, f"{bucket}/a.txt", b"a")
-    upload(client, f"{bucket}/b.txt", b"b")
-
-    def ask(operation: str, source: str, destination: str, *, overwrite: bool = False) -> int:
-        urls = {"sourceUrl": source, "destinationUrl": destination, "overwrite": overwrite}
-        body = {
-            name: value if name == "overwrite" else f"files/{bucket}/{value}"
-            for name, value in urls.items()
-        }
-        return client.post(f"/v1/ops/resource/{operation}", json=body).status_code
-
-    assert ask("copy", "a.txt", "c/d.txt") == 200
-    assert ask("copy", "a.txt", "b.txt") == 400
-    assert ask("move", "a.txt", "b.txt", overwrite=True) == 200
-    assert ask("move", "a.txt", "e.txt") == 400
-    found = client.get(f"/v1/metadata/files/{bucket}/", params={"recursive": "true"})
-    assert names(found) == ["b.txt", "d.txt"]
-    assert client.get(f"/v1/files/{bucket}/b.txt").content == b"a"
-
-
 def test_a_prompt_needs_all_its_fields(client: httpx.Client, bucket: str):
     prompt = {"id": "p", "name": "p", "folderId": "", "content": "Hi"}
 
@@ -183,25 +146,3 @@ def test_an_application_of_a_type_is_validated_and_its_owner_reads_all_of_it(
     assert found["display_name"] == {"en": "Helper", "de": "Helfer"}
     assert len(found["reference"]) == 36
     assert client.get(path).json()["invalid"] is True
-
-
-def test_an_id_is_encoded_once(core: Core, client: httpx.Client, bucket: str):
-    """§8.14."""
-    core.add_schema(TYPE, "http://127.0.0.1:9/", {"a": 1})
-    client.put(f"/v1/applications/{bucket}/My%20app__1", json=application(a=1))
-    id = f"applications/{bucket}/My%20app__1"
-
-    once = client.get(f"/openai/applications/{id}")
-    twice = client.get(f"/openai/applications/{id.replace('%', '%25')}")
-
-    assert (once.status_code, once.json()["id"]) == (200, id)
-    assert twice.status_code == 404
-
-
-def test_a_locale_map_passes_through(core: Core, client: httpx.Client):
-    """§8.8."""
-    core.add_model("m", displayName={"en": "M"}, description={"en": "A model"})
-
-    found = client.get("/openai/models/m").json()
-
-    assert (found["display_name"], found["description"]) == ({"en": "M"}, {"en": "A model"})
