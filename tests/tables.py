@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 Test = Callable[..., Any]
+FAILURES = (Exception, pytest.fail.Exception, BaseExceptionGroup)
+"""What a test fails with, or the rows of a table within a table."""
 MOST_CHARACTERS = 80
 """A failing row shows this much of each value."""
 
@@ -58,7 +60,7 @@ def every_failure() -> Iterator[Callable[[Mapping[str, Any]], Any]]:
     def row(case: Mapping[str, Any]) -> Iterator[None]:
         try:
             yield
-        except (Exception, pytest.fail.Exception) as failure:  # noqa: BLE001 - raised at the end
+        except FAILURES as failure:
             failure.add_note(f"Row: {describe(case)}")
             failures.append(failure)
 

@@ -161,7 +161,7 @@ URL = f"http://u:{PAYLOAD}@files.example/a.csv?{PAYLOAD}#x"
 SHOWN = "External URL http://files.example/a.csv"
 
 
-@pytest.mark.parametrize(
+@table(
     ("page", "reason", "told"),
     [
         (ok(b"x" * (LIMIT + 1)), "size_limit", f"{SHOWN} exceeds the configured file-size limit."),
