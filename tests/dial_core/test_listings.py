@@ -12,29 +12,6 @@ def ids(response: httpx.Response) -> list[str]:
     return [one["id"] for one in (found["data"] if isinstance(found, dict) else found)]
 
 
-def test_each_listing_has_its_kinds(core: Core, client: httpx.Client):
-    """§8.7."""
-    core.add_model("m")
-    core.add_model("hidden", userRoles=["admin"])
-    core.add_application("app", "http://127.0.0.1:9/")
-    core.add_toolset("desk", "http://127.0.0.1:9/")
-
-    assert ids(client.get("/openai/deployments")) == ["m"]
-    assert ids(client.get("/openai/models")) == ["m"]
-    assert ids(client.get("/openai/applications")) == ["app"]
-    assert ids(client.get("/openai/toolsets")) == ["desk"]
-    assert ids(client.get("/v1/deployments")) == ["m", "app", "desk"]
-    assert ids(client.get("/v1/deployments?interface_type=mcp")) == ["desk"]
-    assert client.get("/v1/deployments?interface_type=soap").status_code == 400
-    assert client.get("/v1/deployment-names?type=application,toolset").json() == [
-        {"id": "app", "object": "application"},
-        {"id": "desk", "object": "toolset"},
-    ]
-    assert client.get("/openai/deployments/app").status_code == 404
-    assert client.get("/openai/models/hidden").status_code == 403
-    assert isinstance(client.get("/v1/deployments").json(), list)
-
-
 def test_attachments_are_unlimited_only_where_types_are_named(core: Core, client: httpx.Client):
     core.add_model("none")
     core.add_model("any", inputAttachmentTypes=["image/*"])

@@ -43,11 +43,12 @@ async def test_the_list_has_what_the_key_may_use(path):
 
 async def test_visitors_see_what_is_public():
     await Application.objects.all().adelete()
+    public = await add_application()
     await add_application(is_public=False)
 
     answer = await get("/openai/models")
 
-    assert [entry["id"] for entry in answer.json()["data"]] == [await add_application().slug]
+    assert [entry["id"] for entry in answer.json()["data"]] == [public.slug]
 
 
 async def test_nobody_else_sees_anything():
@@ -152,7 +153,9 @@ async def test_starters_of_earlier_manifests_are_buttons_as_well():
 
 
 async def test_without_starters_the_form_is_empty():
-    answer = await get(f"/openai/deployments/{await add_application().slug}/configuration")
+    application = await add_application()
+
+    answer = await get(f"/openai/deployments/{application.slug}/configuration")
 
     assert answer.json() == {"type": "object", "properties": {}}
 

@@ -150,8 +150,9 @@ async def test_a_body_that_is_no_json_is_refused(key: str, body: bytes):
 async def test_only_embedding_deployments_are_found(key: str):
     await add_deployment(deployment_id="chatty", kind="chat", provider="demo")
     await add_deployment(deployment_id="off", provider="minilm", is_enabled=False)
+    application = await add_application()
 
-    for name in ("chatty", "off", await add_application().slug, "none", "a\0b"):
+    for name in ("chatty", "off", application.slug, "none", "a\0b"):
         refused = await post({"model": name, "input": "a"}, key)
         text = f"There is no embeddings deployment named {name!r} that you may use."
         assert message(refused) == (404, text)
@@ -170,11 +171,12 @@ async def test_keys_of_some_applications_and_visitors_get_none(key: str):
 
 
 async def test_embedding_deployments_are_listed_as_such(key: str):
+    application = await add_application()
     await add_deployment(deployment_id="chatty", kind="chat", provider="demo")
 
     listed = {item["id"]: item for item in (await get("/v1/models", key)).json()["data"]}
 
-    assert listed.keys() == {await add_application().slug, MINILM}
+    assert listed.keys() == {application.slug, MINILM}
     entry = listed[MINILM]
     assert (entry["display_name"], entry["description"]) == ("Vectors", "Makes vectors")
     assert entry["capabilities"] == {
