@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
@@ -60,14 +59,3 @@ def serve_core(document: Mapping[str, Any] | None = None, *, port: int = 0) -> I
     core = Core(document)
     with served(application(core), port) as core.url:
         yield core
-
-
-@asynccontextmanager
-async def dial_core(document: Mapping[str, Any] | None = None) -> AsyncIterator[Core]:
-    """`serve_core` for a coroutine, whose loop goes on meanwhile."""
-    served = serve_core(document)
-    core = served.__enter__()
-    try:
-        yield core
-    finally:
-        await asyncio.to_thread(served.__exit__, None, None, None)
