@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tests.launched import LAUNCHED
@@ -79,7 +80,8 @@ class Fork:
 
     def send_signal(self, sent: int) -> None:
         if self.poll() is None:
-            os.kill(self.pid, sent)
+            with suppress(ProcessLookupError):  # it has ended since
+                os.kill(self.pid, sent)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
@@ -175,13 +177,17 @@ def fork(ends: dict[int, int], end: int) -> int:
 
 
 def tell(ends: dict[int, int]) -> None:
-    """Write how each program ended that is gone."""
-    for pid, end in [*ends.items()]:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            os.write(end, str(os.waitstatus_to_exitcode(status)).encode())
-            os.close(end)
-            del ends[pid]
+    """Write how each program ended that is gone.
+
+    Another one may end meanwhile, whose signal calls this again before this call returns.
+    """
+    for pid in [*ends]:
+        with suppress(ChildProcessError):  # that call has it
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                end = ends.pop(pid)
+                os.write(end, str(os.waitstatus_to_exitcode(status)).encode())
+                os.close(end)
 
 
 def become(arguments: list[str], environment: dict[str, str], files: list[int]) -> list[str]:
