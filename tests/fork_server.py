@@ -17,8 +17,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.launched import LAUNCHED
@@ -137,6 +137,21 @@ def fork_server() -> ForkServer:
     server = ForkServer()
     atexit.register(server.close)
     return server
+
+
+@contextmanager
+def serving(program: str, *arguments: str) -> Iterator[str]:
+    """Run a server for the length of the block; yields the port, which it prints."""
+    ours, theirs = os.pipe()
+    with os.fdopen(ours) as said, os.fdopen(theirs, "wb") as output:
+        files = (output.fileno(), output.fileno(), 2)  # it reads nothing
+        process = fork_server().start(program, arguments, os.environ, files)
+        output.close()
+        try:
+            yield said.readline().strip()
+        finally:
+            process.kill()
+            process.wait(60)
 
 
 def serve() -> list[str]:
