@@ -121,7 +121,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             DISCOVERY: discovering,
         }
         folder = tmp_path_factory.mktemp("site")
-        with serve_process(folder, ENABLE_PREVIEW_FEATURES="true") as (site, process):
+        # Code that runs without end is not stopped before the test has seen it.
+        settings = {"ENABLE_PREVIEW_FEATURES": "true", "PY_INTERPRETER_SANDBOX_SECONDS": "60"}
+        with serve_process(folder, **settings) as (site, process):
             key = site.shell(
                 PREPARE,
                 url=f"{world.url}/v1",
