@@ -6,15 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.access.askers import APPLICATIONS, USABLE, Asker, make_askers
-from tests.access.doors import (
-    KEY_DOORS,
-    KEY_LISTS,
-    PAGE_DOORS,
-    PAGE_LISTS,
-    Door,
-    House,
-    open_house,
-)
+from tests.access.doors import KEY_DOORS, KEY_LISTS, PAGE_DOORS, PAGE_LISTS, Door, House, open_house
 from tests.chat.scripts import settled
 
 pytestmark = pytest.mark.django_db

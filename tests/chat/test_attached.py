@@ -101,7 +101,7 @@ async def test_a_wish_for_an_id_that_is_taken_leads_to_another_conversation():
         ("", ""),
     ],
 )
-async def test_a_run_knows_the_time_zone_and_the_folder_of_the_question(told: str, known: str):
+async def test_a_run_knows_the_time_zone_and_the_folder_of_the_question(told, known):
     async with scene() as on:
         on.model.put(None)
         callers: list[Caller] = []

@@ -8,7 +8,6 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Permission, User
-from django.test import Client
 from django.utils import timezone
 
 from apps.accounts import audit
@@ -139,7 +138,7 @@ def test_old_events_are_deleted(settings):
     assert audit.delete_old() == 0
 
 
-def test_the_audit_is_read_by_staff_with_its_permission_and_changed_by_nobody(client: Client):
+def test_the_audit_is_read_by_staff_with_its_permission_and_changed_by_nobody(client):
     audit.record(AuditEvent("message.sent", "user-1", "10.0.0.7", "travel"))
     audit.record(AuditEvent("access.denied", "user-2", "10.0.0.8", "travel"))
     staff = User.objects.create_user("auditor", is_staff=True)

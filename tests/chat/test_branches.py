@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
@@ -88,7 +88,7 @@ async def test_another_answer_stands_beside_the_first_and_the_model_reads_neithe
 
 @pytest.mark.parametrize("is_going", [False, True])
 async def test_an_answer_that_ends_while_its_page_is_opened_is_told_with_its_branches(
-    is_going: bool, monkeypatch: pytest.MonkeyPatch
+    is_going, monkeypatch
 ):
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)
@@ -150,7 +150,7 @@ async def test_the_same_frame_twice_begins_one_branch():
 
 
 @pytest.mark.parametrize("kind", ["branch.switch", "turn.delete"])
-async def test_nothing_is_changed_while_an_answer_is_written(kind: str):
+async def test_nothing_is_changed_while_an_answer_is_written(kind):
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)
         conversation = await turn(on, tab, "Tides?", "At noon.")
@@ -322,7 +322,7 @@ async def test_the_download_knows_two_formats():
 
 
 @pytest.mark.parametrize("kind", ["again", "switch", "delete"])
-async def test_a_conversation_from_before_there_were_branches_gets_them(kind: str):
+async def test_a_conversation_from_before_there_were_branches_gets_them(kind):
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)
         conversation = await turn(on, tab, "One?", "1")
@@ -364,7 +364,7 @@ def row(pk: int, parent: int | None = None) -> Message:
         pytest.param([], None, [], id="empty"),
     ],
 )
-def test_a_path_is_read_from_rows(rows: Sequence[Message], leaf: int | None, shown: list[int]):
+def test_a_path_is_read_from_rows(rows, leaf, shown):
     found = Tree.of(rows)
 
     assert [one.pk for one in found.up(found.end(leaf))] == shown

@@ -123,7 +123,7 @@ async def test_a_model_that_is_offered_no_more_gives_way_with_words():
     ]
 
 
-async def test_a_deployment_that_is_gone_gives_way_with_words(monkeypatch: pytest.MonkeyPatch):
+async def test_a_deployment_that_is_gone_gives_way_with_words(monkeypatch):
     async def facts(self: ScriptedWorkspace, deployment_id: str) -> DeploymentInfo:
         if deployment_id == "other":
             raise DeploymentNotFound(deployment_id)
@@ -171,7 +171,7 @@ def client(grace: User) -> Client:
     return signed_in
 
 
-def test_the_composer_offers_the_models_that_there_are(client: Client, grace: User):
+def test_the_composer_offers_the_models_that_there_are(client, grace):
     for name, efforts in (("paced", []), ("other", ["low", "high"])):
         Deployment.objects.create(
             deployment_id=name,

@@ -26,15 +26,7 @@ from apps.chat.continuation import sweeper
 from apps.live.hub import Hub
 from apps.live.models import Interaction, Run
 from tests.capabilities.manifests import OTHERWISE
-from tests.chat.scripts import (
-    MANIFEST,
-    PATIENCE,
-    Scene,
-    Tab,
-    Visitor,
-    scene,
-    settled,
-)
+from tests.chat.scripts import MANIFEST, PATIENCE, Scene, Tab, Visitor, scene, settled
 from tests.chat.test_processes import layer as layer  # a fixture
 from tests.fakes import calling, saying
 
@@ -148,9 +140,7 @@ async def page(
         yield Page(on, tab, conversation, requested)
 
 
-async def test_the_page_is_asked_and_its_result_reaches_the_model_through_another_process(
-    layer: str,
-):
+async def test_the_page_is_asked_and_its_result_reaches_the_model_through_another_process(layer):
     async with page(checks_tasks=layer == "memory") as it:
         [requested] = it.requested
         other = Hub()
@@ -174,7 +164,7 @@ async def test_the_page_is_asked_and_its_result_reaches_the_model_through_anothe
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
-async def test_the_socket_takes_a_result_as_well(is_closed: bool):
+async def test_the_socket_takes_a_result_as_well(is_closed):
     async with page() as it:
         there = await it.on.visitor.tab(Hub())
         answer = {"outcome": "failed", "error": "The field is gone."} if is_closed else ANSWER
@@ -202,7 +192,7 @@ async def test_the_socket_takes_a_result_as_well(is_closed: bool):
         {"run": "no id", "result": 1},
     ],
 )
-async def test_what_is_malformed_is_refused_and_the_call_stays_open(body: Any):
+async def test_what_is_malformed_is_refused_and_the_call_stays_open(body):
     async with page() as it:
         sent = body if isinstance(body, bytes) else {**it.call(), **body}
         refused = await it.post("tool-result", sent)
@@ -280,9 +270,7 @@ async def test_who_has_lost_the_permission_is_refused_and_the_call_stays_open():
 
 
 @pytest.mark.parametrize("is_signed_in", [True, False])
-async def test_the_page_is_not_asked_for_a_person_without_the_permission(
-    is_signed_in: bool, caplog: pytest.LogCaptureFixture
-):
+async def test_the_page_is_not_asked_for_a_person_without_the_permission(is_signed_in, caplog):
     user = await make_user() if is_signed_in else None
     asked = page(user=user, until="done", permission="catalog.change_application")
     async with asked as it:
@@ -348,7 +336,7 @@ async def test_several_calls_are_answered_in_any_order_before_the_run_goes_on():
 @pytest.mark.parametrize(
     ("is_repeatable", "of_the_next_page"), [(True, "granted"), (False, "lost")]
 )
-async def test_one_page_carries_a_call_out(is_repeatable: bool, of_the_next_page: str):
+async def test_one_page_carries_a_call_out(is_repeatable, of_the_next_page):
     async with page(is_repeatable=is_repeatable) as it:
         states = [
             await it.claim("one"),
@@ -376,7 +364,7 @@ async def test_a_call_is_claimed_while_the_run_acts_on_another_answer_and_not_wh
 
 
 @pytest.mark.parametrize("surface", ["", "page"])
-async def test_only_the_whole_page_has_tools(surface: str):
+async def test_only_the_whole_page_has_tools(surface):
     async with scene(manifest=manifest()) as on:
         on.model.put(*saying("Done."), None)
         tab = await on.visitor.tab(on.hub)

@@ -485,9 +485,7 @@ ID = "b3f0a7de-58f5-4c8c-9f3e-0a4f6f6d2f11"
         pytest.param('{"type":"stop"}', "conversation_not_found", "Open a", id="nothing to stop"),
     ],
 )
-async def test_a_bad_frame_is_answered_and_the_socket_stays(
-    sent: str | bytes, code: str, part: str
-):
+async def test_a_bad_frame_is_answered_and_the_socket_stays(sent, code, part):
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)
         key = "text" if isinstance(sent, str) else "bytes"
@@ -528,10 +526,7 @@ async def test_a_failure_is_told_with_a_reference_and_what_there_was_is_kept():
     assert "failed while responding" in error["text"]
     assert len(error["reference"]) == 8
     assert error["reference"] not in error["text"]
-    assert (complete["message"]["text"], complete["message"]["finish_reason"]) == (
-        "It is",
-        "error",
-    )
+    assert (complete["message"]["text"], complete["message"]["finish_reason"]) == ("It is", "error")
     assert status["status"] == "failed"
     assert (await Run.objects.aget()).status == "failed"
 

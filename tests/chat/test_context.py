@@ -267,7 +267,7 @@ async def test_the_page_is_told_how_full_the_window_is_and_what_stands_for_the_b
 @pytest.mark.parametrize(
     ("total", "state"), [(800, "ok"), (801, "warning"), (950, "warning"), (951, "danger")]
 )
-async def test_the_page_is_warned_above_two_shares(total: int, state: str):
+async def test_the_page_is_warned_above_two_shares(total, state):
     client = AsyncClient()
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)

@@ -53,7 +53,7 @@ async def ask(key: str, path: str = "", method: str = "GET") -> tuple[int, Any]:
     return answer["status"], json.loads(answer["body"])
 
 
-async def test_a_program_pages_through_its_conversations_and_through_no_others(key: str):
+async def test_a_program_pages_through_its_conversations_and_through_no_others(key):
 
     mine = await database_sync_to_async(make_conversations)(key, 5)
     await database_sync_to_async(make_conversations)("another1", 2, "other")
@@ -81,7 +81,7 @@ async def test_a_program_pages_through_its_conversations_and_through_no_others(k
     assert len((await ask(key, "?application=travel"))[1]["conversations"]) == 5
 
 
-async def test_a_conversation_is_read_with_its_messages_and_without_summaries(key: str):
+async def test_a_conversation_is_read_with_its_messages_and_without_summaries(key):
 
     [mine] = await database_sync_to_async(make_conversations)(key, 1)
     asked = await Message.objects.acreate(conversation_id=mine, role="user", text="Why?")
@@ -102,7 +102,7 @@ async def test_a_conversation_is_read_with_its_messages_and_without_summaries(ke
     ]
 
 
-async def test_a_deleted_conversation_is_gone_and_the_audit_says_so(key: str):
+async def test_a_deleted_conversation_is_gone_and_the_audit_says_so(key):
 
     [mine] = await database_sync_to_async(make_conversations)(key, 1)
 
@@ -118,7 +118,7 @@ async def test_a_deleted_conversation_is_gone_and_the_audit_says_so(key: str):
     )
 
 
-async def test_those_of_others_look_as_if_there_were_none(key: str):
+async def test_those_of_others_look_as_if_there_were_none(key):
 
     [others] = await database_sync_to_async(make_conversations)("another1", 1)
     missing = str(uuid4())
@@ -143,7 +143,7 @@ async def test_those_of_others_look_as_if_there_were_none(key: str):
         "?%ff",
     ],
 )
-async def test_a_query_that_makes_no_sense_is_told(key: str, query: str):
+async def test_a_query_that_makes_no_sense_is_told(key, query):
     status, told = await ask(key, query)
 
     assert (status, told["error"]["code"]) == (400, "bad_request")

@@ -54,9 +54,7 @@ def sent(client: Client, application: str, content: bytes) -> tuple[int, str]:
     return answer.status_code, answer.content.decode()
 
 
-def test_a_file_is_imported_and_the_page_says_what_came_in(
-    client: Client, grace: User, application: Application
-):
+def test_a_file_is_imported_and_the_page_says_what_came_in(client, grace, application):
     content = json.dumps([TRIP, LIBRECHAT, {"odd": "<b>"}]).encode()
 
     status, text = sent(client, application.slug, content)
@@ -79,18 +77,14 @@ def test_a_file_is_imported_and_the_page_says_what_came_in(
         (b"[]", "There are no conversations in it."),
     ],
 )
-def test_a_file_that_is_none_is_refused_in_words(
-    client: Client, application: Application, content: bytes, problem: str
-):
+def test_a_file_that_is_none_is_refused_in_words(client, application, content, problem):
     status, text = sent(client, application.slug, content)
 
     assert (status, f"Nothing was imported. {problem}" in text) == (400, True)
     assert not Conversation.objects.exists()
 
 
-def test_fields_are_checked(
-    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
-):
+def test_fields_are_checked(client, application, monkeypatch):
     hidden = add_application(is_public=False, is_shared=False)
     nothing = client.post("/settings/data/import/", {"application": application.slug})
     other = sent(client, hidden.slug, b"[]")
@@ -104,7 +98,7 @@ def test_fields_are_checked(
 
 
 @pytest.mark.parametrize("path", ["", "import/"])
-def test_visitors_are_led_to_sign_in(path: str):
+def test_visitors_are_led_to_sign_in(path):
     visitor: Any = Client()
 
     assert visitor.post(f"/settings/data/{path}").status_code in (302, 405)
@@ -120,7 +114,7 @@ def add(application: Application, owner: str, title: str = "Mine", **fields: Any
 
 
 def test_the_export_has_all_conversations_of_its_owner_and_can_be_imported(
-    client: Client, grace: User, application: Application
+    client, grace, application
 ):
     mine = bucket_of(grace.pk)
     sent(client, application.slug, json.dumps([TRIP]).encode())
@@ -152,9 +146,7 @@ def test_the_export_has_all_conversations_of_its_owner_and_can_be_imported(
     assert "1 conversation with 5 messages imported" in text
 
 
-def test_all_conversations_are_deleted_once_the_word_is_written(
-    client: Client, grace: User, application: Application
-):
+def test_all_conversations_are_deleted_once_the_word_is_written(client, grace, application):
     mine = bucket_of(grace.pk)
     add(application, mine)
     add(application, f"{mine}-team-3")
@@ -177,9 +169,7 @@ def confirmed(client: Client) -> None:
     assert answer.status_code == 302
 
 
-def test_an_account_is_deleted_with_all_that_is_its_own(
-    client: Client, grace: User, application: Application
-):
+def test_an_account_is_deleted_with_all_that_is_its_own(client, grace, application):
     mine = bucket_of(grace.pk)
     Application.objects.filter(pk=application.pk).update(owner=grace)
     add(application, mine)
@@ -206,9 +196,7 @@ def test_an_account_is_deleted_with_all_that_is_its_own(
     assert client.get("/account/").status_code == 302
 
 
-def test_an_account_that_an_operator_deletes_leaves_no_conversations_behind(
-    grace: User, application: Application
-):
+def test_an_account_that_an_operator_deletes_leaves_no_conversations_behind(grace, application):
     mine = bucket_of(grace.pk)
     add(application, mine)
     foreign = add(application, "user-99", "Foreign")
@@ -220,7 +208,7 @@ def test_an_account_that_an_operator_deletes_leaves_no_conversations_behind(
     assert not Folder.objects.exists()
 
 
-def test_the_last_superuser_stays(client: Client, grace: User):
+def test_the_last_superuser_stays(client, grace):
     User.objects.filter(pk=grace.pk).update(is_superuser=True)
     confirmed(client)
     page = client.get("/account/delete/").content.decode()
@@ -235,7 +223,7 @@ def test_the_last_superuser_stays(client: Client, grace: User):
     assert [one.username for one in User.objects.filter(is_active=True)] == ["ada"]
 
 
-def test_a_person_chooses_how_long_conversations_are_kept(client: Client, grace: User):
+def test_a_person_chooses_how_long_conversations_are_kept(client, grace):
     page = client.get("/settings/data/").content.decode()
     saved = client.post("/settings/retention/", {"retention_days": "90"})
     wrong = client.post("/settings/retention/", {"retention_days": "5"})

@@ -36,12 +36,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 def state(conversation: Conversation) -> tuple[Any, Any, str, str]:
     found = Conversation.objects.get(pk=conversation.pk)
-    return (
-        found.application_id,
-        found.former_application,
-        found.former_slug,
-        found.former_title,
-    )
+    return (found.application_id, found.former_application, found.former_slug, found.former_title)
 
 
 def delete_row(application: Application) -> None:
@@ -88,7 +83,7 @@ def delete_some_in_the_admin(application: Application) -> None:
         delete_some_in_the_admin,
     ],
 )
-def test_whichever_way_an_application_is_deleted_its_conversations_stay(delete: Any):
+def test_whichever_way_an_application_is_deleted_its_conversations_stay(delete):
     application, client = add_application(title="Travel"), visiting()
     conversation = add_conversation(application, client)
     other = add_conversation(add_application(), client)
@@ -114,9 +109,7 @@ def test_what_it_was_called_last_stays_on_the_conversation():
     assert state(conversation)[3] == "New"
 
 
-def test_the_owner_finds_reads_downloads_and_deletes_it(
-    django_capture_on_commit_callbacks: Any,
-):
+def test_the_owner_finds_reads_downloads_and_deletes_it(django_capture_on_commit_callbacks):
     application, client = add_application(title="Travel"), visiting()
     conversation = add_conversation(application, client, "Where to?")
     _, file = send(client, application.slug, conversation=conversation.pk)

@@ -109,7 +109,7 @@ async def test_who_comes_back_goes_on_after_the_last_event_it_has():
     assert [data for _, _, data in events] == frames[-2:]
 
 
-async def test_a_silent_stream_has_a_heartbeat(settings: Any):
+async def test_a_silent_stream_has_a_heartbeat(settings):
     settings.HEARTBEAT_SECONDS = 0.02
     async with scene() as on:
         on.model.put(None)

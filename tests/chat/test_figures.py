@@ -71,7 +71,7 @@ def test_all_that_is_known_is_stored():
 
 
 @pytest.mark.parametrize("figures", [{"is_priced": False}, {"costs": {}}])
-def test_a_cost_that_is_not_known_is_not_told(figures: dict[str, Any]):
+def test_a_cost_that_is_not_known_is_not_told(figures):
     begun = timezone.now()
 
     stored = usage_of(Run(started_at=begun), transcript(**figures), begun)
@@ -102,7 +102,7 @@ def test_an_answer_of_before_there_were_figures_has_those_it_has():
         (("model", "version", "first_text", "tools"), ["models", "version", "first_text_seconds"]),
     ],
 )
-def test_the_operator_chooses_what_people_are_told(settings, wanted: Any, names: list[str]):
+def test_the_operator_chooses_what_people_are_told(settings, wanted, names):
     settings.ANSWER_FIGURES = wanted
 
     frame = encode(AnswerStored({"id": "2", **TOLD}))
@@ -138,7 +138,7 @@ def test_so_for_the_times_of_tools(settings):
         ),
     ],
 )
-def test_an_export_has_the_same(settings, wanted: Any, line: str):
+def test_an_export_has_the_same(settings, wanted, line):
     settings.ANSWER_FIGURES = wanted
     conversation = Conversation.objects.create(owner="user-1", title="Costs")
     Message.objects.create(conversation=conversation, role="assistant", text="Noon.", usage=STORED)
@@ -195,7 +195,7 @@ READS = ToolCallDelta(0, "call-1", "internal_skills_read_skill", '{"name": "none
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("wanted", [[], ["model"]])
-async def test_an_application_narrows_what_people_are_told(wanted: list[str]):
+async def test_an_application_narrows_what_people_are_told(wanted):
     features = {"timestamp": None, "answer_figures": wanted}
     async with scene(manifest={**MANIFEST, "features": features}) as on:
         on.model.put(READS, Finish("tool_calls"), None)

@@ -60,7 +60,7 @@ def stored_bytes(root: Any) -> int:
     return sum(path.is_file() for path in root.rglob("*"))
 
 
-def test_a_visitor_uploads_a_file_for_a_conversation_that_has_yet_to_begin(tmp_path: Any):
+def test_a_visitor_uploads_a_file_for_a_conversation_that_has_yet_to_begin(tmp_path):
     application, client = add_application(), visiting()
     begin = uuid4()
 
@@ -80,7 +80,7 @@ def test_a_visitor_uploads_a_file_for_a_conversation_that_has_yet_to_begin(tmp_p
     assert read(client, f"/{path}")[:2] == (200, b"Oslo,7")
 
 
-def test_a_large_file_is_stored_from_the_disk(settings: Any):
+def test_a_large_file_is_stored_from_the_disk(settings):
     settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 1000
     application, client = add_application(), visiting()
     content = b"0123456789" * 100_000
@@ -115,7 +115,7 @@ def test_files_of_the_same_name_are_told_apart():
         ("...", "file"),
     ],
 )
-def test_names_are_made_safe(written: str, kept: str):
+def test_names_are_made_safe(written, kept):
     application, client = add_application(), visiting()
 
     from apps.chat.file_names import safe_name
@@ -146,7 +146,7 @@ def test_names_are_made_safe(written: str, kept: str):
         ),
     ],
 )
-def test_a_file_has_the_type_that_its_bytes_say(name: str, content: bytes, content_type: str):
+def test_a_file_has_the_type_that_its_bytes_say(name, content, content_type):
     application, client = add_application(), visiting()
 
     status, told = send(client, application.slug, content, name)
@@ -162,9 +162,7 @@ def test_a_file_has_the_type_that_its_bytes_say(name: str, content: bytes, conte
         ("empty.txt", b"", 400, "empty_file"),
     ],
 )
-def test_a_file_that_cannot_be_what_it_says_is_refused(
-    name: str, content: bytes, status: int, code: str
-):
+def test_a_file_that_cannot_be_what_it_says_is_refused(name, content, status, code):
     application, client = add_application(), visiting()
 
     found, told = send(client, application.slug, content, name)
@@ -174,7 +172,7 @@ def test_a_file_that_cannot_be_what_it_says_is_refused(
     assert StoredFile.objects.count() == 0
 
 
-def test_limits_hold_before_and_after_the_form_is_read(settings: Any, tmp_path: Any):
+def test_limits_hold_before_and_after_the_form_is_read(settings, tmp_path):
     settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 1000
     settings.CHAT_UPLOAD_TYPES = ("image/*", "text/plain")
     application, client = add_application(), visiting()
@@ -195,7 +193,7 @@ def test_limits_hold_before_and_after_the_form_is_read(settings: Any, tmp_path: 
     assert stored_bytes(tmp_path) == StoredFile.objects.count() == 1
 
 
-def test_a_conversation_takes_a_bounded_number_of_files(monkeypatch: pytest.MonkeyPatch):
+def test_a_conversation_takes_a_bounded_number_of_files(monkeypatch):
     monkeypatch.setattr("apps.chat.folders.MOST_FILES", 2)
     application, client = add_application(), visiting()
     begin = uuid4()
@@ -267,7 +265,7 @@ def test_what_operators_share_is_shown_to_everybody_and_deleted_by_nobody():
         ("ä b.bin", b"\x00", "application/octet-stream", "attachment"),
     ],
 )
-def test_no_file_becomes_a_page_of_ours(name: str, content: bytes, shown_as: str, disposition: str):
+def test_no_file_becomes_a_page_of_ours(name, content, shown_as, disposition):
     application, client = add_application(), visiting()
     url = send(client, application.slug, content, name)[1]["url"]
 
@@ -296,7 +294,7 @@ def test_no_file_becomes_a_page_of_ours(name: str, content: bytes, shown_as: str
         ("lines=1", 200, b"0123456789"),
     ],
 )
-def test_a_part_of_a_file_is_sent(wish: str, status: int, content: bytes):
+def test_a_part_of_a_file_is_sent(wish, status, content):
     application, client = add_application(), visiting()
     url = send(client, application.slug, b"0123456789", "a.txt")[1]["url"]
 
@@ -317,9 +315,7 @@ def test_a_file_that_the_browser_has_is_not_sent_again():
     assert again.status_code == 304
 
 
-def test_a_deleted_file_is_gone_with_its_bytes(
-    django_capture_on_commit_callbacks: Any, tmp_path: Any
-):
+def test_a_deleted_file_is_gone_with_its_bytes(django_capture_on_commit_callbacks, tmp_path):
     application, client = add_application(), visiting()
     url = send(client, application.slug)[1]["url"]
 
@@ -363,7 +359,7 @@ def test_the_files_of_a_conversation_are_what_was_uploaded_and_what_was_made():
 
 
 def test_a_deleted_conversation_takes_its_files_with_it(
-    django_capture_on_commit_callbacks: Any, tmp_path: Any
+    django_capture_on_commit_callbacks, tmp_path
 ):
     application, client = add_application(), visiting()
     first, second = (add_conversation(application, client) for _ in range(2))
@@ -406,7 +402,7 @@ def test_bytes_that_are_gone_are_a_missing_file():
     assert client.get(f"/{url}").status_code == 404
 
 
-def test_the_page_knows_the_limits_of_uploads(settings: Any):
+def test_the_page_knows_the_limits_of_uploads(settings):
     settings.CHAT_UPLOAD_TYPES = ("image/*",)
     application, client = add_application(), visiting()
 

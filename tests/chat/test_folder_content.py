@@ -41,7 +41,7 @@ def upload(client: Client, folder: Folder, name: str = "plan.txt", text: bytes =
     return client.post(address(folder, "files"), {"file": SimpleUploadedFile(name, text)})
 
 
-def test_its_owner_writes_instructions_and_adds_files(client: Client, folder: Folder):
+def test_its_owner_writes_instructions_and_adds_files(client, folder):
     said = client.post(address(folder, "content"), {"instructions": " Answer in Latvian.\r\n"})
     first, second = upload(client, folder), upload(client, folder)
     told = client.get(address(folder, "content")).json()
@@ -60,7 +60,7 @@ def test_its_owner_writes_instructions_and_adds_files(client: Client, folder: Fo
     )
 
 
-def test_it_is_nobody_elses(client: Client, folder: Folder):
+def test_it_is_nobody_elses(client, folder):
     upload(client, folder)
     stranger = visiting()
 
@@ -78,9 +78,7 @@ def test_it_is_nobody_elses(client: Client, folder: Folder):
     assert StoredFile.objects.count() == 1
 
 
-def test_what_cannot_be_taken_is_refused_by_its_field(
-    client: Client, folder: Folder, settings: Any
-):
+def test_what_cannot_be_taken_is_refused_by_its_field(client, folder, settings):
     settings.CHAT_UPLOAD_TYPES = ["image/*"]
     long = client.post(address(folder, "content"), {"instructions": "x" * 4001})
     typed = upload(client, folder)
@@ -97,7 +95,7 @@ def test_what_cannot_be_taken_is_refused_by_its_field(
     assert StoredFile.objects.count() == 0
 
 
-def test_its_files_go_with_it(client: Client, folder: Folder):
+def test_its_files_go_with_it(client, folder):
     upload(client, folder)
     client.post(f"/conversations/folders/{folder.pk}/delete/")
 

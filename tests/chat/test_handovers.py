@@ -7,7 +7,6 @@ from uuid import UUID, uuid4
 
 import pytest
 from channels.db import database_sync_to_async
-from django.test import Client
 
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
@@ -164,7 +163,7 @@ def test_another_wish_for_the_same_application_changes_nothing():
     assert row.handed_over_at is None
 
 
-def test_the_caller_of_another_bucket_is_no_owner(client: Client):
+def test_the_caller_of_another_bucket_is_no_owner(client):
     row = Conversation.objects.create(application=add(), owner="user-0", title="Theirs")
     slug = row.application.slug if row.application else ""
 

@@ -120,7 +120,7 @@ async def refusal(tab: Tab, frame: dict[str, Any]) -> str:
     return str(error["code"])
 
 
-async def test_a_changed_call_is_approved_in_another_process_and_every_tab_is_told(desk: Desk):
+async def test_a_changed_call_is_approved_in_another_process_and_every_tab_is_told(desk):
     async with waiting() as it:
         other = Hub()
         there = await it.on.visitor.tab(other)
@@ -146,7 +146,7 @@ async def test_a_changed_call_is_approved_in_another_process_and_every_tab_is_to
 
 
 @pytest.mark.usefixtures("desk")
-async def test_an_answer_that_waited_costs_what_was_spent_before_and_after(settings: Settings):
+async def test_an_answer_that_waited_costs_what_was_spent_before_and_after(settings):
     settings.CATALOG_MAX_AGE_SECONDS = 0
     await sync_to_async(price)("paced", input=1_000)
     async with waiting(counts(5, 0)) as it:
@@ -195,7 +195,7 @@ async def test_of_two_tabs_that_answer_at_once_one_wins():
     ],
 )
 @pytest.mark.usefixtures("desk")
-async def test_an_answer_that_the_card_does_not_offer_is_refused(answer: Any, code: str):
+async def test_an_answer_that_the_card_does_not_offer_is_refused(answer, code):
     async with waiting() as it:
         assert await refusal(it.tab, it.answering(answer)) == code
 
@@ -212,9 +212,7 @@ async def test_an_answer_that_the_card_does_not_offer_is_refused(answer: Any, co
         ({"outcome": "answered", "choices": ["A"] * 101}, "bad_frame"),
     ],
 )
-async def test_an_answer_that_does_not_fit_its_question_is_refused(
-    desk: Desk, answer: Any, code: str
-):
+async def test_an_answer_that_does_not_fit_its_question_is_refused(desk, answer, code):
     desk.kind, desk.asked = "question", QUESTION
     async with waiting() as it:
         assert await refusal(it.tab, it.answering(answer)) == code
@@ -222,7 +220,7 @@ async def test_an_answer_that_does_not_fit_its_question_is_refused(
     assert (await Interaction.objects.aget()).answer is None
 
 
-async def test_a_question_is_answered(desk: Desk):
+async def test_a_question_is_answered(desk):
     desk.kind, desk.asked = "question", QUESTION
     async with waiting() as it:
         await it.tab.send_json_to(it.answering({"outcome": "answered", "choices": ["B"]}))
@@ -248,7 +246,7 @@ async def test_nobody_else_reaches_a_card():
     assert (await Interaction.objects.aget()).answer is None
 
 
-async def test_the_person_of_a_run_does_not_approve_for_a_second_pair_of_eyes(desk: Desk):
+async def test_the_person_of_a_run_does_not_approve_for_a_second_pair_of_eyes(desk):
     desk.asked["four_eyes"] = True
     async with waiting() as it:
         code = await refusal(it.tab, it.answering({"outcome": "approved"}))
@@ -257,7 +255,7 @@ async def test_the_person_of_a_run_does_not_approve_for_a_second_pair_of_eyes(de
     assert (await Run.objects.aget()).status == "waiting"
 
 
-async def test_who_does_not_want_to_be_asked_again_is_not(desk: Desk):
+async def test_who_does_not_want_to_be_asked_again_is_not(desk):
     async with waiting() as it:
         given = {"outcome": "approved", "always": "conversation"}
         await it.tab.send_json_to(it.answering(given))
@@ -272,7 +270,7 @@ async def test_who_does_not_want_to_be_asked_again_is_not(desk: Desk):
     assert desk.paid[1:] == [None]
 
 
-async def test_two_cards_are_answered_one_after_the_other(desk: Desk):
+async def test_two_cards_are_answered_one_after_the_other(desk):
     async with scene() as on:
         on.model.put(*calling(("p", "pay", {}), ("q", "pay", {})), None)
         tab = await on.visitor.tab(on.hub)
@@ -298,7 +296,7 @@ async def test_two_cards_are_answered_one_after_the_other(desk: Desk):
     assert [answer["outcome"] for answer in desk.paid] == ["denied", "approved"]
 
 
-async def test_the_clock_answers_and_viewers_are_told_at_once(desk: Desk):
+async def test_the_clock_answers_and_viewers_are_told_at_once(desk):
     async with waiting() as it:
         await Interaction.objects.aupdate(due_at=timezone.now() - timedelta(seconds=1))
         await it.go_on()
@@ -308,7 +306,7 @@ async def test_the_clock_answers_and_viewers_are_told_at_once(desk: Desk):
     assert desk.paid == [{"outcome": "timeout"}]
 
 
-async def test_a_run_that_waits_is_stopped_and_viewers_are_told_at_once(desk: Desk):
+async def test_a_run_that_waits_is_stopped_and_viewers_are_told_at_once(desk):
     async with waiting() as it:
         async with asyncio.timeout(10):  # a viewer looks by itself every 15 seconds
             await it.tab.send_json_to({"type": "stop"})
@@ -323,7 +321,7 @@ def consent(bucket: str, tool: str = "pay") -> Consent:
     return Consent.objects.create(bucket=bucket, application=application, tool=tool, mode="always")
 
 
-def test_people_see_and_withdraw_what_is_theirs(client: Client, django_user_model: Any):
+def test_people_see_and_withdraw_what_is_theirs(client, django_user_model):
     user = django_user_model.objects.create_user("vera")
     client.force_login(user)
     mine, other = consent(f"user-{user.pk}"), consent("user-0", "refund")
@@ -339,7 +337,7 @@ def test_people_see_and_withdraw_what_is_theirs(client: Client, django_user_mode
     assert list(Consent.objects.all()) == [other]
 
 
-def test_people_choose_before_which_tools_they_are_asked(client: Client, django_user_model: Any):
+def test_people_choose_before_which_tools_they_are_asked(client, django_user_model):
     user = django_user_model.objects.create_user("vera")
     client.force_login(user)
     bucket = f"user-{user.pk}"
@@ -365,7 +363,7 @@ def test_people_choose_before_which_tools_they_are_asked(client: Client, django_
     assert "Closed" not in page
 
 
-def test_nothing_is_withdrawn_without_the_token(django_user_model: Any):
+def test_nothing_is_withdrawn_without_the_token(django_user_model):
     user = django_user_model.objects.create_user("vera")
     client = Client(enforce_csrf_checks=True)
     client.force_login(user)

@@ -50,7 +50,7 @@ def post(client: Client, action: str, **fields: str) -> str:
     return str(answer.content.decode())
 
 
-def test_a_key_is_stored_tested_replaced_and_deleted_and_never_shown(service: KeyedService):
+def test_a_key_is_stored_tested_replaced_and_deleted_and_never_shown(service):
     ada = signed_in("ada")
     host = service.url.removeprefix("http://").removesuffix("/v1")
     empty = ada.get(PAGE).content.decode()
@@ -86,12 +86,12 @@ def test_a_key_is_stored_tested_replaced_and_deleted_and_never_shown(service: Ke
         ("a" * 1001, "A key has at most 1,000 characters."),
     ],
 )
-def test_what_is_no_key_is_refused(service: KeyedService, key: str, problem: str):
+def test_what_is_no_key_is_refused(service, key, problem):
     assert problem in post(signed_in("ada"), "store", service=name_of(service), key=key)
     assert not PersonalKey.objects.exists()
 
 
-def test_nobody_reaches_the_key_of_another_person(service: KeyedService):
+def test_nobody_reaches_the_key_of_another_person(service):
     ada, bob = signed_in("ada"), signed_in("bob")
     post(ada, "store", service=name_of(service), key=OWN)
     row = PersonalKey.objects.get()
@@ -108,7 +108,7 @@ def test_nobody_reaches_the_key_of_another_person(service: KeyedService):
     assert service.sent == []
 
 
-def test_visitors_have_no_keys(service: KeyedService):
+def test_visitors_have_no_keys(service):
     visitor = Client()
 
     page = visitor.get(PAGE).content.decode()
@@ -119,9 +119,7 @@ def test_visitors_have_no_keys(service: KeyedService):
     assert not PersonalKey.objects.exists()
 
 
-def test_a_key_whose_service_is_not_asked_any_more_is_listed_and_can_be_deleted(
-    service: KeyedService,
-):
+def test_a_key_whose_service_is_not_asked_any_more_is_listed_and_can_be_deleted(service):
     ada = signed_in("ada")
     post(ada, "store", service=name_of(service), key=OWN)
     Deployment.objects.update(base_url="https://models.example.org/v1")
@@ -137,7 +135,7 @@ def test_without_services_that_take_keys_the_page_does_not_speak_of_them():
     assert "Keys for models" not in signed_in("ada").get(PAGE).content.decode()
 
 
-def test_an_account_that_is_deleted_takes_its_keys_with_it(service: KeyedService):
+def test_an_account_that_is_deleted_takes_its_keys_with_it(service):
     user = User.objects.create_user("ada")
     PersonalKey.objects.create(user=user, provider="openai", origin="x", stored_at=timezone.now())
     user.delete()

@@ -59,12 +59,12 @@ def test_an_answer_tells_what_it_read_and_wrote():
         ("search_memories", '1. "broken \\x" (id 3)'),
     ],
 )
-def test_nothing_else_is_told(name: str, text: str):
+def test_nothing_else_is_told(name, text):
     assert memory_notes(state((name, text))) == []
 
 
 @pytest.mark.parametrize("broken", [{}, {"tool_execution_history": 7}, {"sealed": "{"}])
-def test_a_state_that_cannot_be_read_tells_nothing(broken: Mapping[str, Any]):
+def test_a_state_that_cannot_be_read_tells_nothing(broken):
     assert memory_notes(broken) == []
 
 

@@ -94,7 +94,7 @@ def told(response: Any) -> list[str]:
 
 
 @pytest.mark.usefixtures("travel")
-def test_a_person_sees_what_each_application_remembers_of_them(client: Client, grace: User):
+def test_a_person_sees_what_each_application_remembers_of_them(client, grace):
     remember(grace, "Lives in Riga", "Likes <b>tea</b>", topics=("drinks",), category="preferences")
     remember(grace, "Speaks Latvian", application="")
     remember(grace, "Uses vim", application="gone")
@@ -130,9 +130,7 @@ def test_who_is_not_signed_in_is_asked_to():
         ("post", "/memory/{c}/undo/", {"merge": "1"}),
     ],
 )
-def test_the_memory_of_somebody_else_is_not_there(
-    client: Client, method: str, path: str, form: dict[str, str]
-):
+def test_the_memory_of_somebody_else_is_not_there(client, method, path, form):
     ada = User.objects.create_user("ada")
     collection = remember(ada, "A secret of Ada")
     MemoryMerge.objects.create(
@@ -157,7 +155,7 @@ def test_the_memory_of_somebody_else_is_not_there(
         "/memory/1/2/",
     ],
 )
-def test_a_form_of_another_site_changes_nothing(grace: User, path: str):
+def test_a_form_of_another_site_changes_nothing(grace, path):
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(grace)
 
@@ -165,19 +163,19 @@ def test_a_form_of_another_site_changes_nothing(grace: User, path: str):
 
 
 @pytest.mark.usefixtures("travel")
-def test_nothing_yet_says_how_it_comes_about(client: Client):
+def test_nothing_yet_says_how_it_comes_about(client):
     response = client.get("/memory/")
 
     assert "Nothing is remembered" in response.text
     assert 'href="/chat/travel/" dir="auto">Travel desk</a>' in response.text
 
 
-def test_without_an_application_that_remembers_that_is_said(client: Client):
+def test_without_an_application_that_remembers_that_is_said(client):
     assert "No application here has a memory yet." in client.get("/memory/").text
 
 
 @pytest.mark.parametrize("query", ["РИГЕ", "places", "города", "живёт в"])
-def test_memories_are_searched_by_text_category_and_topic(client: Client, grace: User, query: str):
+def test_memories_are_searched_by_text_category_and_topic(client, grace, query):
     remember(grace, "Живёт в Риге", category="Places", topics=("города",))
     remember(grace, "Likes tea", application="other")
 
@@ -188,7 +186,7 @@ def test_memories_are_searched_by_text_category_and_topic(client: Client, grace:
 
 
 @pytest.mark.parametrize("query", ["%", "\0", "x" * 10_000, "' OR 1=1", "<script>"])
-def test_any_query_finds_what_has_it(client: Client, grace: User, query: str):
+def test_any_query_finds_what_has_it(client, grace, query):
     remember(grace, "Likes tea")
 
     response = client.get("/memory/", {"q": query, "page": "-7"})
@@ -197,7 +195,7 @@ def test_any_query_finds_what_has_it(client: Client, grace: User, query: str):
     assert "<script>" not in response.text.partition("<main")[2]
 
 
-def test_many_memories_are_on_several_pages(client: Client, grace: User):
+def test_many_memories_are_on_several_pages(client, grace):
     remember(grace, *(f"Fact {n:03}" for n in range(ON_A_PAGE + 5)))
 
     [first] = client.get("/memory/").context["sections"]
@@ -207,7 +205,7 @@ def test_many_memories_are_on_several_pages(client: Client, grace: User):
     assert (first.count, second.count) == (ON_A_PAGE + 5, ON_A_PAGE + 5)
 
 
-def test_a_memory_is_changed(client: Client, grace: User, embedder: HashedEmbedder):
+def test_a_memory_is_changed(client, grace, embedder):
     collection = remember(grace, "Lives\nin Riga")
     address = f"/memory/{collection}/1700000000/"
     page = client.get(address)
@@ -236,9 +234,7 @@ def test_a_memory_is_changed(client: Client, grace: User, embedder: HashedEmbedd
         ({"topics": ",".join(map(str, range(21)))}, "There are 21; write at most 20."),
     ],
 )
-def test_what_is_wrong_stands_beside_its_field(
-    client: Client, grace: User, wrong: dict[str, str], problem: str
-):
+def test_what_is_wrong_stands_beside_its_field(client, grace, wrong, problem):
     collection = remember(grace, "Lives in Riga")
     form = {"content": "Lives in Oslo", "category": "c", "importance": "0.5", "topics": ""}
 
@@ -250,7 +246,7 @@ def test_what_is_wrong_stands_beside_its_field(
     assert contents(grace) == ["Lives in Riga"]
 
 
-def test_one_memory_is_forgotten(client: Client, grace: User):
+def test_one_memory_is_forgotten(client, grace):
     collection = remember(grace, "Lives in Riga", "Likes tea")
 
     response = client.post(f"/memory/{collection}/forget/", {"memory": "1700000000"}, follow=True)
@@ -259,7 +255,7 @@ def test_one_memory_is_forgotten(client: Client, grace: User):
 
 
 @pytest.mark.parametrize("number", [0, 2**63, 10**30])
-def test_what_is_not_remembered_has_no_page(client: Client, grace: User, number: int):
+def test_what_is_not_remembered_has_no_page(client, grace, number):
     collection = remember(grace, "Lives in Riga")
 
     assert client.get(f"/memory/{collection}/{number}/").status_code == 404
@@ -268,7 +264,7 @@ def test_what_is_not_remembered_has_no_page(client: Client, grace: User, number:
 
 
 @pytest.mark.parametrize("number", ["", "x", "-1", "9" * 30, "1700000001"])
-def test_what_is_not_remembered_cannot_be_forgotten(client: Client, grace: User, number: str):
+def test_what_is_not_remembered_cannot_be_forgotten(client, grace, number):
     collection = remember(grace, "Lives in Riga")
 
     response = client.post(f"/memory/{collection}/forget/", {"memory": number})
@@ -276,9 +272,7 @@ def test_what_is_not_remembered_cannot_be_forgotten(client: Client, grace: User,
     assert (response.status_code, contents(grace)) == (404, ["Lives in Riga"])
 
 
-def test_all_of_one_application_is_deleted_after_a_question(
-    client: Client, grace: User, travel: Application
-):
+def test_all_of_one_application_is_deleted_after_a_question(client, grace, travel):
     collection = remember(grace, "Lives in Riga", "Likes tea")
     remember(grace, "Uses vim", application="other")
 
@@ -292,7 +286,7 @@ def test_all_of_one_application_is_deleted_after_a_question(
     assert contents(grace, "other") == ["Uses vim"]
 
 
-def test_everything_is_deleted_after_a_question(client: Client, grace: User):
+def test_everything_is_deleted_after_a_question(client, grace):
     ada = User.objects.create_user("ada")
     remember(ada, "A secret of Ada")
     remember(grace, "Lives in Riga")
@@ -316,7 +310,7 @@ def merge(user: User) -> int:
     return collection
 
 
-def test_a_merge_is_undone(client: Client, grace: User):
+def test_a_merge_is_undone(client, grace):
     collection = merge(grace)
 
     page = client.get("/memory/")
@@ -331,14 +325,14 @@ def test_a_merge_is_undone(client: Client, grace: User):
     assert response.context["sections"][0].merges == []
 
 
-def test_an_old_merge_is_not_offered(client: Client, grace: User):
+def test_an_old_merge_is_not_offered(client, grace):
     merge(grace)
     MemoryMerge.objects.update(merged_at=timezone.now() - timedelta(days=31))
 
     assert client.get("/memory/").context["sections"][0].merges == []
 
 
-def test_an_export_can_be_imported_again_and_again(client: Client, grace: User):
+def test_an_export_can_be_imported_again_and_again(client, grace):
     collection = remember(grace, "Lives in Riga", "Likes tea", topics=("home",))
     before = remembered(grace)
     exported = client.get(f"/memory/{collection}/export/")
@@ -381,9 +375,7 @@ def upload(content: bytes, application: str = "travel") -> dict[str, Any]:
     ids=["no JSON", "too large", "without a content", "without sense"],
 )
 @pytest.mark.usefixtures("travel")
-def test_a_file_that_cannot_be_read_leaves_nothing(
-    client: Client, grace: User, content: bytes, problem: str
-):
+def test_a_file_that_cannot_be_read_leaves_nothing(client, grace, content, problem):
     response = client.post("/memory/import/", upload(content))
 
     assert response.status_code == 400
@@ -392,20 +384,20 @@ def test_a_file_that_cannot_be_read_leaves_nothing(
 
 
 @pytest.mark.usefixtures("travel")
-def test_a_file_has_to_be_chosen(client: Client):
+def test_a_file_has_to_be_chosen(client):
     response = client.post("/memory/import/", {"application": "travel"})
 
     assert (response.status_code, response.context["problem"]) == (400, "Choose a file first.")
 
 
-def test_nothing_is_imported_for_what_does_not_remember(client: Client):
+def test_nothing_is_imported_for_what_does_not_remember(client):
     Application.objects.create(is_shared=True, slug="plain", title="Plain", manifest=MANIFEST)
 
     for slug in ("plain", "nobody"):
         assert client.post("/memory/import/", upload(b"{}", slug)).status_code == 404
 
 
-def test_a_person_switches_their_memory_off_and_shares_it(client: Client, grace: User):
+def test_a_person_switches_their_memory_off_and_shares_it(client, grace):
     caller = Caller(f"user-{grace.pk}", "user", user_id=grace.pk)
     usual = find_memories(caller, "travel", is_shared=True)
     client.post("/memory/settings/", {"is_enabled": "on", "is_shared": "on"}, follow=True)
@@ -420,9 +412,7 @@ def test_a_person_switches_their_memory_off_and_shares_it(client: Client, grace:
     assert (stored.is_enabled, stored.is_shared) == (False, False)
 
 
-def test_the_page_of_a_conversation_has_the_switch_where_there_is_a_memory(
-    client: Client, grace: User, travel: Application
-):
+def test_the_page_of_a_conversation_has_the_switch_where_there_is_a_memory(client, grace, travel):
     Application.objects.create(is_shared=True, slug="plain", title="Plain", manifest=MANIFEST)
     travel.is_public = True
     travel.save()
@@ -446,7 +436,7 @@ def test_the_page_of_a_conversation_has_the_switch_where_there_is_a_memory(
     assert switch(address) is None
 
 
-def test_the_switch_of_somebody_else_is_not_there(client: Client, travel: Application):
+def test_the_switch_of_somebody_else_is_not_there(client, travel):
     other = Conversation.objects.create(application=travel, owner="user-999", title="Hi")
 
     assert client.post(f"/chat/travel/{other.pk}/memory/", {"on": "false"}).status_code == 404
@@ -459,7 +449,7 @@ def listed(client: Client) -> list[str]:
 
 
 def test_an_application_does_not_inherit_what_a_deleted_one_of_its_slug_remembers(
-    client: Client, grace: User, travel: Application
+    client, grace, travel
 ):
     remember(grace, "Likes tea")
     number = travel.pk
@@ -481,9 +471,7 @@ def test_an_application_does_not_inherit_what_a_deleted_one_of_its_slug_remember
     assert MemoryCollection.objects.get().application == "travel"
 
 
-def test_memories_follow_the_slug_of_their_application(
-    client: Client, grace: User, travel: Application
-):
+def test_memories_follow_the_slug_of_their_application(client, grace, travel):
     remember(grace, "Likes tea")
 
     travel.slug = "trips"
@@ -499,7 +487,7 @@ def test_memories_follow_the_slug_of_their_application(
     assert (contents(grace, "trips"), contents(grace)) == (["Likes tea"], ["Likes coffee"])
 
 
-def test_nobody_loses_memories_that_were_left_under_the_new_slug(grace: User, travel: Application):
+def test_nobody_loses_memories_that_were_left_under_the_new_slug(grace, travel):
     remember(grace, "Likes tea")
     remember(grace, "Likes coffee", application="trips")
 

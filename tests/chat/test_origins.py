@@ -39,8 +39,8 @@ def _hosts(settings: Any) -> None:
     ],
 )
 def test_a_socket_is_opened_by_our_pages_and_trusted_ones_alone(
-    settings: Any, origin: str, host: str, https: bool, expected: bool
-) -> None:
+    settings, origin, host, https, expected
+):
     settings.HTTPS = https
 
     assert is_allowed(origin, {b"origin": origin, b"host": host}) is expected

@@ -54,7 +54,7 @@ def of(conversation: str, frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [frame for frame in frames if frame["conversation"] == conversation]
 
 
-async def test_one_stream_has_the_answers_of_all_conversations_in_all_processes(layer: str):
+async def test_one_stream_has_the_answers_of_all_conversations_in_all_processes(layer):
     async with scene(checks_tasks=layer == "memory") as on:
         feed, other = Feed(on, Hub()), Hub()
         await feed.start()
@@ -149,9 +149,7 @@ async def test_a_stream_has_nothing_of_others_even_if_they_are_asked_for_by_id()
     assert {frame["conversation"] for frame in frames} == {mine}
 
 
-async def test_a_conversation_that_is_over_is_not_followed_any_more(
-    settings: Any, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_conversation_that_is_over_is_not_followed_any_more(settings, monkeypatch):
     settings.HEARTBEAT_SECONDS = 0.05
     monkeypatch.setattr(person_feed, "OVERLAP", timedelta())
     async with scene() as on:
@@ -183,7 +181,7 @@ async def test_a_conversation_that_is_over_is_not_followed_any_more(
     ]
 
 
-async def test_a_list_that_has_changed_is_to_be_loaded_anew(settings: Any):
+async def test_a_list_that_has_changed_is_to_be_loaded_anew(settings):
     settings.HEARTBEAT_SECONDS = 0.05
     async with scene() as on:
         conversation = await Conversation.objects.acreate(

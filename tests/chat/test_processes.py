@@ -39,7 +39,7 @@ def layer(request: pytest.FixtureRequest, settings: Any) -> str:
     return str(request.param)
 
 
-async def test_a_viewer_in_another_process_sees_the_answer_as_it_grows(layer: str):
+async def test_a_viewer_in_another_process_sees_the_answer_as_it_grows(layer):
     async with scene(checks_tasks=layer == "memory") as on:
         here = await on.visitor.tab(on.hub)
         conversation = await here.ask("Count.")
@@ -57,7 +57,7 @@ async def test_a_viewer_in_another_process_sees_the_answer_as_it_grows(layer: st
     assert [seen[0], seen[1], *seen[-2:]] == [own[0], own[1], *own[-2:]]
 
 
-async def test_an_answer_is_stopped_from_another_process(layer: str):
+async def test_an_answer_is_stopped_from_another_process(layer):
     async with scene(checks_tasks=layer == "memory") as on:
         on.model.put(says("one"))
         here = await on.visitor.tab(on.hub)
@@ -164,11 +164,7 @@ async def test_an_answer_that_waits_for_somebody_holds_its_conversation_until_it
     run = await Run.objects.aget()
     assert opened["run"]["status"] == "waiting"
     assert refusal["code"] == "run_going"
-    assert [frame["type"] for frame in frames] == [
-        "stage.closed",
-        "message.complete",
-        "run.status",
-    ]
+    assert [frame["type"] for frame in frames] == ["stage.closed", "message.complete", "run.status"]
     assert (run.status, frames[1]["message"]["text"]) == ("stopped", "one two")
     assert on.model.asked == []
 
@@ -185,7 +181,7 @@ async def test_an_answer_that_is_alive_elsewhere_is_left_alone():
     assert silent
 
 
-async def test_who_watches_while_a_process_dies_is_told(settings: Any):
+async def test_who_watches_while_a_process_dies_is_told(settings):
     settings.HEARTBEAT_SECONDS = 0.05
     settings.RUN_LEASE_SECONDS = 0.2
     async with scene() as on:

@@ -153,7 +153,7 @@ FRAMES: list[tuple[StreamEvent, dict[str, Any] | None]] = [
 
 
 @pytest.mark.parametrize(("event", "frame"), FRAMES)
-def test_every_event_has_a_frame_or_is_not_shown(event: StreamEvent, frame: dict[str, Any] | None):
+def test_every_event_has_a_frame_or_is_not_shown(event, frame):
     assert encode(event) == frame
 
 

@@ -161,7 +161,7 @@ async def test_after_a_stop_the_queue_waits_for_its_owner():
 
 
 @pytest.mark.parametrize("how", ["queue.send", "while_running"])
-async def test_a_message_stops_the_answer_and_is_asked_before_all_others(how: str):
+async def test_a_message_stops_the_answer_and_is_asked_before_all_others(how):
     async with scene() as on:
         it = await typing(on)
         on.model.put(says("Well"))
@@ -215,7 +215,7 @@ async def test_a_queue_whose_process_died_is_gone_on_with_by_one_other():
     assert await Run.objects.acount() == 2
 
 
-async def test_a_message_that_cannot_be_asked_says_why_and_holds_the_others(settings: Any):
+async def test_a_message_that_cannot_be_asked_says_why_and_holds_the_others(settings):
     settings.CATALOG_MAX_AGE_SECONDS = 0
     async with scene() as on:
         it = await typing(on)

@@ -169,7 +169,7 @@ def test_folders_and_conversations_of_others_are_out_of_reach():
         ({"folder": "x"}, "folder"),
     ],
 )
-def test_a_query_that_makes_no_sense_names_its_field(query: dict[str, str], field: str):
+def test_a_query_that_makes_no_sense_names_its_field(query, field):
     answer = visiting().get("/conversations/", query)
 
     assert answer.status_code == 400

@@ -12,7 +12,6 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Permission, User
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.models import AuditEntry
@@ -171,7 +170,7 @@ def ann() -> User:
     return User.objects.create_user("ann")
 
 
-def test_the_owner_of_an_answer_reads_what_the_model_saw(client: Client, ann):
+def test_the_owner_of_an_answer_reads_what_the_model_saw(client, ann):
     run = asked_by(ann)
     client.force_login(ann)
 
@@ -184,7 +183,7 @@ def test_the_owner_of_an_answer_reads_what_the_model_saw(client: Client, ann):
     assert not AuditEntry.objects.filter(event="contents.read").exists()
 
 
-def test_nobody_else_reads_it_on_the_page(client: Client, ann, settings):
+def test_nobody_else_reads_it_on_the_page(client, ann, settings):
     run = asked_by(ann)
     client.force_login(User.objects.create_superuser("root"))
 
@@ -195,7 +194,7 @@ def test_nobody_else_reads_it_on_the_page(client: Client, ann, settings):
     assert client.get(f"/answers/{run.pk}/requests/").status_code == 404
 
 
-def test_an_operator_with_the_permission_reads_it_and_that_is_in_the_audit(client: Client, ann):
+def test_an_operator_with_the_permission_reads_it_and_that_is_in_the_audit(client, ann):
     run = asked_by(ann)
     operator = User.objects.create_user("operator", is_staff=True)
     names = ("view_runsummary", "read_run_contents", "see_all_applications")
@@ -211,7 +210,7 @@ def test_an_operator_with_the_permission_reads_it_and_that_is_in_the_audit(clien
     assert event_rows() == [("contents.read", f"user-{operator.pk}", "127.0.0.1", run.pk)]
 
 
-def test_an_operator_without_it_is_refused_and_that_is_in_the_audit(client: Client, ann):
+def test_an_operator_without_it_is_refused_and_that_is_in_the_audit(client, ann):
     run = asked_by(ann)
     operator = User.objects.create_user("operator", is_staff=True)
     operator.user_permissions.set(

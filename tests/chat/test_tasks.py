@@ -244,9 +244,7 @@ async def test_a_key_of_a_person_asks_what_its_person_may_use():
 
 
 @pytest.mark.parametrize("change", [{"revoked": True}, {"is_limited": True}])
-async def test_another_process_goes_on_for_a_key_as_far_as_it_still_reaches(
-    change: dict[str, bool],
-):
+async def test_another_process_goes_on_for_a_key_as_far_as_it_still_reaches(change):
     async with scene() as on:
         program = Program(on, key=await make_key())
         _, begun = await program.submit()
@@ -389,7 +387,7 @@ async def test_a_message_answers_the_question_for_which_its_conversation_waits()
     ],
 )
 async def test_a_message_that_is_no_answer_waits_or_is_refused_as_any_other(
-    arguments: dict[str, Any], message: dict[str, Any], status: int
+    arguments, message, status
 ):
     options = {"options": [{"label": "A"}]} if arguments else {}
     async with asked(**arguments, **options) as (on, program, begun):

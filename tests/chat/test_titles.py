@@ -48,9 +48,7 @@ async def title_of(conversation: str) -> str:
     return (await Conversation.objects.aget(pk=UUID(conversation))).title
 
 
-async def test_the_title_is_written_beside_the_first_answer_and_counted_by_itself(
-    small: PacedModel,
-):
+async def test_the_title_is_written_beside_the_first_answer_and_counted_by_itself(small):
     async with scene(manifest=TITLED) as on:
         tab = await on.visitor.tab(on.hub)
         small.put(says('**Title: "Bread without\nyeast."**'), counts(20, 4), None)
@@ -71,7 +69,7 @@ async def test_the_title_is_written_beside_the_first_answer_and_counted_by_itsel
     ) == [("paced", None, 9), ("paced", None, None), ("small", "title", 20)]
 
 
-async def test_a_title_that_a_person_gave_meanwhile_stays(small: PacedModel):
+async def test_a_title_that_a_person_gave_meanwhile_stays(small):
     async with scene(manifest=TITLED) as on:
         tab = await on.visitor.tab(on.hub)
         on.model.put(says("Use soda."), None)
@@ -85,7 +83,7 @@ async def test_a_title_that_a_person_gave_meanwhile_stays(small: PacedModel):
     assert await title_of(conversation) == "Mine"
 
 
-async def test_a_model_that_fails_costs_neither_the_answer_nor_the_title(small: PacedModel):
+async def test_a_model_that_fails_costs_neither_the_answer_nor_the_title(small):
     async with scene(manifest=TITLED) as on:
         tab = await on.visitor.tab(on.hub)
         small.put(ModelFailed("Overloaded.", reason="status", status=529))
@@ -98,7 +96,7 @@ async def test_a_model_that_fails_costs_neither_the_answer_nor_the_title(small: 
 
 
 @pytest.mark.parametrize("titles", [None, {"enabled": False}])
-async def test_without_the_operator_no_model_is_asked(small: PacedModel, titles: object):
+async def test_without_the_operator_no_model_is_asked(small, titles):
     manifest = {**MANIFEST, "features": {"titles": titles}}
     async with scene(manifest=manifest) as on:
         tab = await on.visitor.tab(on.hub)
@@ -112,9 +110,7 @@ async def test_without_the_operator_no_model_is_asked(small: PacedModel, titles:
     assert await title_of(conversation) == "How do I bake bread?"
 
 
-async def test_the_installation_may_wish_for_titles_of_all_applications(
-    small: PacedModel, settings: Any
-):
+async def test_the_installation_may_wish_for_titles_of_all_applications(small, settings):
     settings.CONVERSATION_TITLES = "model"
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)
@@ -141,5 +137,5 @@ async def test_the_installation_may_wish_for_titles_of_all_applications(
         ("x" * 500, ""),
     ],
 )
-def test_what_a_model_writes_is_read_as_one_short_line(written: str, title: str):
+def test_what_a_model_writes_is_read_as_one_short_line(written, title):
     assert read_title(written) == title

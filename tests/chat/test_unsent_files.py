@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 from io import StringIO
-from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -54,7 +52,7 @@ def test_files_whose_question_was_never_asked_go_with_the_next_upload_of_their_o
 
 @pytest.mark.django_db
 def test_everybodys_are_deleted_with_their_bytes_at_once(
-    tmp_path: Path, django_capture_on_commit_callbacks: Any
+    tmp_path, django_capture_on_commit_callbacks
 ):
     application = add_application()
     for _ in range(3):
@@ -91,7 +89,7 @@ def test_other_files_of_a_user_are_nobodys_drafts():
 
 
 @pytest.mark.django_db
-def test_many_are_looked_up_in_several_queries(monkeypatch: pytest.MonkeyPatch):
+def test_many_are_looked_up_in_several_queries(monkeypatch):
     monkeypatch.setattr(unsent_files, "AT_ONCE", 2)
     for _ in range(5):
         files.keep("user-1", f"conversations/{uuid4()}/a.txt", b"x", "text/plain")
@@ -101,9 +99,7 @@ def test_many_are_looked_up_in_several_queries(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.django_db
-def test_bytes_without_a_file_are_deleted_once_they_are_old(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_bytes_without_a_file_are_deleted_once_they_are_old(tmp_path, monkeypatch):
     files.keep("user-1", "notes/plan.md", b"x", "text/plain")
     row = StoredFile.objects.get()
     lost = default_storage.save(f"{row.storage_name[:2]}/{uuid4().hex}", ContentFile(b"lost"))
@@ -118,7 +114,7 @@ def test_bytes_without_a_file_are_deleted_once_they_are_old(
 
 
 @pytest.mark.django_db
-def test_a_storage_that_was_never_used_has_no_leftovers(settings: Any, tmp_path: Path):
+def test_a_storage_that_was_never_used_has_no_leftovers(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "none"
 
     assert delete_leftovers() == 0
@@ -148,7 +144,7 @@ StoredFile.objects.update(updated_at=timezone.now() - timedelta(hours=25))
 COUNT = "result = StoredFile.objects.count()"
 
 
-def test_a_server_deletes_them_by_itself(tmp_path: Path):
+def test_a_server_deletes_them_by_itself(tmp_path):
     with serve(tmp_path) as site:
         site.shell(ADD)
     with serve(tmp_path) as site:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.catalog.rows import manifest_with
@@ -20,7 +18,7 @@ TAKES_PDF = {**MANIFEST, "features": {"input_attachment_types": ["application/pd
     ("manifest", "types"),
     [(TAKES_PDF, "application/pdf,image/*"), (MANIFEST, "text/*"), (manifest_with(), "text/*")],
 )
-def test_the_page_is_told_which_files_it_may_offer(settings: Any, manifest: Any, types: str):
+def test_the_page_is_told_which_files_it_may_offer(settings, manifest, types):
     settings.CHAT_UPLOAD_TYPES = ("text/*",)
     application = add_application(manifest=manifest)
 

@@ -80,7 +80,7 @@ def test_the_list_marks_what_is_answered_what_waits_and_what_is_unread():
     }
 
 
-def test_a_visitor_is_shown_the_public_applications(client: Client):
+def test_a_visitor_is_shown_the_public_applications(client):
     public = add_application(title="Public", description="For all")
     add_application(title="Private", is_public=False)
     add_application(title="Off", is_enabled=False)
@@ -92,7 +92,7 @@ def test_a_visitor_is_shown_the_public_applications(client: Client):
     assert "sessionid" in response.cookies
 
 
-def test_somebody_who_is_signed_in_is_shown_the_others_too(client: Client):
+def test_somebody_who_is_signed_in_is_shown_the_others_too(client):
     titles = [add_application(title=t, is_public=t == "A").title for t in ("A", "B")]
     client.force_login(User.objects.create(username="grace"))
 
@@ -101,7 +101,7 @@ def test_somebody_who_is_signed_in_is_shown_the_others_too(client: Client):
     assert [application.title for application in response.context["applications"]] == titles
 
 
-def test_the_page_gets_what_its_scripts_need(client: Client):
+def test_the_page_gets_what_its_scripts_need(client):
     starters = {
         "intro_text": "Try",
         "auto_submit": False,
@@ -129,7 +129,7 @@ def test_the_page_gets_what_its_scripts_need(client: Client):
     assert context["text_limit"] == 100_000
 
 
-def test_starters_of_the_old_kind_are_offered_as_well(client: Client):
+def test_starters_of_the_old_kind_are_offered_as_well(client):
     application = add_application(manifest={**MANIFEST, "starters": ["Hello?"]})
 
     response = client.get(f"/chat/{application.slug}/")
@@ -142,7 +142,7 @@ def test_starters_of_the_old_kind_are_offered_as_well(client: Client):
     }
 
 
-def test_a_broken_manifest_does_not_break_the_page(client: Client):
+def test_a_broken_manifest_does_not_break_the_page(client):
     application = add_application(manifest={"orchestrator": 7})
 
     response = client.get(f"/chat/{application.slug}/")
@@ -151,7 +151,7 @@ def test_a_broken_manifest_does_not_break_the_page(client: Client):
 
 
 @pytest.mark.parametrize("fields", [{"is_public": False}, {"is_enabled": False}])
-def test_an_application_that_may_not_be_used_is_not_there(client: Client, fields: dict[str, bool]):
+def test_an_application_that_may_not_be_used_is_not_there(client, fields):
     application = add_application(**fields)
 
     assert client.get(f"/chat/{application.slug}/").status_code == 404
@@ -191,7 +191,7 @@ def test_a_conversation_gets_another_title():
 
 
 @pytest.mark.parametrize("title", ["", " \n", "x" * 201])
-def test_a_title_that_is_none_is_refused(title: str):
+def test_a_title_that_is_none_is_refused(title):
     application, client = add_application(), visiting()
     conversation = add_conversation(application, client)
 
@@ -277,9 +277,7 @@ def test_a_session_that_is_used_does_not_expire():
     assert "sessionid" not in again.cookies
 
 
-def test_pages_ask_the_database_a_bounded_number_of_questions(
-    django_assert_max_num_queries: Any,
-):
+def test_pages_ask_the_database_a_bounded_number_of_questions(django_assert_max_num_queries):
     application, client = add_application(), visiting()
     for number in range(30):
         add_conversation(application, client, f"Number {number}")
@@ -292,7 +290,7 @@ def test_pages_ask_the_database_a_bounded_number_of_questions(
         client.get(f"/chat/{application.slug}/")
 
 
-def test_the_page_loads_the_scripts_of_the_site_and_no_others(settings: Any):
+def test_the_page_loads_the_scripts_of_the_site_and_no_others(settings):
     application = add_application()
     own = "https://shop.example.com/tools.js?a=1&b=2"
     before = visiting().get(f"/chat/{application.slug}/")

@@ -74,14 +74,14 @@ def three() -> None:
         ("wood", []),
     ],
 )
-def test_notes_are_found(filter: str, titles: list[str]):
+def test_notes_are_found(filter, titles):
     three()
 
     assert found(filter) == titles
 
 
 @pytest.mark.parametrize("text", ["我想去东京旅行", "ฉันอยากไปโตเกียว", "東京に行きたい"])
-def test_words_of_languages_without_spaces_are_found(text: str):
+def test_words_of_languages_without_spaces_are_found(text):
     write("Note", text)
 
     assert found(text[3:6]) == ["Note"]
@@ -108,7 +108,7 @@ def test_what_was_changed_and_deleted_is_not_found_any_more():
         ("x" * 1001, "1,001 characters"),
     ],
 )
-def test_what_is_not_understood_is_said(filter: str, words: str):
+def test_what_is_not_understood_is_said(filter, words):
     with pytest.raises(NoteRefused, match=words) as refused:
         found(filter)
 
@@ -117,7 +117,7 @@ def test_what_is_not_understood_is_said(filter: str, words: str):
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=60))
-def test_any_other_text_can_be_searched(filter: str):
+def test_any_other_text_can_be_searched(filter):
     try:
         found(filter)
     except NoteRefused:

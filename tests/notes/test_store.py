@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import closing, suppress
 from dataclasses import replace
 from threading import Thread
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -32,7 +31,7 @@ def test_a_note_is_stored_with_all_that_it_says_and_its_first_version():
 
 
 @pytest.mark.parametrize("title", ["Boats", "boats", "BOATS", " boats ", "\uff22oat\uff53"])
-def test_a_title_is_taken_however_it_is_spelled(title: str):
+def test_a_title_is_taken_however_it_is_spelled(title):
     write("Boats")
     write("Boats", owner=OTHER)
 
@@ -56,7 +55,7 @@ def test_a_title_is_taken_however_it_is_spelled(title: str):
         (NoteContent("a", "", (), {"b": "x" * 2_001}), "fields.b", "2,001 characters"),
     ],
 )
-def test_what_is_not_fit_is_refused_by_its_field(content: NoteContent, field: str, words: str):
+def test_what_is_not_fit_is_refused_by_its_field(content, field, words):
     with pytest.raises(NoteRefused, match=words) as refused:
         store.create(OWNER, content, PERSON)
 
@@ -64,7 +63,7 @@ def test_what_is_not_fit_is_refused_by_its_field(content: NoteContent, field: st
     assert titles() == []
 
 
-def test_there_is_room_for_so_many_notes(monkeypatch: pytest.MonkeyPatch):
+def test_there_is_room_for_so_many_notes(monkeypatch):
     monkeypatch.setattr(store, "MOST_NOTES", 2)
     write("One")
     write("Two")
@@ -85,7 +84,7 @@ def test_each_change_is_a_version_that_says_who_wrote_it():
     assert same.versions.get(number=1).text == "First"
 
 
-def test_the_oldest_versions_give_way(monkeypatch: pytest.MonkeyPatch):
+def test_the_oldest_versions_give_way(monkeypatch):
     monkeypatch.setattr(store, "MOST_VERSIONS", 2)
     note = write("Plan")
     for text in ("a", "b", "c"):
@@ -217,7 +216,7 @@ def test_a_version_that_was_given_up_cannot_be_brought_back():
         store.restore(write("Plan"), 7, PERSON)
 
 
-def test_what_is_deleted_with_its_owner(django_user_model: Any):
+def test_what_is_deleted_with_its_owner(django_user_model):
     ada = django_user_model.objects.create_user("ada")
     write("Mine", owner=f"user-{ada.pk}")
     write("Of others")

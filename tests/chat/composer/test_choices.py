@@ -43,7 +43,7 @@ def own_conversation(grace: User, **fields: Any) -> Conversation:
     return Conversation.objects.create(application=application, owner=owner, **fields)
 
 
-def test_prompts_applications_files_and_efforts_are_offered(client: Client, grace: User):
+def test_prompts_applications_files_and_efforts_are_offered(client, grace):
     SavedPrompt.objects.create(user=grace, name="mine", title="Mine", text="Said.")
     SavedPrompt.objects.create(
         user=User.objects.create_user("mallory"), name="theirs", title="Theirs", text="Hidden."
@@ -78,7 +78,7 @@ def test_prompts_applications_files_and_efforts_are_offered(client: Client, grac
     }
 
 
-def test_an_effort_is_kept_with_its_conversation(client: Client, grace: User):
+def test_an_effort_is_kept_with_its_conversation(client, grace):
     mine = own_conversation(grace, title="Mine")
     others = own_conversation(User.objects.create_user("mallory"))
     address = f"/chat/travel/{mine.pk}/effort/"
@@ -94,7 +94,7 @@ def test_an_effort_is_kept_with_its_conversation(client: Client, grace: User):
     assert client.get(f"/chat/travel/composer/?conversation={others.pk}").status_code == 404
 
 
-def test_an_application_that_sets_the_effort_offers_none(client: Client):
+def test_an_application_that_sets_the_effort_offers_none(client):
     deployment = {"deployment_id": "paced", "parameters": {"reasoning_effort": "low"}}
     manifest = {**MANIFEST, "orchestrator": {"deployment": deployment}}
     Application.objects.create(is_public=True, slug="set", title="Set", manifest=manifest)
@@ -102,7 +102,7 @@ def test_an_application_that_sets_the_effort_offers_none(client: Client):
     assert client.get("/chat/set/composer/").json()["efforts"] == []
 
 
-def test_the_palette_finds_own_conversations_applications_and_pages(client: Client, grace: User):
+def test_the_palette_finds_own_conversations_applications_and_pages(client, grace):
     mine = own_conversation(grace, title="A travel to Riga")
     own_conversation(User.objects.create_user("mallory"), title="A secret travel")
 
@@ -124,7 +124,7 @@ def test_the_palette_finds_own_conversations_applications_and_pages(client: Clie
     assert Client().get("/find/?q=prompts").json() == {"groups": []}
 
 
-def test_a_question_in_the_address_goes_to_the_application_that_it_names(client: Client):
+def test_a_question_in_the_address_goes_to_the_application_that_it_names(client):
     to_travel = client.get("/", {"q": "Where & when?", "app": "travel"})
     unknown = client.get("/", {"q": "Where & when?", "app": "odd"})
 

@@ -36,7 +36,7 @@ def kept(user: User) -> list[Any]:
     return list(SavedPrompt.objects.filter(user=user).values("name", "title", "text"))
 
 
-def test_a_prompt_is_made_changed_and_deleted(client: Client, grace: User):
+def test_a_prompt_is_made_changed_and_deleted(client, grace):
     made = client.post("/prompts/new/", REPORT)
     row = SavedPrompt.objects.get(user=grace)
     changed = client.post(f"/prompts/{row.pk}/", {**REPORT, "text": "Another."})
@@ -59,9 +59,7 @@ def test_a_prompt_is_made_changed_and_deleted(client: Client, grace: User):
         ({"text": "x" * 20_001}, "at most 20000 characters"),
     ],
 )
-def test_a_wrong_prompt_is_refused_at_its_field(
-    client: Client, grace: User, changes: dict[str, str], words: str
-):
+def test_a_wrong_prompt_is_refused_at_its_field(client, grace, changes, words):
     SavedPrompt.objects.create(user=grace, name="taken", title="Taken", text="Said.")
 
     refused = client.post("/prompts/new/", {**REPORT, **changes})
@@ -71,7 +69,7 @@ def test_a_wrong_prompt_is_refused_at_its_field(
     assert SavedPrompt.objects.count() == 1
 
 
-def test_nobody_reads_or_changes_the_prompts_of_others(client: Client):
+def test_nobody_reads_or_changes_the_prompts_of_others(client):
     others = SavedPrompt.objects.create(user=User.objects.create_user("mallory"), **REPORT)
 
     answers = [
@@ -85,7 +83,7 @@ def test_nobody_reads_or_changes_the_prompts_of_others(client: Client):
     assert "weekly-report" not in client.get("/prompts/export/").content.decode()
 
 
-def test_prompts_are_offered_to_their_person_their_team_and_everybody(grace: User):
+def test_prompts_are_offered_to_their_person_their_team_and_everybody(grace):
     group = Group.objects.create(name="Desk")
     team = Team.objects.create(group=group)
     SavedPrompt.objects.create(user=grace, name="mine", title="Mine", text="1")
@@ -100,7 +98,7 @@ def test_prompts_are_offered_to_their_person_their_team_and_everybody(grace: Use
     assert names(Caller("session-z")) == ["of-all"]
 
 
-def test_prompts_are_taken_along_and_brought_in(client: Client, grace: User):
+def test_prompts_are_taken_along_and_brought_in(client, grace):
     SavedPrompt.objects.create(user=grace, **REPORT)
     exported = client.get("/prompts/export/")
     SavedPrompt.objects.filter(user=grace).update(text="Changed.")
@@ -120,9 +118,7 @@ def test_prompts_are_taken_along_and_brought_in(client: Client, grace: User):
         ('{"prompts": [{"name": "A b", "text": "x"}]}', "prompts.0.name: Write small letters"),
     ],
 )
-def test_a_file_with_a_mistake_changes_nothing_and_names_the_field(
-    client: Client, grace: User, text: str, words: str
-):
+def test_a_file_with_a_mistake_changes_nothing_and_names_the_field(client, grace, text, words):
     refused = client.post("/prompts/import/", {"file": as_file(text)})
 
     assert refused.status_code == 400

@@ -32,7 +32,7 @@ def client(grace: User) -> Client:
     return signed_in
 
 
-def test_choices_are_on_every_page_before_it_is_painted(client: Client):
+def test_choices_are_on_every_page_before_it_is_painted(client):
     before = client.get("/").content.decode()
     saved = client.post("/settings/appearance/", LOOK)
 
@@ -42,7 +42,7 @@ def test_choices_are_on_every_page_before_it_is_painted(client: Client):
     assert KEPT not in Client().get("/").content.decode()
 
 
-def test_the_switch_of_a_page_keeps_the_theme(client: Client, grace: User):
+def test_the_switch_of_a_page_keeps_the_theme(client, grace):
     kept = client.post("/settings/theme/", {"theme": "dark"})
     refused = client.post("/settings/theme/", {"theme": "pink"})
 
@@ -51,7 +51,7 @@ def test_the_switch_of_a_page_keeps_the_theme(client: Client, grace: User):
     assert Preferences.objects.get(user=grace).theme == "dark"
 
 
-async def test_own_instructions_are_read_while_they_are_switched_on(client: Client, grace: User):
+async def test_own_instructions_are_read_while_they_are_switched_on(client, grace):
     async def read_after(form: dict[str, Any]) -> str:
         await client_post(client, form)
         return await own_instructions(grace.pk)
@@ -68,7 +68,7 @@ async def client_post(client: Client, form: dict[str, Any]) -> None:
     await sync_to_async(client.post)("/settings/instructions/", form)
 
 
-def test_instructions_that_are_too_long_are_refused_at_their_field(client: Client):
+def test_instructions_that_are_too_long_are_refused_at_their_field(client):
     refused = client.post("/settings/instructions/", {"instructions": "x" * 4001})
 
     assert refused.status_code == 400
@@ -76,11 +76,11 @@ def test_instructions_that_are_too_long_are_refused_at_their_field(client: Clien
     assert not Preferences.objects.exists()
 
 
-def test_a_part_that_there_is_not_is_not_found(client: Client):
+def test_a_part_that_there_is_not_is_not_found(client):
     assert client.post("/settings/odd/", {}).status_code == 404
 
 
-def test_visitors_have_settings_that_their_browser_keeps(client: Client):
+def test_visitors_have_settings_that_their_browser_keeps(client):
     page = Client().get("/settings/").content.decode()
 
     assert "This browser keeps them." in page

@@ -262,7 +262,7 @@ def test_a_long_chain_is_read_without_recursion():
         ([node("q", None, "user", "q" * 20_000_001)], "it has more than 20,000,000 characters"),
     ],
 )
-def test_what_is_empty_or_too_much_is_refused(nodes: list[SourceNode], reason: str):
+def test_what_is_empty_or_too_much_is_refused(nodes, reason):
     with pytest.raises(Unreadable, match=reason):
         tree(*nodes)
 
@@ -283,14 +283,14 @@ def test_what_is_empty_or_too_much_is_refused(nodes: list[SourceNode], reason: s
         (zip_of({"photo.png": b"x"}).read(), files.NO_CONVERSATIONS),
     ],
 )
-def test_files_that_are_none_are_refused_with_the_reason(content: bytes, reason: str):
+def test_files_that_are_none_are_refused_with_the_reason(content, reason):
     with pytest.raises(Unreadable) as refused:
         list(conversations_in(io.BytesIO(content)))
 
     assert str(refused.value) == reason
 
 
-def test_a_zip_that_grows_is_read_no_further_than_the_limit(monkeypatch: pytest.MonkeyPatch):
+def test_a_zip_that_grows_is_read_no_further_than_the_limit(monkeypatch):
     monkeypatch.setattr(files, "LARGEST_FILE", 4 * 1024 * 1024)
     bomb = zip_of({"conversations.json": b"[" + b" " * 20_000_000 + b"]"})
 
@@ -301,5 +301,5 @@ def test_a_zip_that_grows_is_read_no_further_than_the_limit(monkeypatch: pytest.
 @pytest.mark.parametrize(
     "written", [True, float("nan"), float("inf"), 1e300, -5, 0, "yesterday", "9999-01-01", [], 1e12]
 )
-def test_unlikely_times_are_none(written: Any):
+def test_unlikely_times_are_none(written):
     assert moment(written) in (None, datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC))

@@ -61,7 +61,7 @@ def by_agent(owner: str, title: str, text: str) -> Note:
     return store.change(store.find(owner, title), NoteContent(title, text), author)
 
 
-def test_the_list_has_the_notes_of_the_person_by_their_last_change(client: Client, owner: str):
+def test_the_list_has_the_notes_of_the_person_by_their_last_change(client, owner):
     write("First", "<b>bold</b>", "sea", owner=owner)
     write("Second", owner=owner)
     write("Of others", "", "sea")
@@ -82,7 +82,7 @@ def test_who_is_not_signed_in_is_asked_to():
         assert Client().post(path).status_code == 302
 
 
-def test_an_empty_list_says_how_to_begin(client: Client):
+def test_an_empty_list_says_how_to_begin(client):
     features = {"features": {"notes": {"enabled": True}}}
     Application.objects.create(
         slug="helper", title="Helper", is_public=True, manifest={**MANIFEST, **features}
@@ -94,9 +94,7 @@ def test_an_empty_list_says_how_to_begin(client: Client):
     assert '<a href="/chat/helper/" dir="auto">Helper</a>' in response.text
 
 
-def test_ten_thousand_notes_are_read_a_page_at_a_time(
-    client: Client, owner: str, django_assert_max_num_queries: Any
-):
+def test_ten_thousand_notes_are_read_a_page_at_a_time(client, owner, django_assert_max_num_queries):
     now = write("Newest", owner=owner).modified_at
     Note.objects.bulk_create(
         Note(owner=owner, title=f"n{n}", key=f"n{n}", created_at=now, modified_at=now)
@@ -110,7 +108,7 @@ def test_ten_thousand_notes_are_read_a_page_at_a_time(
     assert response.context["page"].paginator.count == 10_001
 
 
-def test_a_note_is_written_and_read(client: Client, owner: str):
+def test_a_note_is_written_and_read(client, owner):
     form = sent(
         title="Boats",
         text="See [[Log]].\r\nTwo",
@@ -143,9 +141,7 @@ def test_a_note_is_written_and_read(client: Client, owner: str):
         ({"text": "x" * 200_001}, "It has 200,001 characters"),
     ],
 )
-def test_what_is_not_fit_is_said_and_nothing_is_lost(
-    client: Client, owner: str, given: Any, words: str
-):
+def test_what_is_not_fit_is_said_and_nothing_is_lost(client, owner, given, words):
     write("Boats", owner=owner)
 
     response = client.post("/notes/new/", {**sent(title="New", text="My words"), **given})
@@ -156,7 +152,7 @@ def test_what_is_not_fit_is_said_and_nothing_is_lost(
     assert titles(owner) == ["Boats"]
 
 
-def test_a_new_title_takes_links_along(client: Client, owner: str):
+def test_a_new_title_takes_links_along(client, owner):
     note = write("Boats", "Old", owner=owner)
     write("Log", "[[Boats]]", owner=owner)
 
@@ -167,9 +163,7 @@ def test_a_new_title_takes_links_along(client: Client, owner: str):
     assert text_of("Log", owner) == "[[Ships]]"
 
 
-def test_who_is_slower_is_shown_both_texts_and_overwrites_nothing_unseen(
-    client: Client, owner: str
-):
+def test_who_is_slower_is_shown_both_texts_and_overwrites_nothing_unseen(client, owner):
     seen = write("Plan", "One\nTwo", owner=owner)
     form = sent(seen, text="One\nMine")
     by_agent(owner, "Plan", "One\nTheirs")
@@ -187,7 +181,7 @@ def test_who_is_slower_is_shown_both_texts_and_overwrites_nothing_unseen(
     assert [number for number, *_ in said(seen)] == [1, 2, 3]
 
 
-def test_what_an_agent_changed_is_marked_and_undone(client: Client, owner: str):
+def test_what_an_agent_changed_is_marked_and_undone(client, owner):
     note = write("Plan", "Mine", owner=owner)
     write("Other", owner=owner)
     by_agent(owner, "Plan", "Changed")
@@ -205,7 +199,7 @@ def test_what_an_agent_changed_is_marked_and_undone(client: Client, owner: str):
     assert shown(client.get("/notes/", {"show": "agents"})) == []
 
 
-def test_what_an_agent_wrote_or_deleted_is_undone(client: Client, owner: str):
+def test_what_an_agent_wrote_or_deleted_is_undone(client, owner):
     agent = Author(None, is_agent=True, application="helper")
     new = store.create(owner, NoteContent("New"), agent)
     gone = store.delete(write("Gone", "Text", owner=owner), agent)
@@ -217,7 +211,7 @@ def test_what_an_agent_wrote_or_deleted_is_undone(client: Client, owner: str):
     assert shown(client.get("/notes/", {"show": "deleted"})) == ["New"]
 
 
-def test_deleted_notes_come_back_or_go_for_good(client: Client, owner: str):
+def test_deleted_notes_come_back_or_go_for_good(client, owner):
     note = write("Plan", "Text", owner=owner)
     client.post(f"/notes/{note.pk}/delete/", {"number": "9"})
     assert titles(owner) == ["Plan"]
@@ -234,7 +228,7 @@ def test_deleted_notes_come_back_or_go_for_good(client: Client, owner: str):
     assert Note.objects.count() == 0
 
 
-def test_the_history_shows_what_each_version_changed(client: Client, owner: str):
+def test_the_history_shows_what_each_version_changed(client, owner):
     note = write("Plan", "One", "sea", owner=owner)
     by_agent(owner, "Plan", "Two")
 
@@ -253,7 +247,7 @@ def test_the_history_shows_what_each_version_changed(client: Client, owner: str)
     assert content_of(store.find(owner, "Plan")) == NoteContent("Plan", "One", ("sea",))
 
 
-def test_addresses_of_notes_are_told_for_links(client: Client, owner: str):
+def test_addresses_of_notes_are_told_for_links(client, owner):
     note = write("Boats", owner=owner)
     write("Secret")
 
@@ -262,7 +256,7 @@ def test_addresses_of_notes_are_told_for_links(client: Client, owner: str):
     assert response.json() == {"known": {"boats": f"/notes/{note.pk}/"}}
 
 
-def test_a_file_is_stored_and_linked(client: Client, owner: str):
+def test_a_file_is_stored_and_linked(client, owner):
     picture = SimpleUploadedFile("my plan (1).png", b"\x89PNG", "image/png")
     form = sent(title="Boats", text="Text")
 
@@ -277,7 +271,7 @@ def test_a_file_is_stored_and_linked(client: Client, owner: str):
     assert "my%20plan%20%281%29%202.png" in text_of("Again", owner)
 
 
-def test_notes_are_taken_along_and_brought_in(client: Client, owner: str):
+def test_notes_are_taken_along_and_brought_in(client, owner):
     write("Boats", "Text", owner=owner)
     write("Of others")
     archive = BytesIO(client.get("/notes/export/").getvalue())
@@ -295,7 +289,7 @@ def test_notes_are_taken_along_and_brought_in(client: Client, owner: str):
     assert client.post("/notes/import/").status_code == 400
 
 
-def test_a_question_begins_with_the_note(client: Client, owner: str):
+def test_a_question_begins_with_the_note(client, owner):
     features = {"features": {"notes": {"enabled": True}}}
     Application.objects.create(
         slug="helper", title="Helper", is_public=True, manifest={**MANIFEST, **features}
@@ -315,7 +309,7 @@ def test_a_question_begins_with_the_note(client: Client, owner: str):
 @pytest.mark.parametrize(
     "path", ["", "edit/", "history/", "delete/", "restore/", "undo/", "forget/"]
 )
-def test_nobody_reaches_the_notes_of_others(client: Client, path: str):
+def test_nobody_reaches_the_notes_of_others(client, path):
     note = write("Secret", "Theirs")
 
     send = client.get if path in ("", "edit/", "history/") else client.post
@@ -324,7 +318,7 @@ def test_nobody_reaches_the_notes_of_others(client: Client, path: str):
     assert text_of("Secret") == "Theirs"
 
 
-def test_in_a_team_the_notes_are_those_of_the_team(client: Client, grace: User, owner: str):
+def test_in_a_team_the_notes_are_those_of_the_team(client, grace, owner):
     group = Group.objects.create(name="Crew")
     grace.groups.add(group)
     team = Team.objects.create(group=group)

@@ -6,12 +6,10 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import User
 
 from apps.accounts.buckets import caller_in
 from apps.agent.events import TextDelta, TurnRestarted
 from apps.agent.messages import attachment_from_dict
-from apps.catalog.models import Application
 from apps.chat.branches import path
 from apps.chat.models import Conversation, Message, Share
 from apps.chat.questions import question_added
@@ -72,7 +70,7 @@ def events_of(share_id: int, turn: int = 0) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("steps", ["true", ""])
-def test_a_failure_is_told_without_its_reference(ada: User, travel: Application, steps: str):
+def test_a_failure_is_told_without_its_reference(ada, travel, steps):
     trip = begin(ada, travel)
     add_run(trip, [TextDelta("Half"), RunFailed("It broke.", "ref-1")], "Half", status="failed")
     made = share(signed_in(ada), trip, steps=steps)
@@ -83,9 +81,7 @@ def test_a_failure_is_told_without_its_reference(ada: User, travel: Application,
 
 
 @pytest.mark.parametrize(("steps", "texts"), [("true", ["One two"]), ("", ["One three"])])
-def test_an_answer_that_began_anew_has_what_stands(
-    ada: User, travel: Application, steps: str, texts: list[str]
-):
+def test_an_answer_that_began_anew_has_what_stands(ada, travel, steps, texts):
     trip = begin(ada, travel)
     anew = TurnRestarted("One ", (attachment_from_dict(PICTURE), attachment_from_dict(LINK)), ())
     said: list[StreamEvent] = [TextDelta("One two"), anew, TextDelta("three")]
@@ -101,7 +97,7 @@ def test_an_answer_that_began_anew_has_what_stands(
     assert [row.text for row in path(copy)] == ["Go", "One three"]
 
 
-def test_an_answer_that_went_on_is_still_one(ada: User, travel: Application):
+def test_an_answer_that_went_on_is_still_one(ada, travel):
     trip = begin(ada, travel)
     add_run(trip, [TextDelta("First half")], "First half", reason="length")
     add_run(trip, [TextDelta(", second.")], ", second.", sender=CONTINUATION)
@@ -128,5 +124,5 @@ def test_an_answer_that_went_on_is_still_one(ada: User, travel: Application):
         (PICTURE, True),
     ],
 )
-def test_links_and_citations_are_no_files(attachment: dict[str, str], expected: bool):
+def test_links_and_citations_are_no_files(attachment, expected):
     assert is_file(attachment) is expected

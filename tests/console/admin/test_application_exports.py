@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from io import BytesIO
-from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
@@ -146,7 +145,7 @@ def test_programs_export_what_they_see():
 
 
 def test_an_application_of_a_managed_directory_is_read_and_duplicated(
-    admin_client, settings, tmp_path: Path
+    admin_client, settings, tmp_path
 ):
     settings.CONTENT_PATHS = [str(tmp_path)]
     managed.forget()

@@ -42,7 +42,7 @@ def staff(*codes: str) -> tuple[Client, User]:
     return client, user
 
 
-def test_an_operator_makes_a_case_and_mistakes_are_told_at_their_place(client: Client):
+def test_an_operator_makes_a_case_and_mistakes_are_told_at_their_place(client):
     client, user = staff()
     application = make_application(owner=user)
     fields = {"name": "Greets", "application": application.pk, "messages": json.dumps(ASKED)}
@@ -144,7 +144,7 @@ def test_a_case_made_of_a_run_is_marked_and_its_reading_is_in_the_audit():
 
 
 def test_an_application_can_require_its_cases_and_a_list_costs_few_queries(
-    django_assert_max_num_queries: Any,
+    django_assert_max_num_queries,
 ):
     client, user = staff()
     application = make_application(owner=user)

@@ -115,16 +115,8 @@ def test_a_page_shows_the_layers_and_how_they_differ(admin_client, layers):
     place = ("place", "@@ -1,2 +1,2 @@")
     same = ("same", "Always.")
     assert shown == [
-        (
-            "database",
-            True,
-            [place, ("removed", "Be brief."), ("added", "Be <b>quick</b>."), same],
-        ),
-        (
-            f"{layers}/2",
-            False,
-            [place, ("removed", "Be polite."), ("added", "Be brief."), same],
-        ),
+        ("database", True, [place, ("removed", "Be brief."), ("added", "Be <b>quick</b>."), same]),
+        (f"{layers}/2", False, [place, ("removed", "Be polite."), ("added", "Be brief."), same]),
         ("built in", False, []),
     ]
     markup = answer.content.decode()

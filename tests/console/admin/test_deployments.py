@@ -168,8 +168,7 @@ def test_a_refused_key_is_named_and_nothing_is_saved(admin_client, service, prov
     deployment = make_deployment("gpt", base_url=url, api_key=SECRET)
 
     answer = admin_client.post(
-        f"{LIST}test/",
-        {**fields(base_url=url, provider=provider), "test_pk": str(deployment.pk)},
+        f"{LIST}test/", {**fields(base_url=url, provider=provider), "test_pk": str(deployment.pk)}
     )
 
     found = answer.json()
@@ -290,13 +289,7 @@ def test_models_of_a_service_are_added_with_what_it_says_of_them(admin_client, l
     columns = ("deployment_id", "display_name", "model_name", "api_key", "features")
     added = Deployment.objects.exclude(pk=source.pk).filter(provider="anthropic")
     assert list(added.order_by("deployment_id").values_list(*columns)) == [
-        (
-            "claude-opus-5-2",
-            "Claude Opus 5",
-            "claude-opus-5",
-            SECRET,
-            {},
-        ),
+        ("claude-opus-5-2", "Claude Opus 5", "claude-opus-5", SECRET, {}),
         ("org-model-1", "org/model:1", "org/model:1", SECRET, {}),
     ]
     opus = added.get(model_name="claude-opus-5")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from asgiref.sync import async_to_sync
 from django.test import Client
@@ -61,7 +59,7 @@ def test_what_can_be_chosen_is_offered_and_what_is_skipped_says_why(admin_client
     assert "&lt;b&gt;" in page.content.decode()
 
 
-def test_an_open_breaker_is_shown_and_can_be_closed(admin_client, settings: Any):
+def test_an_open_breaker_is_shown_and_can_be_closed(admin_client, settings):
     settings.BREAKER_FAILURES = 2
     a, b, _ = make_deployment("a"), make_deployment("b"), make_deployment("e", kind="embedding")
     fail(a, 2)
@@ -76,7 +74,7 @@ def test_an_open_breaker_is_shown_and_can_be_closed(admin_client, settings: Any)
     assert after == {"a": "closed", "b": "closed", "e": "none"}
 
 
-def test_a_deployment_that_is_saved_begins_with_a_closed_breaker(admin_client, settings: Any):
+def test_a_deployment_that_is_saved_begins_with_a_closed_breaker(admin_client, settings):
     settings.BREAKER_FAILURES = 1
     row = make_deployment("a")
     fail(row, 1)

@@ -44,7 +44,7 @@ def editor_of(application: Application, *permissions: str) -> Client:
     return client
 
 
-def test_operators_filter_feedback_and_say_what_became_of_it(client: Client, operator: User):
+def test_operators_filter_feedback_and_say_what_became_of_it(client, operator):
     travel, other = make_application(), make_application("other")
     row = add_feedback(travel, application_version=3, comment="It was Tuesday.")
     add_feedback(other, rating="up", reason="")
@@ -61,9 +61,7 @@ def test_operators_filter_feedback_and_say_what_became_of_it(client: Client, ope
     assert (row.rating, row.comment) == ("down", "It was Tuesday.")
 
 
-def test_what_was_sent_along_is_read_and_recorded_and_nothing_else_is(
-    client: Client, operator: User
-):
+def test_what_was_sent_along_is_read_and_recorded_and_nothing_else_is(client, operator):
     application = make_application()
     run = RunSummary.objects.create(door="page", application="travel", bucket="user-1")
     shared = add_feedback(application, transcript=SAID, shares_transcript=True, run=run.pk)
@@ -88,7 +86,7 @@ def test_what_was_sent_along_is_read_and_recorded_and_nothing_else_is(
     assert page(kept, "transcript") not in client.get(page(kept)).content.decode()
 
 
-def test_a_case_is_made_of_what_was_sent_along(client: Client, operator: User):
+def test_a_case_is_made_of_what_was_sent_along(client, operator):
     application = make_application()
     row = add_feedback(application, transcript=SAID, shares_transcript=True, run=uuid4())
     kept = add_feedback(application, bucket="user-2")

@@ -144,7 +144,7 @@ def test_what_one_may_not_give_is_kept():
 
 
 @pytest.mark.parametrize("is_active", [True, False])
-def test_nobody_takes_over_an_account_with_more(is_active: bool):
+def test_nobody_takes_over_an_account_with_more(is_active):
     root = make_operator("root")
     reader = User.objects.create_user("reader", is_active=is_active)
     reader.user_permissions.add(number("read_run_contents"))
@@ -179,7 +179,7 @@ def test_groups_with_more_are_not_edited():
     assert (answer.status_code, readers.name) == (403, "readers")
 
 
-def test_nobody_gives_by_a_team_or_a_mapping_what_they_lack(settings: Any):
+def test_nobody_gives_by_a_team_or_a_mapping_what_they_lack(settings):
     """Both make members of groups, who have the permissions of the group."""
     provider = {"provider_id": "company", "name": "Company"}
     settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [provider]}}
@@ -250,7 +250,7 @@ def test_a_service_account_goes_with_its_user_and_its_keys():
     assert (User.objects.filter(username="nightly").count(), ApiKey.objects.count()) == (0, 0)
 
 
-def test_the_page_of_a_user_tells_what_they_may_use_and_why(django_assert_num_queries: Any):
+def test_the_page_of_a_user_tells_what_they_may_use_and_why(django_assert_num_queries):
     root = make_operator()
     ann = User.objects.create_user("ann")
     guides, crew = Group.objects.create(name="guides"), Group.objects.create(name="crew")

@@ -109,10 +109,7 @@ def test_what_was_spent_today_is_compared_with_yesterday_at_this_time(client, op
         sum_up_all(count_runs)
         of_sums = facts(client, "Spent today")
 
-    assert of_rows == {
-        "EUR": "0.5000 EUR",
-        "USD": "6.00 USD, +50% against yesterday at this time",
-    }
+    assert of_rows == {"EUR": "0.5000 EUR", "USD": "6.00 USD, +50% against yesterday at this time"}
     assert of_sums == of_rows
 
 
@@ -136,11 +133,7 @@ def test_errors_are_grouped_with_links_to_who_can_mend_them(client, operator):
             "/admin/runs/runsummary/?status=failed&application=travel",
         ),
         ("status 401: gpt", "3 times", "/admin/workspace/deployment/?q=gpt"),
-        (
-            "tool failed: search",
-            "once",
-            "/admin/insights/usagesum/?by=tool&days=1&sort=-errors",
-        ),
+        ("tool failed: search", "once", "/admin/insights/usagesum/?by=tool&days=1&sort=-errors"),
     ]
 
 

@@ -13,12 +13,7 @@ from django.test import AsyncClient, Client
 from apps.console.admin.lines_field import ArgumentsField
 from apps.console.admin.mcp_server_form import variables_of
 from apps.workspace.local.models import McpServer
-from tests.capabilities.mcp.servers import (
-    WELL_BEHAVED,
-    nothing_left_over,
-    over_http,
-    over_stdio,
-)
+from tests.capabilities.mcp.servers import WELL_BEHAVED, nothing_left_over, over_http, over_stdio
 from tests.capabilities.service import Reply, serving
 from tests.catalog.rows import make_application, make_operator, manifest_with
 

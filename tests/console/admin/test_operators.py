@@ -64,7 +64,7 @@ def statuses(client: Client, *urls: str) -> list[int]:
     return [client.get(url).status_code for url in urls]
 
 
-def test_the_list_has_what_one_edits(client: Client, operator: User):
+def test_the_list_has_what_one_edits(client, operator):
     four(operator)
 
     found = client.get(LIST).context["cl"].result_list
@@ -73,9 +73,7 @@ def test_the_list_has_what_one_edits(client: Client, operator: User):
 
 
 @pytest.mark.parametrize("page", ["change/", "history/", "try/", "files/", "versions/"])
-def test_pages_of_other_applications_are_as_if_there_were_none(
-    client: Client, operator: User, page: str
-):
+def test_pages_of_other_applications_are_as_if_there_were_none(client, operator, page):
     rows = four(operator)
 
     found = statuses(client, *(f"{LIST}{pk}/{page}" for pk in (*(row.pk for row in rows), 999)))
@@ -85,7 +83,7 @@ def test_pages_of_other_applications_are_as_if_there_were_none(
     assert found == [200, 200, gone, gone, gone]
 
 
-def test_an_editor_saves_and_only_an_owner_archives(client: Client, operator: User):
+def test_an_editor_saves_and_only_an_owner_archives(client, operator):
     owned, edited, used, _ = four(operator)
 
     for row in (owned, edited, used):
@@ -103,7 +101,7 @@ def test_an_editor_saves_and_only_an_owner_archives(client: Client, operator: Us
     }
 
 
-def test_archiving_several_spares_those_of_others(client: Client, operator: User):
+def test_archiving_several_spares_those_of_others(client, operator):
     rows = four(operator)
 
     client.post(LIST, {"action": "archive_selected", "_selected_action": [row.pk for row in rows]})
@@ -117,7 +115,7 @@ def test_archiving_several_spares_those_of_others(client: Client, operator: User
     }
 
 
-def test_what_was_deleted_is_seen_by_its_last_owner_alone(client: Client, operator: User):
+def test_what_was_deleted_is_seen_by_its_last_owner_alone(client, operator):
     owned, _, used, _ = four(operator)
     numbers = owned.pk, used.pk
     owned.delete()
@@ -131,7 +129,7 @@ def test_what_was_deleted_is_seen_by_its_last_owner_alone(client: Client, operat
     assert statuses(client, f"{LIST}add/?restore={change.pk}-before") == [404]
 
 
-def test_the_api_has_the_same_applications(client: Client, operator: User):
+def test_the_api_has_the_same_applications(client, operator):
     four(operator)
     names = ("owned", "edited", "used", "others", "none")
 
@@ -148,7 +146,7 @@ def test_the_api_has_the_same_applications(client: Client, operator: User):
     assert deletions == [204, 403, 404, 404, 404]
 
 
-def test_the_editor_in_dial_has_the_same_applications(client: Client, operator: User):
+def test_the_editor_in_dial_has_the_same_applications(client, operator):
     four(operator)
 
     pages = [client.get(f"/dial/editor/?id={name}") for name in ("edited", "used", "none")]
@@ -161,7 +159,7 @@ def test_the_editor_in_dial_has_the_same_applications(client: Client, operator: 
     assert "There is no application" in pages[1].content.decode()
 
 
-def test_drafts_take_no_credentials_from_applications_of_others(client: Client, operator: User):
+def test_drafts_take_no_credentials_from_applications_of_others(client, operator):
     *_, others = four(operator)
     masked = {"manifest": '{"contexts": [{"type": "a", "key": {"$masked": 1}}]}'}
 
@@ -171,7 +169,7 @@ def test_drafts_take_no_credentials_from_applications_of_others(client: Client, 
     assert client.post(f"{LIST}preview/?row={others.pk}", masked).status_code == 200
 
 
-def test_runs_are_those_of_the_applications_that_one_edits(client: Client, operator: User):
+def test_runs_are_those_of_the_applications_that_one_edits(client, operator):
     four(operator)
     for name in ("owned", "used", ""):
         RunSummary.objects.create(door="page", application=name, bucket="user-1", status="done")
@@ -196,7 +194,7 @@ def test_runs_are_those_of_the_applications_that_one_edits(client: Client, opera
     assert '<option value="used"' not in names
 
 
-def test_usage_is_that_of_the_applications_that_one_edits(client: Client, operator: User):
+def test_usage_is_that_of_the_applications_that_one_edits(client, operator):
     four(operator)
     for name, cost in (("owned", "1"), ("used", "2")):
         priced = {"cost": Decimal(cost), "currency": "USD", "started_at": timezone.now()}
@@ -211,7 +209,7 @@ def test_usage_is_that_of_the_applications_that_one_edits(client: Client, operat
     assert [dict(page.context["tiles"])["Model calls"].plain for page in pages] == [1, 1]
 
 
-def test_the_audit_and_budgets_are_filtered_too(client: Client, operator: User):
+def test_the_audit_and_budgets_are_filtered_too(client, operator):
     owned, _, used, _ = four(operator)
     for name in ("view_auditentry", "view_budget", "add_budget"):
         operator.user_permissions.add(Permission.objects.get(codename=name))
@@ -237,9 +235,7 @@ def test_the_audit_and_budgets_are_filtered_too(client: Client, operator: User):
     assert unknown == ["There is no application 'used'.", "There is no application 'none'."]
 
 
-def test_who_uses_a_secret_is_told_of_the_applications_that_one_edits(
-    client: Client, operator: User
-):
+def test_who_uses_a_secret_is_told_of_the_applications_that_one_edits(client, operator):
     secret = Secret.objects.create(name="crm", value="hush", servers=["crm.example"])
     server = {"url": "https://crm.example", "headers": {"X-Key": {"$secret": "crm"}}}
     manifest = manifest_with(tool_sets=[{"type": "rest", **server}])
@@ -253,7 +249,7 @@ def test_who_uses_a_secret_is_told_of_the_applications_that_one_edits(
     assert "hush" not in page
 
 
-def test_keys_of_deployments_are_named_and_never_changed(client: Client):
+def test_keys_of_deployments_are_named_and_never_changed(client):
     row = make_deployment(
         "mine", provider="openai", base_url="https://a.example/v1", api_key="hush", display_name="A"
     )
@@ -297,7 +293,7 @@ def test_keys_of_deployments_are_named_and_never_changed(client: Client):
 
 
 @pytest.mark.parametrize("permission", ["access_all_applications", "see_all_applications"])
-def test_a_permission_shows_all(client: Client, operator: User, permission: str):
+def test_a_permission_shows_all(client, operator, permission):
     rows = four(operator)
     operator.user_permissions.add(Permission.objects.get(codename=permission))
 
@@ -308,7 +304,7 @@ def test_a_permission_shows_all(client: Client, operator: User, permission: str)
     assert statuses(client, page) == [200 if permission.startswith("access") else 403]
 
 
-def test_a_list_asks_no_more_for_more_applications(client: Client, operator: User):
+def test_a_list_asks_no_more_for_more_applications(client, operator):
     four(operator)
     client.get(LIST)  # notes where the session is used
     application_figures.forget()

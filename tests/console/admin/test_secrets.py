@@ -214,9 +214,7 @@ def test_the_list_asks_the_same_number_of_questions_however_many_there_are(admin
         use_in_application(f"Shop{number}")
     admin_client.get(LIST)  # notes where the session is used
 
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         admin_client.get(LIST)
 
     assert len(queries) <= 15

@@ -56,7 +56,7 @@ def test_the_page_of_one_shows_what_changed(admin_client, changed):
 
 @pytest.mark.parametrize("way", ["page", "list"])
 def test_an_accepted_tool_is_offered_and_people_are_asked_about_it_again(
-    way: str, admin_client, changed
+    way, admin_client, changed
 ):
     info = over_http("https://mcp.example.org/library?key=1", name={"en": "My desk"})
     other = over_stdio("elsewhere")
@@ -74,7 +74,7 @@ def test_an_accepted_tool_is_offered_and_people_are_asked_about_it_again(
 
 
 @pytest.mark.parametrize("way", ["page", "list"])
-def test_a_tool_stays_withheld(way: str, admin_client, changed):
+def test_a_tool_stays_withheld(way, admin_client, changed):
     decided(admin_client, changed, "withhold", way)
 
     changed.refresh_from_db()

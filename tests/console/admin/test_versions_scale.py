@@ -35,9 +35,7 @@ PAGES = (
 
 
 def queries_of(client: Client, page: str, row: Application) -> int:
-    with CaptureQueriesContext(
-        connection,
-    ) as found:
+    with CaptureQueriesContext(connection) as found:
         answer = client.get(page.format(pk=row.pk))
         assert answer.status_code in (200, 302)
         answer.content  # noqa: B018 templates are rendered by now

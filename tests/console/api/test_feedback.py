@@ -22,7 +22,7 @@ def api() -> APIClient:
     return client
 
 
-def test_scripts_list_feedback_and_change_its_state_and_note_alone(api: APIClient):
+def test_scripts_list_feedback_and_change_its_state_and_note_alone(api):
     row = add_feedback(make_application(), application_version=3)
     add_feedback(make_application("other"), rating="up", reason="")
 
@@ -38,7 +38,7 @@ def test_scripts_list_feedback_and_change_its_state_and_note_alone(api: APIClien
     assert wrong.status_code == 400
 
 
-def test_the_transcript_is_told_where_it_was_sent_along_and_recorded(api: APIClient):
+def test_the_transcript_is_told_where_it_was_sent_along_and_recorded(api):
     shared = add_feedback(make_application(), transcript=SAID, shares_transcript=True)
     kept = add_feedback(make_application("other"))
 

@@ -41,10 +41,7 @@ def audited() -> list[tuple[str, str, str]]:
 
 
 def test_the_list_is_replaced_as_a_whole_and_read_back(api):
-    grants = [
-        {"group": "Sales", "role": "editor"},
-        {"user": "anna", "role": "user"},
-    ]
+    grants = [{"group": "Sales", "role": "editor"}, {"user": "anna", "role": "user"}]
 
     replaced = api.put(URL, grants)
     read = api.get(URL)

@@ -239,8 +239,5 @@ def test_a_core_that_is_gone_loses_nothing_typed(operator, name, settings, core)
 
     assert (answer.status_code, answer.json()) == (
         422,
-        {
-            "error": "The application cannot be read. DIAL Core cannot be reached.",
-            "version": "",
-        },
+        {"error": "The application cannot be read. DIAL Core cannot be reached.", "version": ""},
     )

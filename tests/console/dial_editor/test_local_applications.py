@@ -81,10 +81,7 @@ def test_a_manifest_with_mistakes_is_not_saved(admin_client, application):
     application.refresh_from_db()
     assert (answer.status_code, answer.json()) == (
         422,
-        {
-            "error": "The manifest has 1 mistake, listed with it. Nothing was saved.",
-            "version": "",
-        },
+        {"error": "The manifest has 1 mistake, listed with it. Nothing was saved.", "version": ""},
     )
     assert application.manifest == empty_manifest()
 

@@ -28,10 +28,7 @@ def operator() -> Client:
 def chat(settings: Any) -> str:
     """Its pages may frame the editor."""
     own = {**settings.CONTENT_SECURITY_POLICIES["dial-editor"], "frame-ancestors": [CHAT]}
-    settings.CONTENT_SECURITY_POLICIES = {
-        **settings.CONTENT_SECURITY_POLICIES,
-        "dial-editor": own,
-    }
+    settings.CONTENT_SECURITY_POLICIES = {**settings.CONTENT_SECURITY_POLICIES, "dial-editor": own}
     settings.ALLOWED_FRAME_ANCESTORS = settings.ALLOWED_ORIGIN = [CHAT]
     return CHAT
 

@@ -137,11 +137,7 @@ def skill(text: str) -> dict[str, Any]:
         ),
         (
             skill("---\nname: tone\n---\n\nBe kind."),
-            (
-                "error",
-                SKILL,
-                "description: is missing; write 'description: …' in the front matter",
-            ),
+            ("error", SKILL, "description: is missing; write 'description: …' in the front matter"),
         ),
         (
             {"icon": "AB"},

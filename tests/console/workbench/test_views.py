@@ -87,11 +87,7 @@ def test_toolsets_are_listed_as_they_are_resolved(admin_client):
 
     assert [
         url for url in ("0", "1", "2", "all") if f'href="{place(application, url)}"' in page
-    ] == [
-        "0",
-        "1",
-        "all",
-    ]
+    ] == ["0", "1", "all"]
     assert "predefined: weather" in page
     assert "tools.example.com" in page
     assert "s3cret" not in page
