@@ -26,7 +26,7 @@ from apps.chat.continuation import sweeper
 from apps.live.hub import Hub
 from apps.live.models import Interaction, Run
 from tests.capabilities.manifests import OTHERWISE
-from tests.chat.scripts import MANIFEST, PATIENCE, Scene, Tab, Visitor, scene, settled
+from tests.chat.scripts import MANIFEST, PATIENCE, Scene, Tab, Visitor, open_tab, scene, settled
 from tests.chat.test_processes import layer as layer  # a fixture
 from tests.fakes import calling, saying
 
@@ -130,10 +130,7 @@ async def page(
         if until == "done":
             on.model.put(*saying("Done."), None)
         tab = await on.visitor.tab(on.hub)
-        await tab.send_json_to(
-            {"type": "ask", "id": str(uuid4()), "text": "Fill it in.", "surface": "page"}
-        )
-        conversation = (await tab.frame())["conversation"]
+        conversation = await tab.ask("Fill it in.", surface="page")
         frames = await tab.until("run.status", status=until)
         await settled(on.hub)
         requested = [one for one in frames if one["type"] == "interaction.requested"]
@@ -178,37 +175,29 @@ async def test_the_socket_takes_a_result_as_well(is_closed):
     assert told == (reason if is_closed else "all of it")
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"{",
-        b"[]",
-        {"result": 1, "error": "x"},
-        {"result": "x" * 200_001},
-        {"error": "x" * 2_001},
-        {"error": None},
-        {"key": 7, "result": 1},
-        {"key": "x" * 501, "result": 1},
-        {"run": "no id", "result": 1},
-    ],
-)
-async def test_what_is_malformed_is_refused_and_the_call_stays_open(body):
+MALFORMED: list[Any] = [
+    b"{",
+    {},
+    b"[]",
+    {"result": 1, "error": "x"},
+    {"result": "x" * 200_001},
+    {"error": "x" * 2_001},
+    {"error": None},
+    {"key": 7, "result": 1},
+    {"key": "x" * 501, "result": 1},
+    {"run": "no id", "result": 1},
+]
+
+
+async def test_what_is_malformed_is_refused_and_the_call_stays_open():
     async with page() as it:
-        sent = body if isinstance(body, bytes) else {**it.call(), **body}
-        refused = await it.post("tool-result", sent)
-        neither = await it.post("tool-result", it.call())
-
-    assert refused == neither == (400, "bad_request")
-    assert (await Interaction.objects.aget()).answer is None
-
-
-async def test_a_number_that_json_does_not_have_is_malformed():
-    async with page() as it:
+        sent = [one if isinstance(one, bytes) else {**it.call(), **one} for one in MALFORMED]
         run, key = it.call().values()
-        sent = f'{{"run": "{run}", "key": "{key}", "result": NaN}}'
-        refused = await it.post("tool-result", sent.encode())
+        sent.append(f'{{"run": "{run}", "key": "{key}", "result": NaN}}'.encode())
+        answers = [await it.post("tool-result", one) for one in sent]
 
-    assert refused == (400, "bad_request")
+    assert answers == [(400, "bad_request")] * len(sent)
+    assert (await Interaction.objects.aget()).answer is None
 
 
 async def test_a_result_for_an_unknown_call_or_one_that_is_over_is_not_found():
@@ -365,22 +354,15 @@ async def test_a_call_is_claimed_while_the_run_acts_on_another_answer_and_not_wh
 
 @pytest.mark.parametrize("surface", ["", "page"])
 async def test_only_the_whole_page_has_tools(surface):
-    async with scene(manifest=manifest()) as on:
-        on.model.put(*saying("Done."), None)
-        tab = await on.visitor.tab(on.hub)
-        await tab.send_json_to(
-            {"type": "ask", "id": str(uuid4()), "text": "Go.", "surface": surface}
-        )
-        await tab.until_over()
+    async with open_tab(manifest=manifest()) as (on, tab):
+        await tab.exchange("Go.", *saying("Done."), surface=surface)
 
     names = [tool.name for tool in on.model.asked[0].tools]
     assert names == (["shop_fill"] if surface else [])
 
 
 async def test_no_other_surface_can_be_named():
-    async with scene(manifest=manifest()) as on:
-        tab = await on.visitor.tab(on.hub)
-        await tab.send_json_to({"type": "ask", "id": str(uuid4()), "text": "Go.", "surface": "x"})
-        error = await tab.frame()
+    async with open_tab(manifest=manifest()) as (_, tab):
+        refusal = await tab.refusal(surface="x")
 
-    assert error["code"] == "bad_frame"
+    assert refusal["code"] == "bad_frame"

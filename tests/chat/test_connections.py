@@ -165,7 +165,7 @@ async def test_a_person_connects_an_mcp_server_and_the_answer_goes_on(service, u
         "server": host,
         "host": host,
     }
-    assert "You can close this tab" in page.content.decode()
+    assert "You can close this tab" in page.text
     [resolved] = [one for one in frames if one["type"] == "interaction.resolved"]
     assert (resolved["answer"], resolved["by"]) == ({"outcome": "connected"}, "you")
     assert [spec.name for spec in it.on.model.asked[-1].tools] == ["notes_read_notes"]
@@ -192,9 +192,13 @@ async def test_the_next_question_needs_no_sign_in_and_the_client_registers_once(
         await it.ask(("a", "notes_connect_account", {}))
         await it.connect()
         await it.go_on()
-        it.on.model.put(*calling(("b", "notes_read_notes", {})), None, *saying("Milk."), None)
-        await it.tab.ask("Again.", it.conversation)
-        frames = await it.tab.until_over()
+        frames = await it.tab.exchange(
+            "Again.",
+            *calling(("b", "notes_read_notes", {})),
+            None,
+            *saying("Milk."),
+            conversation=it.conversation,
+        )
         await settled(it.on.hub)
         other = await database_sync_to_async(users.create_user)("ben")
         await database_sync_to_async(it.browser.force_login)(other)
@@ -237,8 +241,7 @@ async def test_the_page_cannot_say_that_somebody_is_connected(service, users):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         asked = {name: it.requested[0][name] for name in ("run", "key", "kind")}
-        await it.tab.send_json_to({"type": "answer", **asked, "answer": {"outcome": "connected"}})
-        [*_, error] = await it.tab.until("error")
+        error = await it.tab.refusal(type="answer", **asked, answer={"outcome": "connected"})
 
     assert error["code"] == "bad_frame"
 
@@ -313,7 +316,7 @@ async def test_a_refusal_is_told_in_words_and_the_card_stays(service, users):
         again = await it.connect()
         await it.go_on()
 
-    assert "The sign-in service answered: access_denied." in page.content.decode()
+    assert "The sign-in service answered: access_denied." in page.text
     assert (page.status_code, again.status_code) == (400, 200)
 
 
@@ -324,8 +327,8 @@ async def test_words_of_the_service_are_not_markup(service, users):
         given = {"state": state, "iss": service.url, "error": "<script>x</script>"}
         page = await database_sync_to_async(it.browser.get)("/connect/callback/", given)
 
-    assert "&lt;script&gt;x&lt;/script&gt;" in page.content.decode()
-    assert "<script>x" not in page.content.decode()
+    assert "&lt;script&gt;x&lt;/script&gt;" in page.text
+    assert "<script>x" not in page.text
 
 
 async def test_a_client_that_the_service_forgot_registers_anew(service, users):
@@ -398,10 +401,7 @@ async def test_people_see_and_disconnect_what_is_theirs(service, users):
         after = await it.get("/connections/")
 
     row = await ToolAccount.objects.aget()
-    assert (">notes</h2>" in page.content.decode(), "None" in after.content.decode()) == (
-        True,
-        True,
-    )
+    assert (">notes</h2>" in page.text, "None" in after.text) == (True, True)
     assert [answer.status_code for answer in answers] == [404, 404, 302, 404]
     assert service.revoked == [next(iter(service.refresh_tokens))]
     assert (row.access_token, row.refresh_token, row.connected_at) == ("", "", None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -16,8 +15,8 @@ from apps.chat.access import adopt
 from apps.chat.export import markdown
 from apps.chat.models import Conversation, Message
 from apps.feedback.models import LONGEST_COMMENT, Feedback
-from apps.live.models import Run
 from tests.catalog.rows import make_application
+from tests.chat.test_views import run_in
 
 pytestmark = pytest.mark.django_db
 DOWN = {"rating": "down", "reason": "wrong", "comment": "It was Tuesday."}
@@ -39,14 +38,7 @@ def answer_in(owner: str, **fields: Any) -> Message:
     """The answer "Monday." to "Which day is it?"."""
     application = fields.pop("application", None) or make_application()
     conversation = Conversation.objects.create(application=application, owner=owner, **fields)
-    run = Run.objects.create(
-        stream=conversation.pk,
-        request=uuid4(),
-        application=application.slug,
-        application_number=3,
-        bucket=owner,
-        status="done",
-    )
+    run = run_in(conversation, application_number=3)
     rows = Message.objects
     rows.create(conversation=conversation, run=run, role="user", text="Which day is it?")
     return rows.create(conversation=conversation, run=run, role="assistant", text="Monday.")

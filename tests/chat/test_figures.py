@@ -26,7 +26,7 @@ from apps.live.models import Run
 from apps.manifest.features import Figure
 from quickapps_site.settings import FIGURES
 from tests.catalog.rows import make_deployment
-from tests.chat.scripts import MANIFEST, counts, says, scene, settled
+from tests.chat.scripts import MANIFEST, counts, open_tab, says, settled
 
 STORED: dict[str, Any] = {
     "prompt_tokens": 1000,
@@ -169,11 +169,8 @@ def price(name: str, **amounts: Any) -> None:
 async def test_the_cost_of_an_answer_is_that_of_its_rows(settings):
     settings.CATALOG_MAX_AGE_SECONDS = 0
     await sync_to_async(price)("paced", input=3, output=15, per_call=Decimal("0.01"))
-    async with scene() as on:
-        on.model.put(says("Noon."), counts(1234, 56), None)
-        tab = await on.visitor.tab(on.hub)
-        await tab.ask("Time?")
-        frames = await tab.until_over()
+    async with open_tab() as (on, tab):
+        frames = await tab.exchange("Time?", says("Noon."), counts(1234, 56))
         await settled(on.hub)
         await on.hub.summaries.close()
 
@@ -197,12 +194,10 @@ READS = ToolCallDelta(0, "call-1", "internal_skills_read_skill", '{"name": "none
 @pytest.mark.parametrize("wanted", [[], ["model"]])
 async def test_an_application_narrows_what_people_are_told(wanted):
     features = {"timestamp": None, "answer_figures": wanted}
-    async with scene(manifest={**MANIFEST, "features": features}) as on:
+    async with open_tab(manifest={**MANIFEST, "features": features}) as (on, tab):
         on.model.put(READS, Finish("tool_calls"), None)
-        on.model.put(says("Noon."), counts(1234, 56), None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("Time?")
-        frames = await tab.until_over()
+        frames = await tab.exchange("Time?", says("Noon."), counts(1234, 56))
+        conversation = tab.conversation
         await settled(on.hub)
 
     def answer_in(told: Mapping[str, Any]) -> list[str]:
@@ -236,9 +231,8 @@ def test_an_application_can_name_each_figure_of_the_installation():
 async def test_an_answer_that_is_stopped_in_the_middle_tells_no_cost(settings):
     settings.CATALOG_MAX_AGE_SECONDS = 0
     await sync_to_async(price)("paced", input=3)
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("It is"))
-        tab = await on.visitor.tab(on.hub)
         await tab.ask("Time?")
         await tab.until("message.delta")
         await tab.send_json_to({"type": "stop"})

@@ -16,9 +16,9 @@ from apps.chat.access import adopt, bucket_of
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
 from tests.catalog.rows import make_application, make_operator
-from tests.chat.scripts import says, scene
+from tests.chat.scripts import open_tab, says
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 FOLDER = Path("_platform", "ai-conversations")
 
@@ -69,12 +69,10 @@ def restored(*arguments: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_a_turn_is_in_the_file_once_its_answer_is_stored(folder):
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        on.model.put(says("At noon."), None)
-        await tab.ask("High tide?")
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        await tab.exchange("High tide?", says("At noon."))
         found = await database_sync_to_async(Conversation.objects.get)()
 
     [(name, document)] = written(folder).items()
@@ -117,6 +115,7 @@ def test_a_conversation_whose_application_is_gone_can_be_read_again(folder):
     )
 
 
+@pytest.mark.django_db(transaction=True)
 def test_files_follow_a_new_title_and_whoever_signs_in_and_go_with_the_conversation(client, folder):
     client.get("/")
     row = make_conversation(bucket_of(client.session.session_key or ""))

@@ -62,7 +62,7 @@ def test_the_wishes_are_saved_and_changed_and_the_page_of_the_chat_keeps_quiet(a
 def test_what_is_wrong_is_said_at_its_field(ada, changed, problem):
     answer = signed_in(ada).post(ADDRESS, {**NIGHT, **changed})
 
-    assert (answer.status_code, problem in answer.content.decode()) == (400, True)
+    assert (answer.status_code, problem in answer.text) == (400, True)
     assert not NoticeSettings.objects.exists()
 
 
@@ -70,7 +70,7 @@ def test_without_mail_or_an_address_nobody_chooses_it(ada, settings):
     bob = User.objects.create_user("bob")
     signed_in(bob).post(ADDRESS, {"sends_mail": "on", "time_zone": "UTC"})
     settings.SENDS_MAIL = False
-    page = signed_in(ada).get("/account/").content.decode()
+    page = signed_in(ada).get("/account/").text
 
     assert not NoticeSettings.objects.get(user=bob).sends_mail
     assert 'name="sends_mail"' not in page

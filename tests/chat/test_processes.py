@@ -18,7 +18,7 @@ from apps.chat.models import Conversation, Message
 from apps.live import journal
 from apps.live.hub import Hub
 from apps.live.models import JournalEntry, Run
-from tests.chat.scripts import MANIFEST, PATIENCE, Scene, says, scene, settled, text_of
+from tests.chat.scripts import MANIFEST, PATIENCE, Scene, open_tab, says, scene, settled, text_of
 from tests.services import absence
 
 pytestmark = pytest.mark.django_db
@@ -123,9 +123,7 @@ async def test_the_answer_of_a_process_that_died_is_marked_as_failed_when_it_is_
 
         opened = await tab.open(conversation, len(events))
         frames = await tab.until_over()
-        on.model.put(says("three"), None)
-        await tab.ask("Go on.", conversation)
-        after = await tab.until_over()
+        after = await tab.exchange("Go on.", says("three"), conversation=conversation)
 
     assert opened["run"] is None
     assert [frame["type"] for frame in frames] == [
@@ -196,9 +194,8 @@ async def test_who_watches_while_a_process_dies_is_told(settings):
 
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_another_process_goes_on_and_the_first_one_writes_nothing_more():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("one "))
-        tab = await on.visitor.tab(on.hub)
         conversation = await tab.ask("Count.")
         seen = await tab.until("message.delta")
         long_ago = timezone.now() - timedelta(seconds=60)
@@ -233,9 +230,8 @@ async def test_another_process_goes_on_and_the_first_one_writes_nothing_more():
 
 
 async def test_who_may_not_use_the_application_any_more_gets_no_more_of_its_answer():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("one"))
-        tab = await on.visitor.tab(on.hub)
         await tab.ask("Count.")
         await tab.until("message.delta")
         long_ago = timezone.now() - timedelta(seconds=60)
@@ -251,8 +247,7 @@ async def test_who_may_not_use_the_application_any_more_gets_no_more_of_its_answ
 
 
 async def test_a_question_begins_although_its_page_is_gone_at_once():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         frame = {"type": "ask", "id": str(uuid4()), "text": "Count.", "conversation": None}
         await tab.send_json_to(frame)
         async with asyncio.timeout(PATIENCE):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from functools import partial
 from typing import Any
-from uuid import uuid4
 
 import msgspec
 import pytest
@@ -26,7 +25,7 @@ from apps.live.run_summary import RunSummary
 from apps.live.sent_requests import delete_old, digests_in, requests_of
 from apps.workspace.openai.model import make_model
 from tests.chat.scripts import MANIFEST, Scene, ScriptedWorkspace, Visitor, scene
-from tests.chat.test_views import add_application
+from tests.chat.test_views import add_application, run_in
 from tests.workspace.openai.service import DONE, Service, chunked, finish, service, text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
@@ -139,13 +138,7 @@ def asked_by(user: User) -> Run:
     conversation = Conversation.objects.create(
         application=application, owner=f"user-{user.pk}", title="Hi"
     )
-    run = Run.objects.create(
-        stream=conversation.pk,
-        request=uuid4(),
-        application=application.slug,
-        bucket=f"user-{user.pk}",
-        status="done",
-    )
+    run = run_in(conversation)
     RunSummary.objects.create(
         id=run.pk, door="page", application=run.application, bucket=run.bucket
     )
@@ -176,7 +169,7 @@ def test_the_owner_of_an_answer_reads_what_the_model_saw(client, ann):
 
     answer = client.get(f"/answers/{run.pk}/requests/")
 
-    page = answer.content.decode()
+    page = answer.text
     assert "You sell &lt;b&gt;trips&lt;/b&gt;." in page
     assert "Ann likes tea." in page
     assert answer["Cache-Control"].startswith("max-age=0")
@@ -203,7 +196,7 @@ def test_an_operator_with_the_permission_reads_it_and_that_is_in_the_audit(clien
 
     answer = client.get(f"/admin/runs/runsummary/{run.pk}/requests/")
 
-    page = answer.content.decode()
+    page = answer.text
     assert "You sell &lt;b&gt;trips&lt;/b&gt;." in page
     assert "Ann likes tea." not in page
     assert "(14 characters, private)" in page
@@ -219,10 +212,7 @@ def test_an_operator_without_it_is_refused_and_that_is_in_the_audit(client, ann)
     client.force_login(operator)
 
     assert client.get(f"/admin/runs/runsummary/{run.pk}/requests/").status_code == 403
-    assert (
-        "What the models saw"
-        not in client.get(f"/admin/runs/runsummary/{run.pk}/change/").content.decode()
-    )
+    assert "What the models saw" not in client.get(f"/admin/runs/runsummary/{run.pk}/change/").text
     assert event_rows() == [("access.denied", f"user-{operator.pk}", "127.0.0.1", run.pk)]
 
 

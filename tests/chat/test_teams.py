@@ -67,7 +67,7 @@ def begin(user: User, team: Team | None, application: Application, mark: str) ->
 def test_a_person_switches_between_their_teams_and_to_no_other(ada, grace):
     docs, sales = make_team("Docs", ada), make_team("Sales", grace)
     client = working_in(ada, docs)
-    shown = client.get("/").content.decode()
+    shown = client.get("/").text
     foreign = client.post("/teams/switch/", {"team": sales.pk})
     wrong = [client.post("/teams/switch/", {"team": one}) for one in ("0", "x", "9" * 30, "²")]
     back = client.post("/teams/switch/", {"team": ""})
@@ -75,7 +75,7 @@ def test_a_person_switches_between_their_teams_and_to_no_other(ada, grace):
     assert "You work in the team <strong" in shown
     assert [foreign.status_code, *(one.status_code for one in wrong)] == [404] * 5
     assert back.status_code == 302
-    assert "You work in the team" not in client.get("/").content.decode()
+    assert "You work in the team" not in client.get("/").text
     assert Client().post("/teams/switch/", {"team": docs.pk}).status_code == 302  # to sign in
     assert client.get("/teams/switch/").status_code == 405
     assert Client(enforce_csrf_checks=True).post("/teams/switch/").status_code == 403
@@ -158,9 +158,8 @@ async def test_a_conversation_begins_in_the_team_and_its_page_closes_when_it_is_
         tab, hub = await on.visitor.tab(on.hub), Hub()
         stream = Stream(on.visitor, hub, "")
         await stream.start()
-        on.model.put(says("Hello."), None)
-        conversation = await tab.ask("Hello?")
-        await tab.until_over()
+        await tab.exchange("Hello?", says("Hello."))
+        conversation = tab.conversation
         await tab.send_json_to({"type": "watch"})
         await tab.until("queue.changed")
         await settled(on.hub)
@@ -288,7 +287,7 @@ def test_a_file_of_a_shared_conversation_is_read_and_no_other(ada, grace, travel
         ]
     )
 
-    page = reader.get(f"/teams/conversations/{shared.pk}/").content.decode()
+    page = reader.get(f"/teams/conversations/{shared.pk}/").text
     address = f"/teams/conversations/{shared.pk}/files/shared.txt"
 
     assert f'<a href="{address}">Notes</a>' in page

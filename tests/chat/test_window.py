@@ -17,7 +17,7 @@ from apps.chat.models import Conversation, Message
 from apps.live import journal
 from apps.live.models import JournalEntry
 from tests.chat.long_conversations import add_turns, answer_text
-from tests.chat.scripts import counts, says, scene, settled
+from tests.chat.scripts import counts, open_tab, says, settled
 from tests.chat.test_views import add_application, add_conversation, visiting
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ def conversation(client: Client) -> Conversation:
 
 def ask(client: Client, conversation: Conversation, query: str) -> Any:
     assert conversation.application is not None
-    return client.get(f"/chat/{conversation.application.slug}/{conversation.pk}/turns/?{query}")
+    return client.get(f"/chat/{conversation.application_slug}/{conversation.pk}/turns/?{query}")
 
 
 def places(told: dict[str, Any]) -> list[int]:
@@ -182,20 +182,16 @@ def test_the_journal_is_read_by_the_run_whatever_else_is_in_the_conversation(con
     assert len(asked) == 1
 
 
-@pytest.mark.django_db(transaction=True)
 async def test_a_page_gets_the_window_and_then_all_of_the_answer_that_is_going():
-    async with scene() as on:
-        on.model.put(says("One."), counts(1, 1), None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("First?")
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        await tab.exchange("First?", says("One."), counts(1, 1))
         await settled(on.hub)
         on.model.put(says("Tw"))
-        await tab.ask("Second?", conversation)
+        await tab.ask("Second?", tab.conversation)
         await tab.until("message.delta")
 
         other = await on.visitor.tab(on.hub)
-        opening = {"type": "open", "conversation": conversation, "window": True}
+        opening = {"type": "open", "conversation": tab.conversation, "window": True}
         await other.send_json_to(opening)
         opened = await other.frame()
         on.model.put(says("o."), None)

@@ -26,7 +26,7 @@ from apps.chat.imports.writer import ImportReport, import_file
 from apps.chat.models import Conversation
 from apps.live.models import Run, RunSummary
 from tests.chat.imports.samples import LIBRECHAT, OPEN_WEBUI, TRIP, chatgpt, chatgpt_node, file_of
-from tests.chat.scripts import says, scene
+from tests.chat.scripts import open_tab, says
 
 pytestmark = pytest.mark.django_db
 
@@ -121,14 +121,11 @@ def test_nothing_comes_of_half_a_file(grace, application):
 
 
 async def test_an_imported_conversation_goes_on():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         caller = Caller(on.visitor.bucket)
         await sync_to_async(bring)(caller, on.application, TRIP)
         trip = await Conversation.objects.aget(imported_from="chatgpt")
-        on.model.put(says("300 km"), None)
-        await tab.ask("In kilometres?", str(trip.pk))
-        await tab.until_over()
+        await tab.exchange("In kilometres?", says("300 km"), conversation=str(trip.pk))
 
     asked = [
         str(one.content)

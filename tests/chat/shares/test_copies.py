@@ -52,9 +52,7 @@ def test_a_reader_gets_a_conversation_of_their_own(ada, grace, travel):
     assert RunSummary.objects.count() == 0  # nothing was asked of a model
 
 
-def test_the_page_shows_the_copy(ada, grace, travel):
-    trip = begin(ada, travel)
-    add_turn(trip)
+def test_the_page_shows_the_copy(ada, grace, trip):
     copy = go_on(signed_in(grace), share(signed_in(ada), trip, steps="true"))
     runs = [row.run_id.hex for row in path(copy) if row.role == "assistant" and row.run_id]
     last = JournalEntry.objects.filter(stream=copy.pk).order_by("last").last()
@@ -89,9 +87,7 @@ def test_files_that_are_not_ticked_are_not_copied(ada, grace, travel):
     assert StoredFile.objects.filter(bucket=f"user-{grace.pk}").count() == 0
 
 
-def test_only_who_may_use_the_application_goes_on(ada, grace, travel):
-    trip = begin(ada, travel)
-    add_turn(trip)
+def test_only_who_may_use_the_application_goes_on(ada, grace, travel, trip):
     made = share(signed_in(ada), trip)
     travel.is_shared = False
     travel.owner = ada
@@ -99,7 +95,7 @@ def test_only_who_may_use_the_application_goes_on(ada, grace, travel):
     reader = signed_in(grace)
     answer = reader.post(f"{path_of(made)}continue/")
 
-    assert "Continue from here" not in reader.get(path_of(made)).content.decode()
+    assert "Continue from here" not in reader.get(path_of(made)).text
     assert (answer.status_code, answer.json()["error"]["message"]) == (
         403,
         "You may not use this application.",
@@ -108,16 +104,14 @@ def test_only_who_may_use_the_application_goes_on(ada, grace, travel):
     assert Conversation.objects.count() == 1
 
 
-def test_a_stranger_goes_on_with_a_public_application(ada, travel, settings):
+def test_a_stranger_goes_on_with_a_public_application(ada, travel, settings, trip):
     settings.SHARES_FOR_ANYONE = True
     travel.is_public = True
     travel.save()
-    trip = begin(ada, travel)
-    add_turn(trip)
     made = share(signed_in(ada), trip, audience="anyone")
     stranger = Client()
 
-    shown = stranger.get(path_of(made)).content.decode()
+    shown = stranger.get(path_of(made)).text
     copy = go_on(stranger, made)
 
     assert "Continue from here" in shown
@@ -140,10 +134,8 @@ def test_a_file_without_room_stops_the_copy_and_leaves_nothing(ada, grace, trave
     assert StoredFile.objects.filter(bucket=f"user-{grace.pk}").count() == 0
 
 
-def test_copies_are_made_at_a_limited_rate(ada, grace, travel, monkeypatch):
+def test_copies_are_made_at_a_limited_rate(ada, grace, monkeypatch, trip):
     monkeypatch.setitem(pages.RATES, "continue", "1/5m/ip")
-    trip = begin(ada, travel)
-    add_turn(trip)
     made = share(signed_in(ada), trip)
     reader = signed_in(grace)
     go_on(reader, made)

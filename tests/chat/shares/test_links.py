@@ -78,7 +78,7 @@ def test_nobody_else_makes_lists_or_revokes_links(ada, grace, trip):
     ]
     assert [one.status_code for one in answers] == [404] * 5
     assert visitor.post(f"/shares/{made['id']}/revoke/").status_code == 302  # to sign in
-    assert "A trip" not in other.get("/settings/").content.decode()
+    assert "A trip" not in other.get("/settings/").text
     assert Share.objects.count() == 1
 
 
@@ -107,7 +107,7 @@ def test_a_revoked_link_is_gone(ada, grace, trip):
     from_settings = client.post(f"/shares/{second['id']}/revoke/", {"back": ""}, follow=True)
 
     assert from_dialog.status_code == 204
-    assert "The link is revoked." in from_settings.content.decode()
+    assert "The link is revoked." in from_settings.text
     assert [reader.get(path_of(one)).status_code for one in (first, second)] == [404, 404]
     assert client.post(f"/shares/{first['id']}/revoke/").status_code == 404
     assert Share.objects.count() == 0
@@ -274,7 +274,7 @@ def test_the_settings_list_all_links(ada, trip, travel):
     add_turn(other)
     made = [share(client, trip, expires="never"), share(client, other, steps="true")]
 
-    shown = client.get("/settings/").content.decode()
+    shown = client.get("/settings/").text
 
     assert all(one["address"] in shown for one in made)
     assert "&lt;b&gt;Other&lt;/b&gt;" in shown

@@ -38,7 +38,7 @@ SECRETS = (
 
 
 def turns_of(client: Client, path: str) -> list[dict[str, Any]]:
-    page = client.get(path).content.decode()
+    page = client.get(path).text
     found = re.search(r'<script id="shared-turns" type="application/json">(.*?)</script>', page)
     assert found is not None
     turns: list[dict[str, Any]] = json.loads(found[1])
@@ -116,7 +116,7 @@ def test_what_is_private_is_never_part_of_it(ada, grace, travel, ticked):
     run = add_turn(trip, file=add_file(trip, "notes.txt"))
     made = share(signed_in(ada), trip, **ticked)
 
-    shown = signed_in(grace).get(path_of(made)).content.decode()
+    shown = signed_in(grace).get(path_of(made)).text
 
     ids = (str(trip.pk), str(run.pk), f"user-{ada.pk}")
     assert [one for one in (*SECRETS, *ids) if one in shown] == []
@@ -127,11 +127,11 @@ def test_later_messages_branches_and_titles_do_not_appear(ada, grace, travel):
     add_turn(trip, "First?")
     client, reader = signed_in(ada), signed_in(grace)
     made = share(client, trip)
-    before = reader.get(path_of(made)).content.decode()
+    before = reader.get(path_of(made)).text
     add_turn(trip, "Second?")
     trip.messages.filter(text="First?").update(text="Changed?")
     client.post(f"{address_of(trip)}rename/", {"title": "Another name"})
-    after = reader.get(path_of(made)).content.decode()
+    after = reader.get(path_of(made)).text
 
     token = re.compile(r'name="csrfmiddlewaretoken" value="\w+"|nonce="[^"]+"')
     assert token.sub("", after) == token.sub("", before)
@@ -189,15 +189,13 @@ def test_a_page_is_neither_kept_nor_found_nor_told_of(ada, grace, travel):
         assert {"private", "no-store"} <= set(one["Cache-Control"].split(", "))
 
 
-def test_unknown_revoked_and_foreign_links_are_told_the_same(ada, grace, travel):
-    trip = begin(ada, travel)
-    add_turn(trip)
+def test_unknown_revoked_and_foreign_links_are_told_the_same(ada, grace, trip):
     made = share(signed_in(ada), trip)
     reader, stranger = signed_in(grace), Client()
-    foreign = stranger.get(path_of(made)).content.decode()
-    unknown = stranger.get("/shared/unknown/").content.decode()
+    foreign = stranger.get(path_of(made)).text
+    unknown = stranger.get("/shared/unknown/").text
     signed_in(ada).post(f"/shares/{made['id']}/revoke/")
-    revoked = reader.get(path_of(made)).content.decode()
+    revoked = reader.get(path_of(made)).text
 
     def without_path(text: str) -> str:
         return re.sub(r"shared/[\w-]+/|shared%2F[\w-]+%2F", "", text)
@@ -263,20 +261,18 @@ def test_the_author_is_named_only_by_a_name_they_gave(ada, grace, travel):
     add_turn(unnamed)
     links = [share(signed_in(user), one) for user, one in ((ada, named), (grace, unnamed))]
 
-    shown = [signed_in(ada).get(path_of(one)).content.decode() for one in links]
+    shown = [signed_in(ada).get(path_of(one)).text for one in links]
 
     assert 'Shared by <span dir="auto">Ada Lovelace</span>' in shown[0]
     assert "Shared by" not in shown[1]
 
 
-def test_a_conversation_of_a_deleted_application_is_still_read(ada, grace, travel):
-    trip = begin(ada, travel)
-    add_turn(trip)
+def test_a_conversation_of_a_deleted_application_is_still_read(ada, grace, travel, trip):
     made = share(signed_in(ada), trip)
     travel.delete()
     reader = signed_in(grace)
 
-    shown = reader.get(path_of(made)).content.decode()
+    shown = reader.get(path_of(made)).text
 
     assert ("Travel" in shown, "Continue from here" in shown) == (True, False)
     assert reader.post(f"{path_of(made)}continue/").status_code == 403

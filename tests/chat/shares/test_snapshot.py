@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -18,8 +17,8 @@ from apps.chat.shares.copies import begin_copy
 from apps.chat.shares.snapshot import is_file
 from apps.live import journal
 from apps.live.events import AnswerStored, RunFailed, StatusChanged, StreamEvent
-from apps.live.models import Run
 from tests.chat.shares.talks import begin, share, signed_in
+from tests.chat.test_views import run_in
 
 pytestmark = pytest.mark.django_db
 
@@ -41,13 +40,7 @@ def add_run(
     sender: dict[str, Any] | None = None,
     reason: str = "stop",
 ) -> None:
-    run = Run.objects.create(
-        stream=conversation.pk,
-        request=uuid4(),
-        application="travel",
-        bucket=conversation.owner,
-        status=status,
-    )
+    run = run_in(conversation, status)
     fields: dict[str, Any] = {"conversation": conversation, "run": run}
     asked = Message.objects.create(**fields, role="user", text="Go", sender=sender)
     answered = Message.objects.create(**fields, role="assistant", text=text)
@@ -110,19 +103,18 @@ def test_an_answer_that_went_on_is_still_one(ada, travel):
     assert [row.finish_reason for row in rows] == ["", "length", "", "stop"]
 
 
-@pytest.mark.parametrize(
-    ("attachment", "expected"),
-    [
-        (LINK, False),
-        ({"type": "text/html", "url": "https://example.org/"}, False),
-        ({"type": "text/plain", "title": "[12] a.pdf", "data": "A sentence."}, False),
-        ({"type": "text/plain", "title": "[12] a.pdf", "data": "x" * 601}, True),
-        ({"type": "text/plain", "title": "a.txt", "data": "A sentence."}, True),
-        ({"type": "image/png", "url": "data:image/png;base64,xx"}, True),
-        ({"type": "image/png", "url": "files/user-1/a.png"}, True),
-        ({"type": "image/png", "url": "/files/user-1/a.png"}, True),
-        (PICTURE, True),
-    ],
-)
-def test_links_and_citations_are_no_files(attachment, expected):
-    assert is_file(attachment) is expected
+FILES = [
+    (LINK, False),
+    ({"type": "text/html", "url": "https://example.org/"}, False),
+    ({"type": "text/plain", "title": "[12] a.pdf", "data": "A sentence."}, False),
+    ({"type": "text/plain", "title": "[12] a.pdf", "data": "x" * 601}, True),
+    ({"type": "text/plain", "title": "a.txt", "data": "A sentence."}, True),
+    ({"type": "image/png", "url": "data:image/png;base64,xx"}, True),
+    ({"type": "image/png", "url": "files/user-1/a.png"}, True),
+    ({"type": "image/png", "url": "/files/user-1/a.png"}, True),
+    (PICTURE, True),
+]
+
+
+def test_links_and_citations_are_no_files():
+    assert [(attachment, is_file(attachment)) for attachment, _ in FILES] == FILES
