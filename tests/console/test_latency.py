@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.utils import timezone
 
 from tests.catalog.rows import make_operator
+from tests.console.pages import permit
 from tests.insights.calls import model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +64,7 @@ def test_the_page_says_the_same(client):
     client.force_login(make_operator())
 
     answer = client.get(ADDRESS, HTTP_ACCEPT="text/html,*/*;q=0.8")
-    text = answer.content.decode()
+    text = answer.text
 
     assert "no-store" in answer["Cache-Control"]
     # Without it the theme's scripts leave the page empty.
@@ -79,8 +79,7 @@ def test_the_page_says_the_same(client):
 def test_other_people_see_their_own_unless_they_may_see_usage(client, django_user_model, is_viewer):
     person = django_user_model.objects.create_user("alice")
     if is_viewer:
-        for name in ("view_usagesum", "see_all_applications"):
-            person.user_permissions.add(Permission.objects.get(codename=name))
+        permit(person, "view_usagesum", "see_all_applications")
     store(model_call(bucket=f"user-{person.pk}", model="mine", started_at=timezone.now()))
     client.force_login(person)
 

@@ -17,8 +17,8 @@ from apps.workspace.local import files
 from apps.workspace.local.corpus import Corpus, CorpusDocument
 from apps.workspace.local.models import SharedFile
 from tests.catalog.corpora.library import GUIDES, Process, attach, manifest, share
-from tests.catalog.rows import make_application, make_operator
-from tests.console.pages import staff
+from tests.catalog.rows import make_application
+from tests.console.pages import signed_in, staff
 from tests.documents.samples import protected_pdf
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,7 @@ def url(pk: int) -> str:
 def page(client: Client, address: str) -> str:
     answer = client.get(address)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return answer.text
 
 
 def test_the_page_shows_how_far_each_file_is_and_what_is_wrong(admin_client, process):
@@ -111,13 +111,12 @@ def test_who_may_edit_has_files_indexed_again_and_who_may_view_only_looks(proces
     application = attach()
     process.look()
     number = CorpusDocument.objects.get(name="guides/a.txt").pk
-    viewer, editor = staff("view_application"), Client()
-    editor.force_login(make_operator())
+    viewer, editor = staff("view_application"), signed_in()
 
     refused = viewer.post(url(application.pk)).status_code
-    one = editor.post(url(application.pk), {"document": number}, follow=True).content.decode()
+    one = editor.post(url(application.pk), {"document": number}, follow=True).text
     states = sorted(CorpusDocument.objects.values_list("state", flat=True))
-    everything = editor.post(url(application.pk), follow=True).content.decode()
+    everything = editor.post(url(application.pk), follow=True).text
 
     assert refused == 403
     assert "Index again" not in page(viewer, url(application.pk))

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
@@ -15,6 +15,7 @@ from apps.live import journal
 from apps.live.events import InteractionResolved
 from apps.live.models import Interaction, Run
 from tests.catalog.rows import make_application, make_operator
+from tests.console.pages import staff_account
 
 pytestmark = pytest.mark.django_db
 
@@ -47,10 +48,8 @@ def asking(kind: str = "approval", asked: Any = CARD, **fields: Any) -> Interact
 
 
 def staff(client: Client, *permissions: str) -> User:
-    user = User.objects.create_user("vera", first_name="Vera", last_name="Ott", is_staff=True)
-    user.user_permissions.set(
-        Permission.objects.filter(codename__in=("see_all_applications", *permissions))
-    )
+    name = {"first_name": "Vera", "last_name": "Ott"}
+    user = staff_account("vera", "see_all_applications", *permissions, **name)
     client.force_login(user)
     return user
 
@@ -103,8 +102,8 @@ def test_who_may_only_look_neither_answers_nor_stops(client):
     ]
 
     asked.run.refresh_from_db()
-    assert answer_page(asked) not in listed.content.decode()
-    shown = listed.content.decode()
+    assert answer_page(asked) not in listed.text
+    shown = listed.text
     assert ("approval" in shown, "Pay" in shown) == (True, False)
     assert answers == [403, 403, 403]
     assert (asked.run.status, asked.run.is_stop_requested) == ("waiting", False)
@@ -121,7 +120,7 @@ def test_another_person_approves_and_leaves_a_trace(client):
     asked = asking()
     user = staff(client, "view_run", "answer_for_others")
 
-    card = client.get(answer_page(asked)).content.decode()
+    card = client.get(answer_page(asked)).text
     answer = client.post(answer_page(asked), {"outcome": "approved", "reason": "unused"})
 
     asked.refresh_from_db()
@@ -143,7 +142,7 @@ def test_of_a_private_call_it_is_shown_how_long_its_arguments_are(client):
     asked = asking(asked={**CARD, **private, "private": True})
     staff(client, "view_run", "answer_for_others")
 
-    card = client.get(answer_page(asked)).content.decode()
+    card = client.get(answer_page(asked)).text
 
     assert "6 characters, private" in card
     assert "10 characters, private" in card
@@ -166,7 +165,7 @@ def test_nobody_is_the_second_pair_of_eyes_for_their_own_run(client):
     asked = asking(bucket=f"user-{operator.pk}")
     client.force_login(operator)
 
-    page = client.get(answer_page(asked)).content.decode()
+    page = client.get(answer_page(asked)).text
     refused = client.post(answer_page(asked), {"outcome": "approved"})
 
     asked.refresh_from_db()
@@ -251,8 +250,8 @@ def test_what_a_server_asks_while_its_call_goes_on_can_only_be_declined(client, 
     asked = Interaction.objects.create(run=run, key="t:1", kind="elicitation", asked=FORM)
     user = staff(client, "view_run", "answer_for_others")
 
-    listed = client.get(PAGE).content.decode()
-    card = client.get(answer_page(asked)).content.decode()
+    listed = client.get(PAGE).text
+    card = client.get(answer_page(asked)).text
     client.post(answer_page(asked), {"outcome": outcome})
 
     asked.refresh_from_db()
@@ -267,7 +266,7 @@ def test_what_the_clock_answers_is_shown_and_not_offered(client):
     asked = asking("timer", {"title": "Later"})
     client.force_login(make_operator())
 
-    assert answer_page(asked) not in client.get(PAGE).content.decode()
+    assert answer_page(asked) not in client.get(PAGE).text
     assert client.get(answer_page(asked)).status_code == 302
 
 
@@ -280,7 +279,7 @@ def test_what_was_answered_meanwhile_is_not_answered_again(client):
 
     asked.refresh_from_db()
     assert asked.answer == {"outcome": "denied"}
-    assert "This was answered already" in answer.content.decode()
+    assert "This was answered already" in answer.text
 
 
 @pytest.mark.parametrize("status", ["running", "queued", "waiting"])

@@ -37,7 +37,7 @@ def test_its_page_shows_the_path_that_a_manifest_names(admin_client):
         f"{LIST}add/", {"upload": upload("a.txt", b"a"), "name": "guides/my list.txt"}
     )
 
-    page = admin_client.get(f"{LIST}{SharedFile.objects.get().pk}/change/").content.decode()
+    page = admin_client.get(f"{LIST}{SharedFile.objects.get().pk}/change/").text
 
     assert "files/public/guides/my%20list.txt" in page
 
@@ -68,7 +68,7 @@ def test_what_cannot_be_stored_is_told_at_its_field(admin_client, fields, told):
 
     answer = admin_client.post(f"{LIST}add/", {**given, **fields})
 
-    assert told in answer.content.decode()
+    assert told in answer.text
     assert [row.name for row in SharedFile.objects.all()] == ["taken.txt"]
 
 
@@ -77,14 +77,14 @@ def test_a_file_that_is_too_large_is_refused(admin_client, settings):
 
     answer = admin_client.post(f"{LIST}add/", {"upload": upload("a.txt", b"1234"), "name": ""})
 
-    assert "The file has 4 bytes; at most 3 are possible." in answer.content.decode()
+    assert "The file has 4 bytes; at most 3 are possible." in answer.text
 
 
 def test_files_of_people_are_not_shown_and_not_reached(admin_client):
     files.keep("user-7", "diary.txt", b"secret", "text/plain")
     row = StoredFile.objects.get()
 
-    assert "diary.txt" not in admin_client.get(LIST).content.decode()
+    assert "diary.txt" not in admin_client.get(LIST).text
     assert admin_client.get(f"{LIST}{row.pk}/change/").status_code == 302
 
 
@@ -106,7 +106,7 @@ def test_whoever_replaces_a_file_that_was_replaced_meanwhile_is_told_first(admin
     admin_client.post(url, {"upload": upload("a.txt", b"theirs"), "seen_version": seen})
 
     told = admin_client.post(url, {"upload": upload("a.txt", b"mine"), "seen_version": seen})
-    assert "Somebody replaced this file while you were at it. operator, " in told.content.decode()
+    assert "Somebody replaced this file while you were at it. operator, " in told.text
     assert shared("files/public/a.txt") == b"theirs"
     newer = told.context["adminform"].form["seen_version"].value()
     done = admin_client.post(url, {"upload": upload("a.txt", b"mine"), "seen_version": newer})

@@ -9,8 +9,8 @@ from django.test import Client
 from apps.accounts.models import AuditEntry, Team
 from apps.console.admin.callers import caller_names
 from tests.accounts.teams import make_team
-from tests.catalog.rows import make_operator
 from tests.console.admin.test_giving import typed
+from tests.console.pages import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -19,9 +19,7 @@ LIST = "/admin/accounts/team/"
 
 @pytest.fixture
 def client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
+    return signed_in()
 
 
 def test_a_team_is_made_changed_and_deleted_with_its_group(client):
@@ -42,7 +40,7 @@ def test_a_team_is_made_changed_and_deleted_with_its_group(client):
     assert members == {ada, grace, closed}
     assert set(team.group.user_set.all()) == {ada, closed}
     assert list(ours.values_list("name", flat=True)) == ["Sales"]
-    assert "nobody reaches it any more" in client.get(f"{LIST}{team.pk}/delete/").content.decode()
+    assert "nobody reaches it any more" in client.get(f"{LIST}{team.pk}/delete/").text
     client.post(f"{LIST}{team.pk}/delete/", {"post": "yes"})
     assert (Team.objects.count(), ours.count()) == (0, 0)
 
@@ -125,14 +123,14 @@ def test_a_name_that_a_group_has_is_refused(client):
 
     answer = client.post(f"{LIST}add/", {"name": "Docs", "visibility": "members"})
 
-    assert "There is a group of this name already." in answer.content.decode()
+    assert "There is a group of this name already." in answer.text
     assert Team.objects.count() == 0
 
 
 def test_a_prompt_that_is_gone_stays_chosen(client):
     team = make_team("Docs", prompt="gone")
 
-    page = client.get(f"{LIST}{team.pk}/change/").content.decode()
+    page = client.get(f"{LIST}{team.pk}/change/").text
 
     assert '<option value="gone" selected>gone</option>' in page
 
@@ -142,7 +140,7 @@ def test_the_list_tells_of_teams_that_nobody_administers(client):
     make_team("Docs", by=ada)
     make_team("Sales", ada)
 
-    page = client.get(LIST).content.decode()
+    page = client.get(LIST).text
 
     assert page.count("None: nobody can add members") == 1
 
