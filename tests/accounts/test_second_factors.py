@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from io import StringIO
-from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, generate_totp_secret, hotp_value
 from django.contrib.auth.models import Permission, User
-from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
 
@@ -21,12 +19,6 @@ pytestmark = pytest.mark.django_db
 
 PAGE = "/account/"
 PASSWORD = "a-password-for-tests"
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_counted_yet(settings: Any) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    cache.clear()
 
 
 @pytest.fixture

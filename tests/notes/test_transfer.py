@@ -133,29 +133,29 @@ def test_a_note_that_is_there_gets_a_version():
     assert said(note) == [(1, "created", "Boats", False), (2, "imported", "Boats", False)]
 
 
-@pytest.mark.parametrize(
-    ("entries", "words"),
-    [
-        ({"../evil.md": "x"}, r"\.\./evil\.md: its name leads out of the folder"),
-        ({"/etc/evil.md": "x"}, "/etc/evil.md: its name leads out"),
-        ({"a\\..\\b.md": "x"}, "its name leads out"),
-        ({"C:/b.md": "x"}, "its name leads out"),
-        ({"a.md": b"\xff\xfe"}, "a.md: it is not written in UTF-8"),
-        ({"a.md": "---\ntitle: [x\n---\n"}, "a.md: its front matter is no YAML"),
-        ({"a.md": "---\ntitle: &a x\nb: *a\n---\n"}, "a.md: its front matter line 2: anchors"),
-        ({"a.md": "---\ncreated: never\n---\n"}, "a.md: created: 'never' is no date"),
-        ({"a.md": "---\ntags: {a: b}\n---\n"}, "a.md: tags: write a list of words"),
-        ({"a.md": "---\nfields: [a]\n---\n"}, "a.md: fields: write names with texts"),
-        ({"a.md": "---\nBig Name: a\n---\n"}, "a.md: fields.Big Name: a name has"),
-        ({"a.md": "x" * 200_001}, "a.md: text: it has 200,001 characters"),
-        ({"a.md": "x", "b/A.md": "y"}, "b/A.md: it has the same title as a.md"),
-        ({"a.txt": "x"}, "it has no Markdown files"),
-        ({"a.md": "x", "attachments/a\tb": "x"}, "attachments/a\tb: .*control characters"),
-    ],
-)
-def test_what_is_no_folder_of_notes_is_refused_with_the_name_of_the_file(entries, words):
-    with pytest.raises(NoteRefused, match=words):
-        imported({"first.md": "x", **entries} if "a.txt" not in entries else entries)
+REFUSED = [
+    ({"../evil.md": "x"}, r"\.\./evil\.md: its name leads out of the folder"),
+    ({"/etc/evil.md": "x"}, "/etc/evil.md: its name leads out"),
+    ({"a\\..\\b.md": "x"}, "its name leads out"),
+    ({"C:/b.md": "x"}, "its name leads out"),
+    ({"a.md": b"\xff\xfe"}, "a.md: it is not written in UTF-8"),
+    ({"a.md": "---\ntitle: [x\n---\n"}, "a.md: its front matter is no YAML"),
+    ({"a.md": "---\ntitle: &a x\nb: *a\n---\n"}, "a.md: its front matter line 2: anchors"),
+    ({"a.md": "---\ncreated: never\n---\n"}, "a.md: created: 'never' is no date"),
+    ({"a.md": "---\ntags: {a: b}\n---\n"}, "a.md: tags: write a list of words"),
+    ({"a.md": "---\nfields: [a]\n---\n"}, "a.md: fields: write names with texts"),
+    ({"a.md": "---\nBig Name: a\n---\n"}, "a.md: fields.Big Name: a name has"),
+    ({"a.md": "x" * 200_001}, "a.md: text: it has 200,001 characters"),
+    ({"a.md": "x", "b/A.md": "y"}, "b/A.md: it has the same title as a.md"),
+    ({"a.txt": "x"}, "it has no Markdown files"),
+    ({"a.md": "x", "attachments/a\tb": "x"}, "attachments/a\tb: .*control characters"),
+]
+
+
+def test_what_is_no_folder_of_notes_is_refused_with_the_name_of_the_file(subtests):
+    for entries, words in REFUSED:
+        with subtests.test(words), pytest.raises(NoteRefused, match=words):
+            imported({"first.md": "x", **entries} if "a.txt" not in entries else entries)
     assert titles() == []
 
 
