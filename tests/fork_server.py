@@ -20,6 +20,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tests.launched import LAUNCHED
+
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_REQUEST = 100_000
 LIBRARIES = (
@@ -113,6 +115,7 @@ class ForkServer:
 
         `files` are its standard input, output and errors.
         """
+        LAUNCHED[Path(program).name] += 1
         asked = {"argv": [program, *arguments], "environment": dict(environment)}
         end, told = os.pipe()
         with self.lock:  # or another thread might take the answer

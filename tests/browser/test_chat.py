@@ -854,6 +854,7 @@ def test_the_chosen_theme_is_there_before_the_first_paint(chat: Page) -> None:
     assert chat.evaluate("getComputedStyle(document.body).backgroundColor") != dark
 
 
+@pytest.mark.walkthrough
 @pytest.mark.parametrize("path", ["/", ADDRESS, "/accounts/login/", "/nothing/here/"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_keeps_people_out(
@@ -867,6 +868,7 @@ def test_nothing_keeps_people_out(
     assert barriers(page) == []
 
 
+@pytest.mark.walkthrough
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_in_a_conversation_keeps_people_out(
     chat: Page, socket: ScriptedSocket, scheme: Any

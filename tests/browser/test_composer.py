@@ -238,6 +238,7 @@ def test_shortcuts_and_the_palette_reach_everything(page: Page):
     expect(page.locator("chat-log .question-text")).to_have_text("One")
 
 
+@pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 def test_settings_and_prompts_are_kept_with_the_account(admin_page: Page, scheme: Any, width: int):
     page = admin_page

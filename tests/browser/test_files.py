@@ -75,6 +75,7 @@ def names(page: Page) -> list[str]:
     return page.locator(".chip-name").all_inner_texts()
 
 
+@pytest.mark.walkthrough
 def test_a_pdf_is_read_by_a_tool_and_is_there_after_a_reload_and_in_a_second_tab(
     chat: Page, folder: Path, context: BrowserContext
 ) -> None:

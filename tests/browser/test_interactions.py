@@ -71,6 +71,7 @@ def ask(page: Page, address: str) -> None:
     question.press("Enter")
 
 
+@pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_a_call_is_approved_with_a_changed_argument_after_a_reload(
     page: Page, address: str, scheme: Any, width: int

@@ -15,6 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tests.dial_core.app import application
 from tests.dial_core.core import Core
+from tests.launched import LAUNCHED
 
 GRACE_SECONDS = 1
 PATIENCE_SECONDS = 10
@@ -31,6 +32,7 @@ class Protocol(H11Protocol):
 @contextmanager
 def served(app: ASGIApp, port: int = 0) -> Iterator[str]:
     """The address of an application that a thread serves as long as the block; 0: a free port."""
+    LAUNCHED["servers in a thread"] += 1
     listening = socket.create_server(("127.0.0.1", port))
     server = uvicorn.Server(
         uvicorn.Config(
