@@ -43,9 +43,7 @@ MARKED = {"slug": "", "title": "Schedule “Report”", "narrative": "4 May 2026
         ),
     ],
 )
-def test_a_sender_is_named_to_people_and_models_and_can_be_left_out_again(
-    sender: Sender, words: str, note: str
-):
+def test_a_sender_is_named_to_people_and_models_and_can_be_left_out_again(sender, words, note):
     told = introduced("What is new?", sender.shown)
 
     assert sender_words(sender.shown) == words

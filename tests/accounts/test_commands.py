@@ -1,3 +1,5 @@
+"""Commands that make keys and the account of an administrator."""
+
 from __future__ import annotations
 
 from datetime import UTC, datetime
@@ -5,6 +7,7 @@ from io import StringIO
 from typing import cast
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from apps.accounts.models import ApiKey
@@ -59,3 +62,46 @@ def test_what_cannot_be_is_refused_and_no_key_is_made(arguments, told):
         create(*arguments)
 
     assert not ApiKey.objects.exists()
+
+
+# --- The administrator's account -------------------------------------------------------------------
+
+
+def printed(*arguments: str) -> str:
+    output = StringIO()
+    call_command("admin_account", *arguments, stdout=output)
+    return output.getvalue()
+
+
+def password_in(text: str) -> str:
+    return text.split("Password: ")[1].splitlines()[0]
+
+
+def test_the_first_call_creates_an_administrator_and_shows_the_password():
+    text = printed()
+
+    admin = User.objects.get()
+    assert (admin.username, admin.is_staff, admin.is_superuser) == ("admin", True, True)
+    assert admin.check_password(password_in(text))
+
+
+def test_the_second_call_says_and_changes_nothing():
+    before = password_in(printed())
+
+    assert printed() == ""
+    assert User.objects.get().check_password(before)
+
+
+def test_an_installation_with_another_administrator_gets_none():
+    User.objects.create_superuser("grace")
+
+    assert printed() == ""
+    assert not User.objects.filter(username="admin").exists()
+
+
+def test_a_new_password_replaces_the_old_one():
+    before = password_in(printed())
+    after = password_in(printed("--new-password"))
+
+    admin = User.objects.get()
+    assert (admin.check_password(before), admin.check_password(after)) == (False, True)
