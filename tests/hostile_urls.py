@@ -25,7 +25,7 @@ from tests.internet import (
 
 LIMIT = 2_000
 """Bytes of a file, where these URLs are tried."""
-SECONDS = 0.5
+SECONDS = 0.1
 """For what takes too long; everything else has all the time it needs."""
 PAYLOAD = "cGF5bG9hZA-do-not-repeat"
 """In the query of every URL that has one: no message may repeat it."""
