@@ -26,8 +26,8 @@ def test_the_worker_is_asked_for_anew_and_names_files_that_exist(client):
 
     assert answer.headers["Content-Type"] == "text/javascript; charset=utf-8"
     assert answer.headers["Cache-Control"] == "no-cache"
-    [written] = re.findall(r"const FILES = (.*);", answer.text)
-    offline, *files = json.loads(written)
+    [written] = re.findall(r"const FILES = JSON.parse\('(.*)'\);", answer.content.decode())
+    offline, *files = json.loads(json.loads(f'"{written}"'))
     assert offline == "/offline/"
     assert [file for file in files if finders.find(file.removeprefix("/static/")) is None] == []
 
