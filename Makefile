@@ -45,6 +45,12 @@ tests/peers/node_modules/stamp: tests/peers/package-lock.json
 		npm ci --prefix tests/peers --ignore-scripts --no-audit --no-fund --silent && touch $@; \
 	else echo "Without Node, the tests of an MCP server are skipped."; fi
 
+# A small DOM in Node, in which the scripts of the pages are tested.
+tests/scripts/node_modules/stamp: tests/scripts/package-lock.json
+	@if command -v npm > /dev/null; then \
+		npm ci --prefix tests/scripts --ignore-scripts --no-audit --no-fund --silent && touch $@; \
+	else echo "Without Node, the tests of the scripts of the pages are skipped."; fi
+
 # Models and tools on this very machine are what people try first.
 run run-dial: export PRIVATE_NETWORK_ALLOWLIST ?= localhost,127.0.0.1
 
@@ -67,7 +73,7 @@ admin-password: .venv/run.stamp ## Set a new random password for the account `ad
 # A third of the time that collecting takes is for rewriting asserts, unless they are kept.
 test test-postgres: export PYTHONDONTWRITEBYTECODE =
 
-test: .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp ## Set everything up and run all tests
+test: .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp tests/scripts/node_modules/stamp ## Set everything up and run all tests
 	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m tests.firefox
 	$(BIN)/python -m tests.second_try $(PYTEST)
