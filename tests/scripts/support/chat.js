@@ -3,11 +3,40 @@
 import { openTab } from "./tab.js";
 import { until } from "./until.js";
 
-/** Open the chat page of a new conversation. @param {import("node:test").TestContext} t @param {object} [how] as of `openTab` */
-export async function openChat(t, how = {}) {
-  const tab = await openTab(t, "chat", how);
+const CONVERSATION = /^\/chat\/page-tests\/([\da-f-]{36})\/$/;
+
+/**
+ * Open the chat page: of the conversation in the path, or of a new one.
+ * @param {import("node:test").TestContext} t
+ * @param {object} [how] as of `openTab`, and what the page knows of the application:
+ * @param {object} [how.starters] what differs from the usual ones
+ * @param {object} [how.attributes] of the main element
+ */
+export async function openChat(t, { starters = {}, attributes = {}, change = () => {}, path = "/chat/page-tests/", ...how } = {}) {
+  const [, conversation = ""] = CONVERSATION.exec(path) ?? [];
+  const tab = await openTab(t, "chat", {
+    ...how,
+    path,
+    change(document, window) {
+      document.querySelector("script[data-socket]").dataset.conversation = conversation;
+      const element = document.getElementById("page-data");
+      const data = JSON.parse(element.textContent);
+      Object.assign(data.attributes, { conversation }, attributes);
+      Object.assign(data.starters, starters);
+      element.textContent = JSON.stringify(data);
+      for (const [name, value] of Object.entries(data.attributes)) document.getElementById("main").setAttribute(`data-${name}`, value);
+      change(document, window);
+    },
+  });
   await until(() => tab.find("#composer").connected, true);
   return tab;
+}
+
+/** Reload the page, of which the server keeps the conversation and the browser its storage. */
+export async function reload(t, tab) {
+  await tab.window.happyDOM.abort();
+  const { socket, network } = tab;
+  return openChat(t, { path: tab.window.location.pathname, socket, network, after: tab });
 }
 
 /** The box for questions. */

@@ -48,7 +48,6 @@ export async function openWindow(t, { path = "/", html = "<!doctype html><html l
 export async function openTab(t, name, { path = "/chat/page-tests/", socket, network, after, change } = {}) {
   const window = new Window({ url: ORIGIN + path, settings: SETTINGS, width: 1280, height: 900 });
   const tab = new Tab(window, { socket, network });
-  tab.how = { name, path, change };
   if (after) tab.keep(after);
   window.document.write(documentOf(name));
   change?.(window.document, window);
@@ -101,14 +100,6 @@ export class Tab {
     }
   }
 
-  /** Open the same address again, as a reload does. */
-  async reload(t) {
-    const { name, change } = this.how;
-    await this.window.happyDOM.abort();
-    const path = this.window.location.pathname + this.window.location.search;
-    return openTab(t, name, { path, change, socket: this.socket, network: this.network, after: this });
-  }
-
   async close() {
     await this.window.happyDOM.close();
     assert.deepEqual(this.problems, []);
@@ -129,9 +120,10 @@ export class Tab {
     return this.all(selector).map(textOf);
   }
 
-  /** Wait until elements have these texts, one each. @param {string} selector @param {...string} texts */
+  /** Wait until elements have these texts, one each; one may be a pattern. @param {string} selector @param {...(string | RegExp)} texts */
   shows(selector, ...texts) {
-    return until(() => this.texts(selector), texts);
+    const compared = (text, n) => (texts[n] instanceof RegExp && texts[n].test(text) ? String(texts[n]) : text);
+    return until(() => this.texts(selector).map(compared), texts.map(String));
   }
 
   /** Wait for an element and return it. @param {string} selector @param {string | RegExp} [text] that it has */
