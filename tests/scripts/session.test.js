@@ -87,7 +87,7 @@ test("a question of another tab comes before one that is on its way", async (t) 
     answers.push(answer);
     await tab.shows(".answer-text", ...answers);
     assert.deepEqual(tab.texts(".question-text"), ["First", "Of another tab", "Mine"]);
-    assert.deepEqual(tab.all(".gap"), []);
+    assert.equal(tab.count(".gap"), 0);
   }
   await tab.shows(".working");
 });
@@ -269,7 +269,7 @@ test("a cut answer is continued, and read and copied as one", async (t) => {
   socket.end();
 
   await tab.shows(".working");
-  assert.equal(tab.all(".answer-foot").length, 1);
+  assert.equal(tab.count(".answer-foot"), 1);
   assert.deepEqual(tab.texts(".question-text"), ["A tale."]);
   assert.deepEqual(tab.texts("chat-answer .notice"), []);
   const { continues, text } = socket.frames("ask").at(-1);

@@ -57,7 +57,11 @@ export class Scripts {
       initializeImportMeta: (meta) => (meta.url = href),
       importModuleDynamically: (name) => this.import(new URL(name, href).href),
     });
-    if (!cachedData) compiled.set(pathname, { source, cachedData: module.createCachedData() });
+    // Node does not know which module imports something later if its code comes from a cache.
+    if (!compiled.has(pathname)) {
+      const importsLater = source.includes("import(");
+      compiled.set(pathname, { source, cachedData: importsLater ? undefined : module.createCachedData() });
+    }
     this.#modules.set(href, module);
     return module;
   }

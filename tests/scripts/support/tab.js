@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Window } from "happy-dom";
+import { fillGaps } from "./gaps.js";
 import { Network } from "./network.js";
 import { Scripts } from "./scripts.js";
 import { ScriptedSocket, socketClass } from "./scripted-socket.js";
@@ -68,6 +69,7 @@ export class Tab {
     this.socket = socket;
     this.network = network;
     this.scripts = new Scripts(window);
+    fillGaps(window);
     window.addEventListener("error", (event) => this.problems.push(event.error?.stack ?? event.message));
     window.fetch = network.fetchOf(window);
     window.XMLHttpRequest = network.uploadClass(window);
@@ -113,6 +115,11 @@ export class Tab {
   /** @param {string} selector */
   all(selector) {
     return [...this.document.querySelectorAll(selector)];
+  }
+
+  /** How many elements there are. @param {string} selector */
+  count(selector) {
+    return this.document.querySelectorAll(selector).length;
   }
 
   /** The texts of elements, with single spaces. @param {string} selector */

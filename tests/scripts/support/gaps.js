@@ -1,0 +1,34 @@
+/** What browsers do and happy-dom does not, as far as the scripts of the pages need it. */
+
+/** Names of nodes that are no elements. */
+const NAMES = { 3: "#text", 4: "#cdata-section", 8: "#comment", 9: "#document", 11: "#document-fragment" };
+
+/** @param {any} window a new window */
+export function fillGaps(window) {
+  const { Element, HTMLTableElement, HTMLTableCellElement, HTMLTableRowElement, HTMLTableSectionElement, Node } = window;
+  const elementName = Object.getOwnPropertyDescriptor(Element.prototype, "nodeName").get;
+  // The sanitizer reads names with the accessor of `Node`, which is empty in happy-dom.
+  getter(Node, "nodeName", function () {
+    return this.nodeType === 1 ? elementName.call(this) : (NAMES[this.nodeType] ?? "");
+  });
+  const below = (...names) =>
+    function () {
+      return [...this.children].filter(({ localName }) => names.includes(localName));
+    };
+  getter(HTMLTableElement, "tHead", function () {
+    return below("thead").call(this)[0] ?? null;
+  });
+  getter(HTMLTableElement, "tBodies", below("tbody"));
+  getter(HTMLTableElement, "rows", function () {
+    return [...this.querySelectorAll("tr")];
+  });
+  getter(HTMLTableSectionElement ?? window.HTMLElement, "rows", below("tr"));
+  getter(HTMLTableRowElement, "cells", below("td", "th"));
+  getter(HTMLTableCellElement, "cellIndex", function () {
+    return this.parentElement.cells.indexOf(this);
+  });
+}
+
+function getter(kind, name, get) {
+  Object.defineProperty(kind.prototype, name, { get, configurable: true });
+}
