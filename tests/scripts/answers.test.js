@@ -230,7 +230,7 @@ test("steps are shown as far as the person wants, and a failure says why", async
 
   first.choose(level, "none");
   await until(() => first.count(".steps"), 0);
-  const second = await openChat(t, { after: first });
+  const second = await openChat(t, { stored: first.stored });
   assert.equal(second.find("select[data-step-level]").value, "none");
 });
 

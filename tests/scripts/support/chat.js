@@ -34,9 +34,10 @@ export async function openChat(t, { starters = {}, attributes = {}, change = () 
 
 /** Reload the page, of which the server keeps the conversation and the browser its storage. */
 export async function reload(t, tab) {
-  await tab.window.happyDOM.abort();
-  const { socket, network } = tab;
-  return openChat(t, { path: tab.window.location.pathname, socket, network, after: tab });
+  const { socket, network, stored } = tab;
+  const path = tab.window.location.pathname;
+  await tab.close();
+  return openChat(t, { path, socket, network, stored });
 }
 
 /** The box for questions. */

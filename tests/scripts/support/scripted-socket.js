@@ -215,9 +215,12 @@ export function socketClass(window, server) {
       });
     }
 
-    /** Unless the page has closed it. */
+    /** Unless the page has closed it, or was closed. */
     #later(act) {
-      setImmediate(() => this.readyState !== Viewer.CLOSED && act());
+      setImmediate(() => {
+        if (window.closed) server.viewers.delete(this);
+        else if (this.readyState !== Viewer.CLOSED) act();
+      });
     }
   };
 }

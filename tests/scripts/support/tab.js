@@ -18,6 +18,7 @@ const SETTINGS = {
   enableJavaScriptEvaluation: true,
   suppressInsecureJavaScriptEnvironmentWarning: true,
 };
+const STORES = ["localStorage", "sessionStorage"];
 const KEYS = { Ctrl: "ctrlKey", Control: "ctrlKey", Shift: "shiftKey", Alt: "altKey", Meta: "metaKey" };
 
 /** The document of a page. @param {string} name as in `tests/scripts/pages.py` */
@@ -43,13 +44,13 @@ export async function openWindow(t, { path = "/", html = "<!doctype html><html l
  * @param {string} [how.path]
  * @param {ScriptedSocket} [how.socket]
  * @param {Network} [how.network]
- * @param {Tab} [how.after] a tab of the same browser, whose storage is kept
+ * @param {Tab["stored"]} [how.stored] by another tab of the same browser
  * @param {(document: Document, window: Window) => void} [how.change] what differs from the page as it is rendered
  */
-export async function openTab(t, name, { path = "/chat/page-tests/", socket, network, after, change } = {}) {
+export async function openTab(t, name, { path = "/chat/page-tests/", socket, network, stored = [], change } = {}) {
   const window = new Window({ url: ORIGIN + path, settings: SETTINGS, width: 1280, height: 900 });
   const tab = new Tab(window, { socket, network });
-  if (after) tab.keep(after);
+  tab.keep(stored);
   window.document.write(documentOf(name));
   change?.(window.document, window);
   t.after(() => tab.close());
@@ -79,11 +80,15 @@ export class Tab {
     Object.defineProperty(window.document, "hidden", { value: false, configurable: true });
   }
 
-  /** Continue with what another tab of the same browser has stored. @param {Tab} other */
-  keep(other) {
-    for (const store of ["localStorage", "sessionStorage"]) {
-      const from = other.window[store];
-      for (let n = 0; n < from.length; n += 1) this.window[store].setItem(from.key(n), from.getItem(from.key(n)));
+  /** What the browser stores for the site. */
+  get stored() {
+    return STORES.map((store) => [store, { ...this.window[store] }]);
+  }
+
+  /** @param {Tab["stored"]} stored by another tab of the same browser */
+  keep(stored) {
+    for (const [store, items] of stored) {
+      for (const [key, value] of Object.entries(items)) this.window[store].setItem(key, value);
     }
   }
 
@@ -103,7 +108,7 @@ export class Tab {
   }
 
   async close() {
-    await this.window.happyDOM.close();
+    if (!this.window.closed) await this.window.happyDOM.close();
     assert.deepEqual(this.problems, []);
   }
 
@@ -139,12 +144,12 @@ export class Tab {
     return found(() => this.all(selector).findLast(has));
   }
 
-  /** Wait for a shown button and return it. @param {string | RegExp} name @param {Element} [within] */
+  /** Wait for a button that can be pressed and return it. @param {string | RegExp} name @param {Element} [within] */
   button(name, within = this.document) {
     return found(() => buttons(within).findLast((one) => matches(nameOf(one), name) && isShown(one)));
   }
 
-  /** Whether there is a shown button. @param {string | RegExp} name */
+  /** Whether there is a button that can be pressed. @param {string | RegExp} name */
   hasButton(name) {
     return buttons(this.document).some((one) => matches(nameOf(one), name) && isShown(one));
   }
@@ -154,7 +159,7 @@ export class Tab {
     return found(() => [...within.querySelectorAll("input, textarea, select")].findLast((one) => nameOf(one) === label && isShown(one)));
   }
 
-  /** Press a shown button. @param {string | RegExp} name @param {Element} [within] */
+  /** Press a button. @param {string | RegExp} name @param {Element} [within] */
   async click(name, within) {
     const button = await this.button(name, within);
     button.focus();
@@ -230,7 +235,7 @@ function buttons(within) {
 }
 
 function isShown(element) {
-  return !element.closest("[hidden]") && !element.disabled;
+  return !element.closest("[hidden]") && !element.disabled && element.getAttribute("aria-disabled") !== "true";
 }
 
 function matches(name, wanted) {
