@@ -166,20 +166,23 @@ test("a notice stays where it was said, and is shown once", async (t) => {
   await tab.shows("chat-answer > .notice, .answer-text", notice.text, "Here it is.");
 });
 
-const ENDINGS = [
-  { texts: ["It is"], reason: "length", notice: "Cut off: the answer became too long for the model." },
-  { texts: [], reason: "stop", notice: "The model had nothing to say." },
-];
-for (const { texts, reason, notice } of ENDINGS) {
-  test(`an answer that is ${reason === "length" ? "cut" : "empty"} shows a notice`, async (t) => {
-    const tab = await openChat(t);
-    await ask(tab, "How warm is it?");
-    tab.socket.write(...texts);
-    tab.socket.end("done", { finish_reason: reason });
-
-    await tab.shows("chat-answer .notice", notice);
-  });
+/** The notice below an answer that ended for a reason. */
+async function noticeAfter(t, reason, ...texts) {
+  const tab = await openChat(t);
+  await ask(tab, "How warm is it?");
+  tab.socket.write(...texts);
+  tab.socket.end("done", { finish_reason: reason });
+  await tab.appears(".answer-foot");
+  return tab.texts("chat-answer .notice");
 }
+
+test("an answer that is cut shows a notice", async (t) => {
+  assert.deepEqual(await noticeAfter(t, "length", "It is"), ["Cut off: the answer became too long for the model."]);
+});
+
+test("an empty answer shows a notice", async (t) => {
+  assert.deepEqual(await noticeAfter(t, "stop"), ["The model had nothing to say."]);
+});
 
 test("a step shows named values and tables, and its raw text on demand", async (t) => {
   const days = Array.from({ length: 25 }, (_, day) => ({ day: String(day), sun: day % 2 === 0 }));
