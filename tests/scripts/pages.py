@@ -10,6 +10,7 @@ from tests.fork_server import ROOT
 
 FOLDER = ROOT / "var" / "test-pages"
 RENDER = """
+from django.contrib.auth.models import User
 from django.test import Client
 
 manifest = {
@@ -20,11 +21,23 @@ manifest = {
     "contexts": [],
     "tool_sets": [],
 }
-Application.objects.create(
+application = Application.objects.create(
     slug="page-tests", title="Page tests", description="Repeats it.", is_public=True,
     manifest=manifest,
 )
-result = {"chat": Client().get("/chat/page-tests/", headers={"host": "127.0.0.1"}).text}
+operator = Client()
+operator.force_login(User.objects.create_superuser("operator"))
+addresses = {
+    "chat": (Client(), "/chat/page-tests/"),
+    "studio": (operator, f"/admin/catalog/application/{application.pk}/studio/"),
+    "skill": (operator, "/admin/catalog/contentitem/add/?kind=skill&name=by-hand"),
+    "content": (operator, "/admin/catalog/contentitem/add/"),
+}
+result = {}
+for name, (client, address) in addresses.items():
+    response = client.get(address, headers={"host": "127.0.0.1"})
+    assert response.status_code == 200, (address, response.status_code)
+    result[name] = response.text
 """
 
 

@@ -3,8 +3,11 @@
 /** Names of nodes that are no elements. */
 const NAMES = { 3: "#text", 4: "#cdata-section", 8: "#comment", 9: "#document", 11: "#document-fragment" };
 
+const GLOBALS = { structuredClone, TextDecoder, TextDecoderStream, TextEncoder };
+
 /** @param {any} window a new window */
 export function fillGaps(window) {
+  for (const [name, value] of Object.entries(GLOBALS)) window[name] ??= value;
   const { Element, HTMLTableElement, HTMLTableCellElement, HTMLTableRowElement, HTMLTableSectionElement, Node } = window;
   const elementName = Object.getOwnPropertyDescriptor(Element.prototype, "nodeName").get;
   // The sanitizer reads names with the accessor of `Node`, which is empty in happy-dom.
@@ -22,7 +25,7 @@ export function fillGaps(window) {
   getter(HTMLTableElement, "rows", function () {
     return [...this.querySelectorAll("tr")];
   });
-  getter(HTMLTableSectionElement ?? window.HTMLElement, "rows", below("tr"));
+  getter(HTMLTableSectionElement, "rows", below("tr"));
   getter(HTMLTableRowElement, "cells", below("td", "th"));
   getter(HTMLTableCellElement, "cellIndex", function () {
     return this.parentElement.cells.indexOf(this);

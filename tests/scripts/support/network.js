@@ -38,7 +38,7 @@ export class Network {
       const request = { method, path: pathname + search, body: read(body, window), headers };
       this.requests.push(request);
       const found = this.#answers.find(([known, pattern]) => known === method && pattern.test(request.path));
-      const answer = found ? await found[2](request) : new Response("", { status: 404 });
+      const answer = found ? await Promise.race([found[2](request), aborted(signal)]) : new Response("", { status: 404 });
       return answer instanceof Response ? answer : Response.json(answer);
     };
   }
@@ -110,6 +110,11 @@ class Upload {
   fail() {
     if (!this.isAborted) this.#target.dispatchEvent(new this.#window.Event("error"));
   }
+}
+
+/** Rejects when the page does not wait any more. */
+function aborted(signal) {
+  return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
 }
 
 function stored({ name, size, type }) {

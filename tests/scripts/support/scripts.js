@@ -10,12 +10,16 @@ const FOLDERS = { chat: "apps/chat/static", console: "apps/console/static" };
 /** @type {Map<string, {source: string, cachedData: Buffer}>} what was read and compiled for an earlier window */
 const compiled = new Map();
 
+/** Whether an address is a script of the site, and not one of the libraries of its admin. @param {string} address */
+export function isOwn(address) {
+  const [, folder, name] = address.split("/");
+  return folder === "static" && name in FOLDERS;
+}
+
 /** The source of a static file. @param {string} address such as `/static/chat/scripts/page.js` */
 export function sourceOf(address) {
   const name = address.replace(/^\/static\//, "");
-  const folder = FOLDERS[name.split("/")[0]];
-  if (!folder) throw new Error(`${address} is not a static file of the site.`);
-  return readFileSync(join(ROOT, folder, name), "utf8");
+  return readFileSync(join(ROOT, FOLDERS[name.split("/")[0]], name), "utf8");
 }
 
 /** The modules of one window: each runs once, as in a browser. */

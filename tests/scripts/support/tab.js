@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Window } from "happy-dom";
 import { fillGaps } from "./gaps.js";
 import { Network } from "./network.js";
-import { Scripts } from "./scripts.js";
+import { isOwn, Scripts } from "./scripts.js";
 import { ScriptedSocket, socketClass } from "./scripted-socket.js";
 import { found, until } from "./until.js";
 
@@ -94,9 +94,9 @@ export class Tab {
 
   /** Run the scripts that the document names, in the order of a browser. */
   async run() {
-    const named = [...this.document.querySelectorAll("script[src^='/static/']")];
-    const later = (script) => script.type === "module" || script.defer;
     const addressOf = (script) => script.getAttribute("src");
+    const later = (script) => script.type === "module" || script.defer;
+    const named = [...this.document.querySelectorAll("script[src]")].filter((script) => isOwn(addressOf(script)));
     for (const script of named.filter((one) => !later(one))) this.scripts.run(addressOf(script), script);
     for (const script of named.filter(later)) {
       if (script.type === "module") await this.scripts.import(addressOf(script));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 /** Milliseconds: long enough for a machine that is busy with other things. */
-const PATIENCE = 5_000;
+const PATIENCE = 20_000;
 const PAUSE = 2;
 
 /**
