@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, WebSocket, expect
 
 from tests.browser.conftest import barriers
-from tests.browser.scripted import ScriptedSocket
+from tests.browser.scripted import ScriptedSocket, send
 from tests.browser.serving import Site
 
 SLUG = "page-tests"
@@ -306,11 +306,19 @@ def test_nothing_in_a_conversation_keeps_people_out(
     socket.say(type="stage.opened", stage="1", title="A step", parent=None)
     socket.say(type="stage.delta", stage="1", text=values + result)
     socket.say(type="stage.closed", stage="1", failed=True, seconds=0.2)
+    socket.say(type="stage.opened", stage="2", title="Another step", parent=None)
+    socket.say(type="stage.closed", stage="2", failed=False, seconds=0.3)
     socket.write("# Top\n\n### Deep\n\n|a|b|\n|-|-|\n|1|2|\n\n```js\nlet a = 1;\n```\n\n$$x^2$$\n")
+    socket.write('\n\nCited<cit data-id="a"></cit>.')
+    source = {"id": "a", "title": "Report", "url": "https://example.org/a", "quote": "It is so."}
+    socket.say(type="annotation.added", annotation=source)
+    told = {"conversation": socket.conversation, "answers": {socket.run: ["1"]}}
     socket.end(finish_reason="length", models=["Big one"], costs={"USD": "0.0123"})
     ask(chat, socket, "And fail")
     socket.say(type="run.error", text="It broke.", reference="0a1b2c3d")
     socket.end("failed", attachments=[{"type": "text/markdown", "title": "Notes", "data": "# Hi"}])
+    send(socket.viewers[0], type="results.expired", **told)
+    expect(chat.locator(".step.expired")).to_have_count(1)
     chat.locator("summary").first.click()
     expect(chat.locator("chat-answer .notice")).to_contain_text("Cut off")
     expect(chat.get_by_role("button", name="Try again")).to_be_visible()
@@ -322,6 +330,9 @@ def test_nothing_in_a_conversation_keeps_people_out(
     for width in (1280, 390):
         chat.set_viewport_size({"width": width, "height": 900})
         assert barriers(chat) == []
+    chat.locator("select[data-step-level]").select_option("compact", force=True)
+    expect(chat.locator(".activity > .step-line")).to_have_count(1)
+    assert barriers(chat) == []
 
     socket.cut()
     expect(chat.locator("#notice")).to_be_visible()
