@@ -43,6 +43,12 @@ tests/peers/node_modules/stamp: tests/peers/package-lock.json
 		npm ci --prefix tests/peers --ignore-scripts --no-audit --no-fund --silent && touch $@; \
 	else echo "Without Node, the tests of an MCP server are skipped."; fi
 
+# A small DOM in Node, in which the scripts of the pages are tested.
+tests/scripts/node_modules/stamp: tests/scripts/package-lock.json
+	@if command -v npm > /dev/null; then \
+		npm ci --prefix tests/scripts --ignore-scripts --no-audit --no-fund --silent && touch $@; \
+	else echo "Without Node, the tests of the scripts of the pages are skipped."; fi
+
 # Models and tools on this very machine are what people try first.
 run run-dial: export PRIVATE_NETWORK_ALLOWLIST ?= localhost,127.0.0.1
 
@@ -65,7 +71,7 @@ admin-password: .venv/run.stamp ## Set a new random password for the account `ad
 # A third of the time that collecting takes is for rewriting asserts, unless they are cached.
 test rest postgres soak: export PYTHONDONTWRITEBYTECODE =
 
-TESTING = .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp
+TESTING = .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp tests/scripts/node_modules/stamp
 TIER = $(BIN)/python -m tests.tiers
 
 test: $(TESTING) ## Set everything up and run the tests that belong before a commit (SEED, WORKERS)

@@ -130,7 +130,8 @@ export class Bar {
   async saveDraft(choices = {}) {
     this.save.disabled = true;
     this.say("Saving…");
-    const { current, version, base } = this.store;
+    const { version, base } = this.store;
+    const current = structuredClone(this.store.current); // fields go on changing the document itself
     let response;
     try {
       response = await this.store.send("save", { ...current, version, base, choices });
