@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, openChat, send } from "./support/chat.js";
+import { ask, openChat } from "./support/chat.js";
 import { textOf } from "./support/tab.js";
 import { until } from "./support/until.js";
 

@@ -35,7 +35,7 @@ test("a change makes the objects around it, and removing it leaves them", async 
 
   assert.deepEqual(plain(store.get("features")), { memory: {} });
   assert.equal(store.get("nowhere"), undefined);
-  assert.deepEqual(told, ["change", "change", "change", "change"]);
+  assert.deepEqual(told, ["change", "change", "change"]);
 });
 
 test("an item that is removed from a list closes the gap", async (t) => {
@@ -316,7 +316,7 @@ test("a draft is discarded after a question", async (t) => {
 /** A stream of server-sent events that arrives in pieces. */
 function stream(...events) {
   const text = events.map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join("");
-  const pieces = text.match(/[^]{1,7}/g).map((piece) => new TextEncoder().encode(piece));
+  const pieces = text.match(/[\s\S]{1,7}/g).map((piece) => new TextEncoder().encode(piece));
   return new Response(ReadableStream.from(pieces), { headers: { "Content-Type": "text/event-stream" } });
 }
 
