@@ -78,7 +78,7 @@ test-postgres: .venv/dev.stamp ## The database tests once more, on TEST_DATABASE
 
 check: lint test ## What CI runs: format, lint, types, layers, migrations, templates, tests
 
-lint: .venv/dev.stamp ## Everything that looks at the code without running it
+lint: .venv/dev.stamp tools/scripts/node_modules/stamp ## Everything that looks at the code without running it
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(if $(TEMPLATES),$(BIN)/djade --target-version 5.2 --check $(TEMPLATES))
@@ -86,11 +86,17 @@ lint: .venv/dev.stamp ## Everything that looks at the code without running it
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py check
 	$(BIN)/python manage.py makemigrations --check --dry-run
+	@if command -v npm > /dev/null; then npm run --prefix tools/scripts --silent check; fi
 
 fix: .venv/dev.stamp ## Repair what can be repaired
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(if $(TEMPLATES),$(BIN)/djade --target-version 5.2 $(TEMPLATES))
+
+tools/scripts/node_modules/stamp: tools/scripts/package-lock.json
+	@if command -v npm > /dev/null; then \
+		npm ci --prefix tools/scripts --ignore-scripts --no-audit --no-fund --silent && touch $@; \
+	else echo "Without npm, scripts and styles are not checked."; test -z "$$CI"; fi
 
 tools/bundles/node_modules/stamp: tools/bundles/package-lock.json
 	npm ci --prefix tools/bundles --ignore-scripts --no-audit --no-fund --silent
