@@ -322,7 +322,7 @@ async def test_the_download_knows_two_formats():
 
 
 @pytest.mark.parametrize("kind", ["again", "switch", "delete"])
-async def test_a_conversation_from_before_there_were_branches_gets_them(kind: str):
+async def test_a_conversation_without_parents_gets_them_with_its_first_branch(kind: str):
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)
         conversation = await turn(on, tab, "One?", "1")
@@ -353,13 +353,10 @@ def row(pk: int, parent: int | None = None) -> Message:
 @pytest.mark.parametrize(
     ("rows", "leaf", "shown"),
     [
-        pytest.param(
-            [row(1), row(2), row(3)], None, [1, 2, 3], id="from before there were branches"
-        ),
-        pytest.param([row(1), row(2), row(3, 2)], 3, [1, 2, 3], id="begun before"),
+        pytest.param([row(1), row(2), row(3)], None, [1, 2, 3], id="without parents"),
+        pytest.param([row(1), row(2), row(3, 2)], 3, [1, 2, 3], id="a copy and its first question"),
         pytest.param([row(1), row(2, 1), row(3, 3)], 3, [3], id="another root"),
         pytest.param([row(1), row(2, 1), row(3, 3)], 2, [1, 2], id="the first root"),
-        pytest.param([row(1), row(2, 1), row(3)], 2, [1, 2, 3], id="written by an old process"),
         pytest.param([row(1), row(2, 1), row(3, 2)], 9, [1, 2, 3], id="a leaf that is gone"),
         pytest.param([], None, [], id="empty"),
     ],

@@ -35,7 +35,6 @@ from apps.chat.protocol import SSE_NAMES, FrameWriter, encode, list_refresh, ser
 from apps.insights.answer_figures import AnswerFigures
 from apps.live.events import (
     AnswerStored,
-    AttemptReplaced,
     BranchesChanged,
     CallCounted,
     Continued,
@@ -139,7 +138,6 @@ FRAMES: list[tuple[StreamEvent, dict[str, Any] | None]] = [
         },
     ),
     (QuestionAdded({"id": "1"}), {"type": "message.added", "message": {"id": "1"}}),
-    (AttemptReplaced("0a1b"), {"type": "attempt.replaced", "replaced": "0a1b"}),
     (BranchesChanged(), {"type": "branches.changed"}),
     (StatusChanged("queued"), {"type": "run.status", "status": "queued"}),
     (Continued(), {"type": "run.continued"}),
