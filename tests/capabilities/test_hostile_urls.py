@@ -1,7 +1,5 @@
 """URLs that mean no good, through everything with which a model can have something fetched."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
@@ -212,7 +210,7 @@ def is_reference(url: Hostile) -> bool:
 
 
 @pytest.mark.parametrize("consumer", [*REFERENCES, *OTHERS])
-async def test_nothing_hostile_is_fetched_for_anybody(settings: Any, consumer: Consumer):
+async def test_nothing_hostile_is_fetched_for_anybody(settings, consumer):
     urls = PROMPT if consumer in OTHERS else [url for url in PROMPT if is_reference(url)]
 
     async with hostile_internet() as net, consumer(settings, 30) as tell:
@@ -220,6 +218,6 @@ async def test_nothing_hostile_is_fetched_for_anybody(settings: Any, consumer: C
 
 
 @pytest.mark.parametrize("consumer", [rest_tool, deployment_query, interpreter_code, *OTHERS])
-async def test_nobody_waits_for_what_never_ends(settings: Any, consumer: Consumer):
+async def test_nobody_waits_for_what_never_ends(settings, consumer):
     async with hostile_internet() as net, consumer(settings, SECONDS) as tell:
         assert await problems_of(net, SLOW, tell) == {}

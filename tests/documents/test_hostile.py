@@ -1,7 +1,5 @@
 """Documents that mean harm hurt nobody but the process that reads them."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import queue
@@ -95,7 +93,7 @@ def laughing_pptx() -> bytes:
     ],
     ids=["docx", "pptx", "epub", "pdf loop"],
 )
-async def test_what_would_take_all_there_is_is_refused_in_time(make, name: str):
+async def test_what_would_take_all_there_is_is_refused_in_time(make, name):
     content = make()
     started = time.monotonic()
 
@@ -153,9 +151,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> queue.Queue[subprocess.Popen[bytes
     return processes
 
 
-async def test_whoever_does_not_wait_any_more_ends_the_process(
-    begun: queue.Queue[subprocess.Popen[bytes]],
-):
+async def test_whoever_does_not_wait_any_more_ends_the_process(begun):
     reading = asyncio.create_task(html_to_markdown("<br>" * 400_000, bounds=Bounds(seconds=90)))
     process = await asyncio.to_thread(begun.get, timeout=30)
 
@@ -167,9 +163,7 @@ async def test_whoever_does_not_wait_any_more_ends_the_process(
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux tells it")
-async def test_the_process_knows_nothing_of_our_environment(
-    monkeypatch: pytest.MonkeyPatch, begun: queue.Queue[subprocess.Popen[bytes]]
-):
+async def test_the_process_knows_nothing_of_our_environment(monkeypatch, begun):
     monkeypatch.setenv("SOME_API_KEY", "s3cret")
     reading = asyncio.create_task(html_to_markdown("<br>" * 400_000, bounds=Bounds(seconds=90)))
     process = await asyncio.to_thread(begun.get, timeout=30)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -86,7 +84,7 @@ def test_headings_differ_so_that_links_stay():
 
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(([^)]+)\)", DOCUMENT))))
-def test_links_lead_somewhere(target: str):
+def test_links_lead_somewhere(target):
     name, _, anchor = target.partition("#")
     text = (DOCS / name).read_text() if name else DOCUMENT
 
@@ -95,7 +93,7 @@ def test_links_lead_somewhere(target: str):
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: ",".join(example))
-def test_examples_are_manifests_without_mistakes_and_warnings(example: dict[str, Any]):
+def test_examples_are_manifests_without_mistakes_and_warnings(example):
     document = merge(SMALLEST, example)
 
     # A patch cannot say null; a manifest can.
@@ -108,7 +106,7 @@ def test_examples_are_manifests_without_mistakes_and_warnings(example: dict[str,
 
 
 @pytest.mark.parametrize("section", ["tool_sets", "contexts", "skills"])
-def test_there_is_an_example_of_every_kind(section: str):
+def test_there_is_an_example_of_every_kind(section):
     schema = SCHEMA["properties"][section]
     [items] = [one["items"] for one in (schema, *schema.get("anyOf", ())) if "items" in one]
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable
@@ -223,7 +221,7 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
 
 
 @pytest.mark.parametrize(("change", "place"), CHANGES, ids=[place for _, place in CHANGES])
-def test_the_comparison_sees_a_change(change: Callable[[dict[str, Any]], object], place: str):
+def test_the_comparison_sees_a_change(change, place):
     schema = copy.deepcopy(registered())
 
     change(schema)
@@ -277,7 +275,7 @@ def test_without_preview_everything_else_stays():
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_every_definition_is_used(preview: bool):
+def test_every_definition_is_used(preview):
     schema = manifest_schema(preview=preview)
 
     text = json.dumps({**schema, "$defs": list(schema["$defs"].values())})
@@ -294,7 +292,7 @@ def test_a_default_deployment_is_offered_and_no_longer_required():
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_the_examples_are_valid_by_the_schema(name: str):
+def test_the_examples_are_valid_by_the_schema(name):
     schema = manifest_schema()
 
     Draft202012Validator.check_schema(schema)

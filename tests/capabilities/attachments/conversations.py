@@ -1,7 +1,5 @@
 """Whole runs of an application whose model is scripted, with files of the caller."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -58,10 +56,7 @@ def application(
 
 
 async def run_with(
-    app: ResolvedApplication,
-    models: dict[str, ScriptedModel],
-    *messages: Message,
-    **wishes: Any,
+    app: ResolvedApplication, models: dict[str, ScriptedModel], *messages: Message, **wishes: Any
 ) -> list[Event]:
     workspace = FakeWorkspace(CALLER)
     workspace.models = models

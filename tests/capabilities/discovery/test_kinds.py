@@ -1,7 +1,5 @@
 """Toolsets of every kind that can be withheld, by the capabilities that really open them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Whole runs: an application answers from a document, in both workspaces."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +13,7 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import Workspace
-from tests.capabilities.documents.agents import CALLER, HOTEL, Desk, embedded
+from tests.capabilities.documents.agents import CALLER, HOTEL, embedded
 from tests.capabilities.files.test_runs import Scripted
 from tests.capabilities.manifests import manifest
 from tests.dial_core import serve_core
@@ -44,9 +42,7 @@ def workspace(request: pytest.FixtureRequest, settings: Any) -> Iterator[Workspa
     cache.clear()
 
 
-async def test_sources_stand_beside_the_answer_and_the_inner_model_is_counted(
-    workspace: Workspace,
-):
+async def test_sources_stand_beside_the_answer_and_the_inner_model_is_counted(workspace):
     path = (await workspace.files.keep("hotel.pdf", pdf("Dogs stay free."), "application/pdf")).path
     model = ScriptedModel(
         calling(("c1", "rag_tool", {"request": "Do dogs pay?", "file_url": path})),
@@ -85,7 +81,7 @@ async def test_sources_stand_beside_the_answer_and_the_inner_model_is_counted(
     assert finished.usage.per_model == (ModelUsage("some-model", 12, 5),)
 
 
-async def test_what_others_have_written_taints_each_run_even_if_it_is_not_read_again(desk: Desk):
+async def test_what_others_have_written_taints_each_run_even_if_it_is_not_read_again(desk):
     path = await desk.keep("shared.txt", HOTEL.encode())
     desk.is_owner = False
     tainted = []

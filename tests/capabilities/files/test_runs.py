@@ -1,9 +1,7 @@
 """Whole runs: a model works with files, in both workspaces."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -31,7 +29,7 @@ class Scripted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.workspace, name)
 
-    def inside(self, application: str, keys: str = "platform") -> Scripted:
+    def inside(self, application: str, keys: str = "platform") -> Self:
         return self
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
@@ -66,7 +64,7 @@ async def answered(
     return told, events
 
 
-async def test_a_model_works_with_its_files(workspace: Workspace):
+async def test_a_model_works_with_its_files(workspace):
     steps = [
         ("write", {"path": "notes/a.md", "content": "tea\nmilk\n"}),
         ("list", {"path": "", "max_depth": 2}),
@@ -113,7 +111,7 @@ async def test_a_model_works_with_its_files(workspace: Workspace):
 
 
 @pytest.mark.django_db
-async def test_the_model_finds_what_it_needs_in_a_large_result(workspace: Workspace, settings: Any):
+async def test_the_model_finds_what_it_needs_in_a_large_result(workspace, settings):
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
     body = "\n".join(f"row {n}" for n in range(90_000)).encode()
     model = ScriptedModel(

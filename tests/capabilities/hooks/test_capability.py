@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Mapping
@@ -252,7 +250,7 @@ async def test_what_is_always_said_is_said_at_the_end_each_time():
 
 
 @pytest.mark.parametrize("frequency", ["append_if_changed", "always"])
-async def test_what_is_fresh_is_not_asked_for_again(frequency: str):
+async def test_what_is_fresh_is_not_asked_for_again(frequency):
     memory = Memory("recall", "snow", "rain")
     hook = started(frequency=frequency, refresh_condition={"kind": "ttl", "ttl_minutes": 10})
     app = application(hook, tools=(memory.tool,))
@@ -274,7 +272,7 @@ async def test_what_is_fresh_is_not_asked_for_again(frequency: str):
 @pytest.mark.parametrize(
     "calls", [7, {"synth": 1}, {}, "x", {"synth_recall_44136fa_": "2999-01-01T00:00:00+00:00"}]
 )
-async def test_a_state_that_was_written_by_somebody_makes_nothing_fresh(calls: object):
+async def test_a_state_that_was_written_by_somebody_makes_nothing_fresh(calls):
     memory = Memory("recall", "snow")
     hook = started(frequency="always", refresh_condition={"kind": "ttl", "ttl_minutes": 10})
     answered = Message("assistant", "ok", state={"hook_calls": calls})
@@ -300,9 +298,7 @@ FAILURES: list[Any] = [
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
-async def test_a_hook_that_fails_is_skipped_and_told_in_the_log_alone(
-    failure: Any, caplog: pytest.LogCaptureFixture
-):
+async def test_a_hook_that_fails_is_skipped_and_told_in_the_log_alone(failure, caplog):
     recall, note = Memory("recall", failure), Memory("note", failure)
     app = application(started(name="memory"), completed(), tools=(recall.tool, note.tool))
     model = ScriptedModel(saying("Fine"))
@@ -320,7 +316,7 @@ async def test_a_hook_that_fails_is_skipped_and_told_in_the_log_alone(
     assert "secret" not in "".join(lines)
 
 
-async def test_a_template_that_cannot_be_filled_in_skips_the_hook(caplog: pytest.LogCaptureFixture):
+async def test_a_template_that_cannot_be_filled_in_skips_the_hook(caplog):
     memory = Memory()
     hook = started(arguments={"q": "${last_assistant_message.content}"})
     model = ScriptedModel(saying("Fine"))
@@ -335,7 +331,7 @@ async def test_a_template_that_cannot_be_filled_in_skips_the_hook(caplog: pytest
     ]
 
 
-async def test_a_hook_that_takes_too_long_is_given_up(caplog: pytest.LogCaptureFixture):
+async def test_a_hook_that_takes_too_long_is_given_up(caplog):
     gone = asyncio.Event()
 
     async def hang(invocation: Invocation) -> ToolResult:
@@ -357,7 +353,7 @@ async def test_a_hook_that_takes_too_long_is_given_up(caplog: pytest.LogCaptureF
 
 
 @pytest.mark.parametrize("hook", [started(), completed(tool_name="recall")])
-async def test_who_cancels_the_run_cancels_the_hook(hook: dict[str, Any]):
+async def test_who_cancels_the_run_cancels_the_hook(hook):
     waiting, gone = asyncio.Event(), asyncio.Event()
 
     async def hang(invocation: Invocation) -> ToolResult:
@@ -453,7 +449,7 @@ async def test_the_answer_and_its_state_are_there_before_the_hooks_that_follow_i
 
 
 async def test_hooks_hold_the_end_of_a_request_no_longer_than_their_time_together(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch, caplog
 ):
     asked: list[str] = []
 
@@ -530,9 +526,7 @@ def staged(level: str, *, fails: bool) -> Tool:
         ("debug", True, ["Recalling"]),
     ],
 )
-async def test_hooks_are_shown_to_those_who_look_for_mistakes(
-    level: str, fails: bool, titles: list[str]
-):
+async def test_hooks_are_shown_to_those_who_look_for_mistakes(level, fails, titles):
     app = application(started(), tools=(staged(level, fails=fails),), level=level)
 
     events = await events_of(app, ScriptedModel(saying("Fine")))
@@ -541,7 +535,7 @@ async def test_hooks_are_shown_to_those_who_look_for_mistakes(
     assert len([event for event in events if isinstance(event, StageClosed)]) == len(titles)
 
 
-async def test_tools_that_the_model_may_not_call_are_for_hooks(http_url: str):
+async def test_tools_that_the_model_may_not_call_are_for_hooks(http_url):
     toolset = over_http(http_url, hidden_from_model=["add"], allowed_tools=["add", "move"])
     wanted = (
         started(

@@ -1,7 +1,5 @@
 """A memory service behind DIAL, which two hooks ask before the model is (G-34)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -71,7 +69,7 @@ def brought(model: ScriptedModel) -> list[str]:
 
 @pytest.mark.django_db
 async def test_a_run_begins_with_the_memories_of_its_caller_and_tells_them_again_when_they_change(
-    service: str,
+    service,
 ):
     question = Message("user", "Where do I live?")
     store = calling(("c1", "Memory_store_memory", STORED))

@@ -1,7 +1,5 @@
 """A whole conversation: code in one answer, its variables and files in the next."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

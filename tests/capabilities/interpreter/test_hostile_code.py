@@ -1,7 +1,5 @@
 """Code that wants out, or wants everything: it ends with a clear result, and nobody else notices."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time
@@ -11,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.capabilities.interpreter.tools import python
+from tests.tables import each_row
 
 SECRET = "never-to-be-seen-4711"
 MEMORY = (
@@ -30,7 +29,7 @@ def _tight_limits(settings, monkeypatch):
     monkeypatch.setenv("QUICKAPPS_TEST_SECRET", SECRET)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("code", "error"),
     [
         ("open('/etc/passwd').read()", "FileNotFoundError"),
@@ -87,7 +86,7 @@ def _tight_limits(settings, monkeypatch):
         ("async def f(): pass\nf().cr_frame", "AttributeError"),
     ],
 )
-async def test_there_is_no_way_out(code: str, error: str):
+async def test_there_is_no_way_out(code, error):
     async with python() as own:
         result = await own.call(code)
         read = await own.run("1 + 1")
@@ -108,7 +107,7 @@ async def test_there_is_nothing_to_see_around():
     assert place["result"] == "['/data', ['data'], []]"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("code", "reason"),
     [
         ("while True: pass", TIME),
@@ -131,7 +130,7 @@ async def test_there_is_nothing_to_see_around():
         ("for _ in range(10**5): print('x' * 10)", PRINTED),
     ],
 )
-async def test_what_takes_too_much_is_stopped_with_a_reason(code: str, reason: str, settings):
+async def test_what_takes_too_much_is_stopped_with_a_reason(code, reason, settings):
     if reason == MEMORY:  # a busy machine needs its time to fill it
         settings.PY_INTERPRETER_SANDBOX_SECONDS = 60.0
     async with python() as own:
@@ -145,7 +144,7 @@ async def test_what_takes_too_much_is_stopped_with_a_reason(code: str, reason: s
     assert after["result"] == "2"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("code", "error"),
     [
         ("def f(): return f()\nf()", "RecursionError"),
@@ -165,7 +164,7 @@ async def test_what_takes_too_much_is_stopped_with_a_reason(code: str, reason: s
         ("open('a.txt', 'w').write('x' * 10**7)\nwhile True: open('a.txt').read()", "at most"),
     ],
 )
-async def test_what_cannot_be_done_is_an_ordinary_error(code: str, error: str):
+async def test_what_cannot_be_done_is_an_ordinary_error(code, error):
     async with python() as own:
         result = await own.call(code)
         read = await own.run("1 + 1")
@@ -186,7 +185,7 @@ async def test_what_cannot_be_done_is_an_ordinary_error(code: str, error: str):
         r"re.match(r'(?=(a+)+$)(a|aa)+$', 'a' * 60 + 'b')",
     ],
 )
-async def test_a_catastrophic_pattern_ends(pattern: str):
+async def test_a_catastrophic_pattern_ends(pattern):
     async with python() as own:
         started = time.monotonic()
         await own.call(f"import re\n{pattern}")
@@ -197,7 +196,7 @@ async def test_a_catastrophic_pattern_ends(pattern: str):
     assert read["result"] == "2"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "code",
     [
         "x = []\nfor i in range(100_000): x = [x]\nx",
@@ -210,7 +209,7 @@ async def test_a_catastrophic_pattern_ends(pattern: str):
         "'\\ud800'",
     ],
 )
-async def test_odd_values_are_told_and_stay_small(code: str):
+async def test_odd_values_are_told_and_stay_small(code):
     async with python() as own:
         result = await own.call(code)
 

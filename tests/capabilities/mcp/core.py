@@ -1,7 +1,5 @@
 """Stands where DIAL Core does: in front of an MCP server, which it lets in who is signed in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager

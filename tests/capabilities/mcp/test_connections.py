@@ -1,7 +1,5 @@
 """How servers are reached: as whom, with which headers, all at once, and what breaks on the way."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -38,16 +36,11 @@ def messages(contribution: Contribution) -> list[str]:
     [
         ({"type": "bearer", "token": "t"}, ("authorization", "Bearer t")),
         ({"type": "api_key", "name": "X-Key", "key": "k"}, ("x-key", "k")),
-        (
-            {"type": "basic", "username": "me", "password": "p"},
-            ("authorization", "Basic bWU6cA=="),
-        ),
+        ({"type": "basic", "username": "me", "password": "p"}, ("authorization", "Basic bWU6cA==")),
         (None, ("authorization", "")),
     ],
 )
-async def test_every_request_is_made_as_the_manifest_says(
-    how: dict[str, Any] | None, header: tuple[str, str]
-):
+async def test_every_request_is_made_as_the_manifest_says(how, header):
     name, value = header
     async with nothing_left_over(), serving(answer=answering(Reply(500))) as service:
         async with opened_desk(over_http(service.url, authorization=how)) as contribution:
@@ -86,7 +79,7 @@ async def test_headers_of_the_caller_go_where_the_toolset_names_them_and_nowhere
     }
 
 
-async def test_sessions_differ_by_the_headers_that_they_carry(http_url: str):
+async def test_sessions_differ_by_the_headers_that_they_carry(http_url):
     toolset = over_http(http_url, forward_headers=["X-Tenant"])
     counts: list[str] = []
 
@@ -186,7 +179,7 @@ NOTICE = json.dumps(
         (f": {'x' * 4000}\n" * 100, True, "desk_act: the server's answer is larger than"),
     ],
 )
-async def test_an_answer_that_does_not_end_well_is_told(event: str, again: bool, told: str):
+async def test_an_answer_that_does_not_end_well_is_told(event, again, told):
     async with nothing_left_over():
         server = await streaming(event.encode(), again=again)
         async with server:

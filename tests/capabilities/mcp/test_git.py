@@ -1,7 +1,5 @@
 """The predefined toolset of Git with the server that it is meant for."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path
@@ -28,9 +26,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 @pytest.mark.django_db
 @pytest.mark.skipif(not GIT.exists(), reason="mcp-server-git is not installed")
-async def test_the_predefined_toolset_reads_a_repository_and_asks_before_it_changes_one(
-    tmp_path: Path,
-):
+async def test_the_predefined_toolset_reads_a_repository_and_asks_before_it_changes_one(tmp_path):
     git(tmp_path, "init", "-q")
     (tmp_path / "tea.md").write_text("Steep for three minutes.\n")
     git(tmp_path, "add", "tea.md")

@@ -1,7 +1,5 @@
 """Servers that go wrong: each ends in a clear error or issue, within its time."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -59,7 +57,7 @@ def messages(contribution: Contribution) -> list[str]:
         ),
     ],
 )
-async def test_a_call_that_goes_wrong_is_told_to_the_model(way: str, text: str):
+async def test_a_call_that_goes_wrong_is_told_to_the_model(way, text):
     await register(MISBEHAVING, way)
 
     limit = 3.0 if way == "hangs" else 25.0  # a flood takes a busy machine seconds
@@ -88,7 +86,7 @@ async def test_a_call_that_goes_wrong_is_told_to_the_model(way: str, text: str):
         ("no tools", []),
     ],
 )
-async def test_a_server_that_cannot_be_used_is_an_issue(way: str, told: list[str]):
+async def test_a_server_that_cannot_be_used_is_an_issue(way, told):
     await register(MISBEHAVING, way)
     seconds = 1.5 if way == "silent" else 5.0
 
@@ -132,7 +130,7 @@ async def test_a_tool_without_a_usable_schema_is_left_out_alone():
     ],
 )
 async def test_the_last_words_of_a_program_that_is_no_server_are_for_administrators(
-    command: str, arguments: list[str], details: str
+    command, arguments, details
 ):
     await register(command=command, arguments=arguments)
 
@@ -147,7 +145,7 @@ async def test_the_last_words_of_a_program_that_is_no_server_are_for_administrat
 
 
 @pytest.mark.django_db
-async def test_a_program_sees_little_of_our_environment(monkeypatch: pytest.MonkeyPatch):
+async def test_a_program_sees_little_of_our_environment(monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "s3cret")
     await register(MISBEHAVING, "environment", environment='{"TOKEN": "x"}', working_directory="/")
 
@@ -187,7 +185,7 @@ def is_running(pid: int) -> bool:
         (Reply(404), "HTTP error for desk: 404 Not Found"),
     ],
 )
-async def test_a_refusal_over_http_is_told_by_its_status(protocol: str, reply: Reply, told: str):
+async def test_a_refusal_over_http_is_told_by_its_status(protocol, reply, told):
     async with (
         nothing_left_over(),
         serving(reply) as service,
@@ -197,7 +195,7 @@ async def test_a_refusal_over_http_is_told_by_its_status(protocol: str, reply: R
 
 
 @pytest.mark.parametrize("protocol", ["streamable_http", "sse"])
-async def test_a_report_never_repeats_the_address(protocol: str):
+async def test_a_report_never_repeats_the_address(protocol):
     async with nothing_left_over(), serving(Reply(503)) as service:
         toolset = over_http(f"{service.url}/mcp?key=s3cret", protocol)
         async with opened_desk(toolset) as contribution:
@@ -206,7 +204,7 @@ async def test_a_report_never_repeats_the_address(protocol: str):
     assert "s3cret" not in f"{issue.message} {issue.details}"
 
 
-async def test_the_rest_of_the_application_goes_on(http_url: str):
+async def test_the_rest_of_the_application_goes_on(http_url):
     async with (
         nothing_left_over(),
         serving(Reply(500)) as service,
@@ -234,7 +232,7 @@ async def test_the_rest_of_the_application_goes_on(http_url: str):
         ),
     ],
 )
-async def test_an_address_that_cannot_be_contacted_is_an_issue(url: str, told: str):
+async def test_an_address_that_cannot_be_contacted_is_an_issue(url, told):
     async with nothing_left_over(), opened_desk(over_http(url)) as contribution:
         assert messages(contribution) == [told]
 
@@ -294,7 +292,7 @@ PACKED = Reply(200, b"\x1f\x8b", {"Content-Type": "application/json", "Content-E
         (json_reply("{"), "desk_act: Failed to parse JSON response"),
     ],
 )
-async def test_one_failed_call_leaves_the_session_as_it_is(reply: Reply, told: str):
+async def test_one_failed_call_leaves_the_session_as_it_is(reply, told):
     async with (
         nothing_left_over() as pool,
         serving(answer=answering(reply)) as service,
@@ -317,7 +315,7 @@ async def test_one_failed_call_leaves_the_session_as_it_is(reply: Reply, told: s
         (Reply(404), 2),  # it forgot the session, perhaps: another one is tried, whatever is wished
     ],
 )
-async def test_a_call_is_repeated_when_the_refusal_may_pass_in_time(reply: Reply, calls: int):
+async def test_a_call_is_repeated_when_the_refusal_may_pass_in_time(reply, calls):
     strategies = [
         {"type": "continue", "retry": {"attempts": 2, "initial_delay": 0.01, "any_method": True}}
     ]
@@ -363,7 +361,7 @@ async def half_of_sse(status: str) -> AsyncIterator[str]:
         ("500 No", "HTTP error for desk: 500 Internal Server Error"),
     ],
 )
-async def test_a_message_that_is_not_taken_ends_the_wait_for_its_answer(status: str, told: str):
+async def test_a_message_that_is_not_taken_ends_the_wait_for_its_answer(status, told):
     async with nothing_left_over(), half_of_sse(status) as url:
         started = time.monotonic()
         async with opened_desk(over_http(url, "sse")) as contribution:
@@ -430,7 +428,7 @@ async def test_a_server_of_the_newest_protocol_is_used_as_well():
         assert (await use(contribution.tools[0])).content == version
 
 
-async def test_an_event_that_is_too_large_is_told_and_the_next_call_works(sse_url: str):
+async def test_an_event_that_is_too_large_is_told_and_the_next_call_works(sse_url):
     async with nothing_left_over(), opened_desk(over_http(sse_url, "sse")) as contribution:
         shout = next(tool for tool in contribution.tools if tool.spec.name == "desk_shout")
         results = [await use(shout, length=length) for length in (2_000_000, 3)]
@@ -441,7 +439,7 @@ async def test_an_event_that_is_too_large_is_told_and_the_next_call_works(sse_ur
     ]
 
 
-async def test_a_large_answer_over_http_is_cut_only_for_the_model(http_url: str):
+async def test_a_large_answer_over_http_is_cut_only_for_the_model(http_url):
     async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
         shout = next(tool for tool in contribution.tools if tool.spec.name == "desk_shout")
         large = await use(shout, length=3_000_000)

@@ -1,7 +1,5 @@
 """Servers that forgot their sessions, because they were started anew: who has one gets another."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -20,6 +18,7 @@ from tests.capabilities.manifests import manifest, opened, stage_text, use
 from tests.capabilities.mcp.servers import Apart, nothing_left_over, over_http, running_apart
 from tests.capabilities.mcp.test_misbehaviour import answering
 from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.tables import each_row
 
 
 @asynccontextmanager
@@ -114,7 +113,7 @@ def result_of(seen: Seen, result: Mapping[str, Any]) -> Reply:
     return json_reply(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "refused",
     [
         Reply(404),
@@ -128,7 +127,7 @@ def result_of(seen: Seen, result: Mapping[str, Any]) -> Reply:
         json_reply('{"jsonrpc": "2.0", "error": {"code": -32000, "message": "No session"}}', 400),
     ],
 )
-async def test_a_server_that_forgot_the_session_gets_a_new_one(refused: Reply):
+async def test_a_server_that_forgot_the_session_gets_a_new_one(refused):
     server = Forgetful(refused)
 
     async with (
@@ -144,7 +143,7 @@ async def test_a_server_that_forgot_the_session_gets_a_new_one(refused: Reply):
     assert server.called == ["1", "1", "2"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("refused", "told"),
     [
         (refusal(400, -32602, "session_id is missing"), "session_id is missing"),
@@ -157,9 +156,7 @@ async def test_a_server_that_forgot_the_session_gets_a_new_one(refused: Reply):
         (json_reply('{"error": "No valid session"}', 400), "400 Bad Request"),
     ],
 )
-async def test_what_a_server_says_of_anything_else_is_no_reason_to_ask_again(
-    refused: Reply, told: str
-):
+async def test_what_a_server_says_of_anything_else_is_no_reason_to_ask_again(refused, told):
     server = Forgetful(refused, known="2")
 
     async with (
@@ -199,9 +196,7 @@ PING = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
 
 
 @pytest.mark.parametrize("begun", [events(None), events(PING), Reply(202), None])
-async def test_a_call_that_was_taken_is_not_repeated_whatever_is_refused_after_it(
-    begun: Reply | None,
-):
+async def test_a_call_that_was_taken_is_not_repeated_whatever_is_refused_after_it(begun):
     calls = 0
     plain = answering(Reply(500))
 

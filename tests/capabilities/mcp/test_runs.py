@@ -1,7 +1,5 @@
 """Whole runs with a server, from the question to the state that is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,7 +43,7 @@ def state_of(events: list[Event]) -> dict[str, Any]:
     return dict(saved.state)
 
 
-async def test_what_was_read_ahead_and_called_comes_back_with_the_next_question(http_url: str):
+async def test_what_was_read_ahead_and_called_comes_back_with_the_next_question(http_url):
     resources = {"enabled": True, "items": [{"uri": "bits://rules", "eager": True}]}
     app = application(over_http(http_url, resources=resources))
     first = ScriptedModel(calling(("1", "desk_add", {"a": 1, "b": 2})), saying("3"))

@@ -1,7 +1,5 @@
 """Secrets of MCP servers: sent with every request, and a rotated one opens another session."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,12 +1,9 @@
 """Whom a service is told it deals with."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -22,6 +19,7 @@ from tests.capabilities.manifests import (
     use,
 )
 from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.tables import each_row
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
@@ -71,9 +69,7 @@ def encoded(text: str) -> str:
         ),
     ],
 )
-async def test_credentials_are_written_over_arguments(
-    authorization: dict[str, Any], target: str, headers: dict[str, str], body: dict[str, str]
-):
+async def test_credentials_are_written_over_arguments(authorization, target, headers, body):
     caller = replace(CALLER, bearer="own")
     properties = {
         "q": parameter("query", "k"),
@@ -169,7 +165,7 @@ async def test_a_token_is_fetched_once_for_concurrent_calls_and_kept():
     [(100, 69, 1), (100, 71, 2), ("100", 71, 2), (None, 269, 1), (None, 271, 2), (10, 0, 2)],
 )
 async def test_a_token_is_renewed_shortly_before_it_expires(
-    expires_in: object, after: float, fetches: int, monkeypatch: pytest.MonkeyPatch
+    expires_in, after, fetches, monkeypatch
 ):
     accounts = Accounts(expires_in)
     now = 1000.0
@@ -241,7 +237,7 @@ async def test_a_service_that_refuses_every_token_is_asked_twice():
     assert service.targets == ["POST /token", "GET /a", "POST /token", "GET /a"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reply", "message"),
     [
         (json_reply('{"error": "s3cret"}', 400), "The token service answered 400."),
@@ -263,7 +259,7 @@ async def test_a_service_that_refuses_every_token_is_asked_twice():
         (Reply(200, b"x" * 70_000), "The token service could not be reached."),
     ],
 )
-async def test_a_token_service_that_fails_is_told_without_its_words(reply: Reply, message: str):
+async def test_a_token_service_that_fails_is_told_without_its_words(reply, message):
     async with serving(reply) as service:
         document = manifest(
             tool_set(tool(f"{service.url}/a"), authorization=credentials(f"{service.url}/token"))

@@ -1,7 +1,5 @@
 """Secrets in REST toolsets: where they go, where they never go, and what is told."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -22,6 +20,7 @@ from tests.capabilities.manifests import (
 )
 from tests.capabilities.rest.test_authorizations import Accounts, credentials, encoded
 from tests.capabilities.service import Reply, json_reply, serving
+from tests.tables import each_row
 
 MARK = "sk-marked-0123456789"
 NAMED = {"$secret": "shop"}
@@ -196,7 +195,7 @@ async def test_a_token_that_a_secret_bought_does_not_go_to_another_server():
     assert (service.seen, thief.seen) == ([], [])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("authorization", "sent"),
     [
         ({"type": "bearer", "token": NAMED}, "Bearer {}"),

@@ -1,7 +1,5 @@
 """Skills that an application is offered, and those that its manifest adds."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

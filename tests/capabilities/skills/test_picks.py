@@ -1,7 +1,5 @@
 """Skills that users pick for a question."""
 
-from __future__ import annotations
-
 import pytest
 
 from apps.agent.messages import Message
@@ -18,6 +16,7 @@ from tests.capabilities.skills.openings import (
 )
 from tests.dial_core import Core
 from tests.dial_core.core import KEY
+from tests.tables import each_row
 from tests.workspace.dial.callers import workspace
 
 TONE = installed("tone", "Ours.")
@@ -195,7 +194,7 @@ async def test_only_so_many_of_the_newest_are_used(fake, bucket, settings):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_row(
     "written", ["x", {"url": "x"}, 5, [5], [{}], [{"url": 7}], [{"url": " "}], [None, [], "x"]]
 )
 async def test_what_is_no_pick_is_told_once_and_left_out(written):

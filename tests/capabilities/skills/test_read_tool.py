@@ -1,7 +1,5 @@
 """The tool that reads skills and the files beside them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -12,6 +10,7 @@ from apps.capabilities.skills.read_tool import SKILLS
 from tests.capabilities.manifests import stage_text, timeless, use
 from tests.capabilities.skills.openings import installed, opened, text_of
 from tests.dial_core.core import KEY
+from tests.tables import each_row
 from tests.workspace.dial.callers import workspace
 
 TONE = installed("tone", "Be kind.", words_md="kind", more_csv="a,b")
@@ -39,7 +38,7 @@ async def test_a_file_that_is_listed_is_read():
         assert await read(found, skill_name="tone", file_path="./more.csv") == "a,b"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         ({}, "Missing required parameter: skill_name"),

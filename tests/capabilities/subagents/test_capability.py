@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
@@ -129,8 +127,7 @@ async def test_a_helper_sees_its_task_alone_and_its_last_words_are_the_result():
         StageOpened("1", "Task:"),
         StageRenamed("1", " Sum up the harbour."),
         StageDelta(
-            "1",
-            "> #### Request:\n\r***prompt:*** Sum up the harbour.\n\r***tool_sets:*** []\n\r",
+            "1", "> #### Request:\n\r***prompt:*** Sum up the harbour.\n\r***tool_sets:*** []\n\r"
         ),
         StageDelta("1", "> #### Response:\n"),
         StageDelta("1", "It is "),
@@ -167,10 +164,7 @@ async def test_a_helper_has_the_toolsets_that_were_chosen_and_its_stages_stand_b
     assert [tool.name for tool in model.asked[1].tools] == ["oracle"]
     assert results(model, 3) == ["Because."]
     opened = [event for event in events if isinstance(event, StageOpened)]
-    assert opened == [
-        StageOpened("1", "Task:"),
-        StageOpened("1-1", "experts · oracle", "1"),
-    ]
+    assert opened == [StageOpened("1", "Task:"), StageOpened("1-1", "experts · oracle", "1")]
     assert [e.stage_id for e in events if isinstance(e, StageClosed)] == ["1-1", "1"]
     assert not any("Let me ask" in e.text for e in events if isinstance(e, TextDelta))
     assert "Let me ask." in "".join(
@@ -240,9 +234,7 @@ def spec_of(document: Manifest) -> ToolSpec:
         ([asking("poet")], None, "it is required but missing."),
     ],
 )
-async def test_an_unknown_toolset_is_told_with_those_that_there_are(
-    tool_sets: list[Any], chosen: list[str] | None, told: str
-):
+async def test_an_unknown_toolset_is_told_with_those_that_there_are(tool_sets, chosen, told):
     arguments = {"prompt": "Do."} | ({"tool_sets": chosen} if chosen is not None else {})
     model = ScriptedModel(calling(("1", "task", arguments)), saying("ok"))
 
@@ -272,9 +264,7 @@ FAILURES: list[tuple[list[Any], str]] = [
 
 
 @pytest.mark.parametrize(("script", "told"), FAILURES)
-async def test_a_helper_that_fails_or_says_nothing_is_an_error_for_the_model(
-    script: list[Any], told: str
-):
+async def test_a_helper_that_fails_or_says_nothing_is_an_error_for_the_model(script, told):
     model = ScriptedModel(calling(task("1", "Do.")), script, saying("ok"))
 
     events = await events_of(helped(), {"gpt": model})

@@ -1,7 +1,5 @@
 """Helpers of predefined kinds: runs of their own, inside of the run that began them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
@@ -321,10 +319,7 @@ async def test_an_application_offers_the_kinds_that_it_names(wanted, agents):
 
 @pytest.mark.parametrize(
     ("call", "told"),
-    [
-        (spawn("1", "  "), "task"),
-        (spawn("1", "Look.", "gone"), "agentDefinitionId"),
-    ],
+    [(spawn("1", "  "), "task"), (spawn("1", "Look.", "gone"), "agentDefinitionId")],
 )
 async def test_a_task_that_says_nothing_and_a_kind_that_there_is_not_are_told(call, told):
     lead = ScriptedModel(calling(call), saying("Ok."))

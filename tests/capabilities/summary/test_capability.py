@@ -1,7 +1,5 @@
 """The tool that has the last word."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from apps.accounts.caller import Caller
@@ -56,10 +54,7 @@ async def test_the_text_is_the_answer_and_no_model_is_asked_again():
 
 async def test_other_calls_of_the_round_are_made_and_kept_and_its_own_is_not_sent_again():
     model = ScriptedModel(
-        [
-            text("Let me see."),
-            *calling(("1", CLOCK, {}), ("2", "summary", {"text": "It is late."})),
-        ]
+        [text("Let me see."), *calling(("1", CLOCK, {}), ("2", "summary", {"text": "It is late."}))]
     )
 
     events = await events_of(model)

@@ -1,7 +1,5 @@
 """The to-do list of a conversation: written, told to the model behind everything else, and kept."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -75,10 +73,7 @@ async def test_a_list_is_written_counted_and_shown():
 
     events = await events_of(model)
 
-    assert results(model) == [
-        "3 items, 1 completed.",
-        f"3 items, 1 completed.\n\n{LIST}",
-    ]
+    assert results(model) == ["3 items, 1 completed.", f"3 items, 1 completed.\n\n{LIST}"]
     assert [one for one in events if isinstance(one, TodoChanged)] == [TodoChanged(LIST)]
 
 
@@ -148,7 +143,7 @@ async def test_a_workspace_and_other_arguments_that_it_does_not_know_are_ignored
         ({}, "operation"),
     ],
 )
-async def test_a_call_that_cannot_be_understood_is_told(arguments: dict[str, Any], told: str):
+async def test_a_call_that_cannot_be_understood_is_told(arguments, told):
     model = ScriptedModel(calling(("1", "manage-todo", arguments)), saying("Ok."))
 
     events = await events_of(model)
@@ -158,7 +153,7 @@ async def test_a_call_that_cannot_be_understood_is_told(arguments: dict[str, Any
 
 
 @pytest.mark.parametrize("stored", [7, ["- [ ] a"], None, "x" * 20_000], ids=type)
-async def test_a_state_that_a_client_made_up_does_no_harm(stored: object):
+async def test_a_state_that_a_client_made_up_does_no_harm(stored):
     model = ScriptedModel(saying("Ok."))
     made_up = Message("assistant", "Hi", state={"todo_list": stored})
 
