@@ -5,24 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
+from tests.browser.serving import free_port
 from tests.load.processes import until
 
 PATIENCE = 120.0
 OURS = ("-m", "tests.site.raw_application", "{port}")
 DAPHNE = ("-m", "daphne", "-p", "{port}", "tests.site.raw_application:application")
 """What `manage.py runserver` serves with."""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 ENVIRONMENT = {**os.environ, "DJANGO_SETTINGS_MODULE": "quickapps_site.settings"}

@@ -17,6 +17,7 @@ import pytest
 from tests.browser.serving import Site, serve_process
 from tests.capabilities.mcp.servers import MISBEHAVING
 from tests.fork_server import Fork
+from tests.load.processes import children, is_running
 from tests.peers.upstream import Upstream, serve_upstream
 from tests.websocket import PATIENCE, PageSocket, visitor_cookie
 
@@ -66,22 +67,6 @@ def serving(
             arguments=[MISBEHAVING, "hangs"],
         )
         yield site, process, upstream
-
-
-def children(pid: int) -> list[int]:
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            after_name = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(after_name[1]) == pid:
-            found.append(int(stat.parent.name))
-    return found
-
-
-def is_running(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()
 
 
 def wait_for(event: Event) -> None:
