@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import stat
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from quickapps_site import environment as env
 ROOT = Path(__file__).parent.parent.parent
 
 
-WRONG = [
+WRONG: list[tuple[str, Callable[[], object], str]] = [
     ("maybe", partial(env.boolean, "X", True), "X is 'maybe'; write true or false."),
     ("0", partial(env.integer, "X", 5, least=1), "X is '0'; write a whole number from 1 up."),
     (
@@ -125,7 +126,7 @@ def test_a_wrong_value_stops_with_its_name_and_what_is_accepted(
             assert str(refused.value) == message
 
 
-GOOD = [
+GOOD: list[tuple[str, Callable[[], object], object]] = [
     ("Yes", partial(env.boolean, "X", False), True),
     ("", partial(env.boolean, "X", True), True),
     ("-1", partial(env.integer, "X", 5, least=1, also=-1), -1),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,9 +21,6 @@ from tests.peers.upstream import Upstream, serve_upstream
 from tests.websocket import PATIENCE, PageSocket, visitor_cookie
 
 SLUG = "steady"
-MOST_SECONDS = 30.0
-"""Seven and a half at most, of the ten that containers have, and what a busy machine adds. Nothing
-that goes on here would ever end by itself."""
 MANIFEST = {
     "orchestrator": {"deployment": {"deployment_id": "upstream"}},
     "contexts": [],
@@ -92,12 +88,10 @@ def test_answers_that_are_being_given_are_handed_over(tmp_path: Path):
         )
         assert feed.readline() == b": open\n"
 
-        started = time.monotonic()
         process.send_signal(signal.SIGTERM)
         told = [socket.rest() for socket in (first, second)]
         streamed = feed.read().decode()
         status = process.wait(PATIENCE)
-        seconds = time.monotonic() - started
         wait_for(upstream.is_left)
         stored: dict[str, Any] = site.shell(STORED)
         codes = first.code, second.code
@@ -105,7 +99,6 @@ def test_answers_that_are_being_given_are_handed_over(tmp_path: Path):
             closable.close()
 
     assert status == 0, site.log.read_text()
-    assert seconds < MOST_SECONDS
     assert len(programs) == 2  # each run has a session in which it can be asked
     assert not any(map(is_running, programs))
     endings = [(frames[-1]["type"], frames[-1]["status"]) for frames in told]

@@ -145,7 +145,7 @@ async def test_nothing_is_blocked_by_a_look(layer):
     assert (await installed_now()).items["prompt"]["row"].value == "One."
 
 
-REFUSED = [
+REFUSED: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
     ({"text": ""}, {"text": ["This field cannot be blank."]}),
     ({"text": "  \n"}, {"text": ["the file is empty."]}),
     ({"text": "a\0b"}, {"text": ["holds a NUL or half of a character pair, which cannot be stored."]}),
