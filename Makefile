@@ -4,16 +4,14 @@ PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
 DEBUG ?= false
-# Two more than there are cores: tests wait about half of their time.
-WORKERS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
+SOAK ?= 60
 BIN := .venv/bin
-PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 TEMPLATES = $(shell git ls-files 'templates/*.html' 'apps/*.html')
 
 export HOST PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help run run-dial dial-core admin-password test test-postgres check lint fix bundles texts bench coverage lock
+.PHONY: help run run-dial dial-core admin-password test rest postgres soak check durations slow lint fix bundles texts bench coverage lock
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -45,6 +43,12 @@ tests/peers/node_modules/stamp: tests/peers/package-lock.json
 		npm ci --prefix tests/peers --ignore-scripts --no-audit --no-fund --silent && touch $@; \
 	else echo "Without Node, the tests of an MCP server are skipped."; fi
 
+# A small DOM in Node, in which the scripts of the pages are tested.
+tests/scripts/node_modules/stamp: tests/scripts/package-lock.json
+	@if command -v npm > /dev/null; then \
+		npm ci --prefix tests/scripts --ignore-scripts --no-audit --no-fund --silent && touch $@; \
+	else echo "Without Node, the tests of the scripts of the pages are skipped."; fi
+
 # Models and tools on this very machine are what people try first.
 run run-dial: export PRIVATE_NETWORK_ALLOWLIST ?= localhost,127.0.0.1
 
@@ -64,21 +68,36 @@ admin-password: .venv/run.stamp ## Set a new random password for the account `ad
 	@DEBUG=$(DEBUG) $(BIN)/python manage.py migrate --verbosity 0
 	@DEBUG=$(DEBUG) $(BIN)/python manage.py admin_account --new-password
 
-# A third of the time that collecting takes is for rewriting asserts, unless they are kept.
-test test-postgres: export PYTHONDONTWRITEBYTECODE =
+# A third of the time that collecting takes is for rewriting asserts, unless they are cached.
+test rest postgres soak: export PYTHONDONTWRITEBYTECODE =
 
-test: .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp ## Set everything up and run all tests
+TESTING = .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp tests/scripts/node_modules/stamp
+TIER = $(BIN)/python -m tests.tiers
+
+test: $(TESTING) ## Set everything up and run the tests that belong before a commit (SEED, WORKERS)
+	@$(BIN)/python -m tests.chromium
+	@$(TIER) test
+
+rest: $(TESTING) ## Run the tests that `make test` leaves out, except for those of `make soak`
 	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m tests.firefox
-	$(BIN)/python -m tests.second_try $(PYTEST)
-	@if $(BIN)/python -m tests.services postgres; then $(MAKE) --no-print-directory test-postgres; fi
+	@$(TIER) rest
 
-test-postgres: .venv/dev.stamp ## The database tests once more, on TEST_DATABASE_URL
-	DATABASE_URL=$(TEST_DATABASE_URL) $(BIN)/python -m tests.second_try $(PYTEST) -m django_db
+postgres: .venv/dev.stamp ## Run the tests that a database can make fail on TEST_DATABASE_URL
+	@$(TIER) postgres
 
-check: lint test ## What CI runs: format, lint, types, layers, migrations, templates, tests
+soak: $(TESTING) ## Kill processes, load and fuzz for as long as you ask, in seconds for each test (SOAK=600)
+	@$(TIER) soak --fuzz --soak-seconds $(SOAK) --timeout $$(($(SOAK) + 300))
 
-lint: .venv/dev.stamp ## Everything that looks at the code without running it
+check: lint test rest postgres ## What CI runs: format, lint, types, layers, migrations, templates, all tests
+
+durations: test rest ## Record the durations of all tests; on an idle machine, before a commit
+	$(BIN)/python -m tests.durations record
+
+slow: .venv/dev.stamp ## Print the slowest tests and fixtures of the last runs, and the time per folder
+	@$(BIN)/python -m tests.durations slow
+
+lint: .venv/dev.stamp tools/scripts/node_modules/stamp ## Everything that looks at the code without running it
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(if $(TEMPLATES),$(BIN)/djade --target-version 5.2 --check $(TEMPLATES))
@@ -86,11 +105,17 @@ lint: .venv/dev.stamp ## Everything that looks at the code without running it
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py check
 	$(BIN)/python manage.py makemigrations --check --dry-run
+	@if command -v npm > /dev/null; then npm run --prefix tools/scripts --silent check; fi
 
 fix: .venv/dev.stamp ## Repair what can be repaired
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(if $(TEMPLATES),$(BIN)/djade --target-version 5.2 $(TEMPLATES))
+
+tools/scripts/node_modules/stamp: tools/scripts/package-lock.json
+	@if command -v npm > /dev/null; then \
+		npm ci --prefix tools/scripts --ignore-scripts --no-audit --no-fund --silent && touch $@; \
+	else echo "Without npm, scripts and styles are not checked."; test -z "$$CI"; fi
 
 tools/bundles/node_modules/stamp: tools/bundles/package-lock.json
 	npm ci --prefix tools/bundles --ignore-scripts --no-audit --no-fund --silent

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,18 +13,57 @@ from typing import Any
 import hypothesis
 import pytest
 from asgiref.sync import async_to_sync
+from hypothesis.internal.detection import is_hypothesis_test
 
-from tests.groups import GroupScheduling, place_of
+from tests import folders
+from tests.durations import REPORTS, recorded_tests
+from tests.groups import GroupScheduling, rank_of
+from tests.launched import LAUNCHED
+from tests.measure import MeasurePlugin
 
-# How fast a machine is, or how busy, is not what a test is about.
+# The speed of a machine, and its load, are not what a test is about. Examples are the same in each run.
 hypothesis.settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "any machine",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.register_profile(
+    "fuzz", hypothesis.settings.get_profile("any machine"), derandomize=False, database=None
 )
 hypothesis.settings.load_profile("any machine")
 
 
-def pytest_configure() -> None:
-    """Whether somebody has built static files here makes no difference to tests."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--reports",
+        default=str(REPORTS / "last"),
+        help="The folder to write junit.xml and measured.json to.",
+    )
+    parser.addoption(
+        "--soak-seconds",
+        type=float,
+        default=60.0,
+        help="How long each test with the marker `soak` runs.",
+    )
+    parser.addoption(
+        "--fuzz",
+        action="store_true",
+        help="Give property tests the marker `soak`, and random examples until --soak-seconds are over.",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    config.option.xmlpath = config.option.xmlpath or f"{config.getoption('--reports')}/junit.xml"
+    config.pluginmanager.register(MeasurePlugin(config, recorded_tests()))
+    if config.getoption("--fuzz"):
+        hypothesis.settings.load_profile("fuzz")
+    use_fast_settings()
+
+
+def use_fast_settings() -> None:
+    """Use plain static files, even if somebody has built some here, and cheap password hashes."""
     from django.conf import settings
 
     plain = "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -41,9 +81,20 @@ def pytest_configure() -> None:
     emptying.install()
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if folders.is_full(item.nodeid, {marker.name for marker in item.iter_markers()}):
+        item.add_marker(pytest.mark.full)
+    if item.config.getoption("--fuzz") and is_property(item):
+        item.add_marker(pytest.mark.soak)
+
+
+def is_property(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: place_of(item.nodeid.partition("::")[0]))
+    items.sort(key=lambda item: rank_of(item.nodeid.partition("::")[0]))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -61,6 +112,9 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run coroutine tests with `async_to_sync`: the database is on the thread that rolls it back."""
+    if pyfuncitem.config.getoption("--fuzz") and is_property(pyfuncitem):
+        fuzz(pyfuncitem)
+        return True
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = pyfuncitem._fixtureinfo.argnames
@@ -68,9 +122,25 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
+def fuzz(pyfuncitem: pytest.Function) -> None:
+    names = pyfuncitem._fixtureinfo.argnames
+    arguments = {name: pyfuncitem.funcargs[name] for name in names}
+    deadline = time.monotonic() + pyfuncitem.config.getoption("--soak-seconds")
+    while time.monotonic() < deadline:
+        pyfuncitem.obj(**arguments)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    from tests import migrated
+
+    migrated.use_templates()
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Threads that keep their connection would not let go of the database that is dropped."""
+    LAUNCHED["databases"] += 1
     yield
     from django.db import connection
 

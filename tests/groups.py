@@ -1,6 +1,8 @@
-"""Which tests one process runs one after the other, because of what they share or what they cost.
+"""Which tests one worker runs one after the other, and in which order the groups begin.
 
-pytest-xdist's own groups are part of the ids of tests, which plugins cannot change since pytest 9.2.
+A group is a module, or several that share something expensive. Groups are balanced by the recorded
+durations. pytest-xdist's own groups are part of the ids of tests, which plugins cannot change since
+pytest 9.2.
 """
 
 from __future__ import annotations
@@ -9,6 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from xdist.scheduler import LoadScopeScheduling
+
+from tests.durations import recorded_modules
 
 TESTS = Path(__file__).parent
 SHARED = ("dial", "load", "peers")
@@ -28,29 +32,52 @@ DEMANDING = frozenset(
     }
 )
 """Modules that start several servers at a time, and wait for them with a bound."""
-LONG = ("browser", "dial", "load", "demanding", "peers", "site")
-"""Groups that take longest: begun first, or one process would end alone with them."""
+BROWSERS = 2
+"""Groups of browser tests, each with one browser and one site. Such a test waits half of its time."""
+LONG_SECONDS = 15.0
+"""Longer groups begin first, the longest before the others, so that none runs alone at the end."""
 
 
-@cache
 def group_of(path: str) -> str:
-    """The group of a module of tests, which is itself unless it shares something.
-
-    There are two of browsers, whose tests are waiting half of their time.
-    """
+    """Return the group of a test module, given as a path from the root."""
     place = Path(path).relative_to(TESTS.name)
     folder = place.parts[0]
     if folder == "browser":
-        return f"browser-{sorted(TESTS.glob('browser/test_*.py')).index(TESTS / place) % 2}"
+        return browser_groups()[path]
     if place.as_posix() in DEMANDING:
         return "demanding"
     return folder if folder in SHARED else place.as_posix()
 
 
-def place_of(path: str) -> int:
-    """In `LONG`; all others come after these, in the order that they had."""
-    group = group_of(path)
-    return next((n for n, name in enumerate(LONG) if group.startswith(name)), len(LONG))
+@cache
+def browser_groups() -> dict[str, str]:
+    """Module → group: each module joins the group that takes least time so far, long ones first."""
+    seconds = recorded_modules()
+    modules = [
+        path.relative_to(TESTS.parent).as_posix() for path in TESTS.glob("browser/test_*.py")
+    ]
+    sums = {f"browser-{number}": 0.0 for number in range(BROWSERS)}
+    groups = {}
+    for module in sorted(modules, key=lambda module: (-seconds.get(module, 1.0), module)):
+        group = groups[module] = min(sums, key=lambda group: sums[group])
+        sums[group] += seconds.get(module, 1.0)
+    return groups
+
+
+@cache
+def group_seconds() -> dict[str, float]:
+    found: dict[str, float] = {}
+    for module, seconds in recorded_modules().items():
+        if (TESTS.parent / module).exists():
+            group = group_of(module)
+            found[group] = found.get(group, 0.0) + seconds
+    return found
+
+
+def rank_of(path: str) -> float:
+    """A sort key: long groups from the longest on, then all others in the order that they had."""
+    seconds = group_seconds().get(group_of(path), 0.0)
+    return -seconds if seconds > LONG_SECONDS else 0.0
 
 
 class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types

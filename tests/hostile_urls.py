@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 
 from apps.errors import FetchReason
 from tests.internet import (
     PUBLIC,
     Internet,
+    Page,
     breaks_off,
     drip,
     flood,
@@ -161,6 +163,11 @@ PROMPT = [url for url in URLS if url not in SLOW]
 Tell = Callable[[str], Awaitable[str]]
 
 
+@cache
+def bomb() -> Page:
+    return packed(b"\0" * 50_000_000)
+
+
 @asynccontextmanager
 async def hostile_internet() -> AsyncIterator[Internet]:
     async with internet() as net:
@@ -179,7 +186,7 @@ async def hostile_internet() -> AsyncIterator[Internet]:
             "/large": ok(b"x" * (LIMIT + 1)),
             "/untold": ok(b"x" * (LIMIT + 1), content_length=""),
             "/flood": flood,
-            "/bomb": packed(b"\0" * 50_000_000),
+            "/bomb": bomb(),
             "/drip": drip,
             "/silence": silence,
             "/broken": breaks_off,

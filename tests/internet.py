@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import functools
 import gzip
 import socket
 from asyncio.selector_events import BaseSelectorEventLoop
@@ -52,7 +51,6 @@ def moved(target: str, status: int = 302) -> Page:
     return answer(status, location=target)
 
 
-@functools.cache
 def packed(body: bytes) -> Page:
     return ok(gzip.compress(body, mtime=0), content_encoding="gzip")
 
@@ -100,6 +98,7 @@ class Internet:
     betrayed: bool = False
     ports: Mapping[str, int] = field(default_factory=dict)
     serving: set[asyncio.Task[Any]] = field(default_factory=set)
+    writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
     def name(self, host: str, *answers: Sequence[str]) -> None:
         self.names[host] = [list(one) for one in answers]
@@ -137,6 +136,7 @@ class Internet:
         assert task is not None
         self.serving.add(task)
         task.add_done_callback(self.serving.discard)
+        self.writers.append(writer)
         try:
             request = (await reader.readuntil(b"\r\n\r\n")).decode()
             self.asked.append(request)
@@ -146,6 +146,19 @@ class Internet:
             pass
         finally:
             writer.close()
+
+    async def close(self, *servers: asyncio.Server) -> None:
+        for server in servers:
+            server.close()
+        for _ in range(3):
+            await asyncio.sleep(0)  # what was just accepted begins, or it would never be closed
+        for task in list(self.serving):
+            task.cancel()
+        await asyncio.gather(*self.serving, return_exceptions=True)
+        for writer in self.writers:
+            writer.transport.abort()
+        for server in servers:
+            await server.wait_closed()
 
     async def betray(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.betrayed = True
@@ -178,9 +191,4 @@ async def internet(pages: Mapping[str, Page] | None = None) -> AsyncIterator[Int
         try:
             yield net
         finally:
-            for task in list(net.serving):
-                task.cancel()
-            await asyncio.gather(*net.serving, return_exceptions=True)
-            for each in (server, secret):
-                each.close()
-                await each.wait_closed()
+            await net.close(server, secret)

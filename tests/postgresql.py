@@ -1,22 +1,31 @@
 """New databases of the PostgreSQL of the tests, which sites are served with. All tables are there.
 
-They are copies of one that is made once, because making the tables takes seconds.
+They are copies of one that is made once, because making the tables takes seconds; so are the
+databases of tests in this process, if `DATABASE_URL` names a PostgreSQL.
 """
 
 from __future__ import annotations
 
-import atexit
 import functools
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
 
 import psycopg
+from django.core.files import locks
 
-from tests.browser.serving import close_shell, empty_site
+from tests.browser.serving import TABLES, close_shell, empty_site, version_of_code
+from tests.fork_server import ROOT
+from tests.launched import LAUNCHED
+
+
+def create(name: str, template: str = "") -> None:
+    LAUNCHED["databases"] += 1
+    execute(f"CREATE DATABASE {name}" + (f" TEMPLATE {template}" if template else ""))
 
 
 def execute(statement: str) -> None:
@@ -24,32 +33,58 @@ def execute(statement: str) -> None:
         server.execute(statement.encode())
 
 
+def names(prefix: str) -> list[str]:
+    """Return the databases whose names begin so."""
+    with psycopg.connect(os.environ["TEST_DATABASE_URL"]) as server:
+        found = server.execute(
+            "SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [prefix]
+        )
+        return [name for (name,) in found]
+
+
 def address_of(name: str) -> str:
     return f"{os.environ['TEST_DATABASE_URL'].rpartition('/')[0]}/{name}"
 
 
 def drop(name: str) -> None:
-    execute(f"DROP DATABASE {name} WITH (FORCE)")
+    execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 @functools.cache
 def tables() -> str:
-    """The name of a database with all tables and nothing in them."""
-    name = f"tables_{uuid4().hex[:12]}"
-    execute(f"CREATE DATABASE {name}")
-    atexit.register(drop, name)
+    """Return the name of a database with all tables and nothing in them.
+
+    All processes share it; it is made once for each version of the code, and replaces the last one.
+    """
+    of_checkout = f"tables_{sha256(str(ROOT).encode()).hexdigest()[:8]}_"
+    name = of_checkout + version_of_code()[:12]
+    TABLES.mkdir(parents=True, exist_ok=True)
+    with (TABLES / "postgresql.lock").open("w") as lock:
+        locks.lock(lock, locks.LOCK_EX)
+        present = names(of_checkout)
+        if name not in present:
+            for old in present:
+                drop(old)
+            make_tables(name)
+    return name
+
+
+def make_tables(name: str) -> None:
+    """The name is that of a whole database only: one that is not finished has another."""
+    unfinished = f"{name}_unfinished"
+    create(unfinished)
     with tempfile.TemporaryDirectory() as folder:
-        site = empty_site(Path(folder), DATABASE_URL=address_of(name))
+        site = empty_site(Path(folder), DATABASE_URL=address_of(unfinished))
         site.manage("migrate", "--verbosity", "0")
         close_shell(site)
-    return name
+    execute(f"ALTER DATABASE {unfinished} RENAME TO {name}")
 
 
 @contextmanager
 def database() -> Iterator[str]:
     """The name of one that is dropped afterwards."""
     name = f"site_{uuid4().hex[:12]}"
-    execute(f"CREATE DATABASE {name} TEMPLATE {tables()}")
+    create(name, tables())
     try:
         yield name
     finally:

@@ -1,42 +1,75 @@
-"""Wide tables of cases: one test for all rows, which reports each row that fails."""
+"""Tables of cases within one test, for rows that are cheaper than a test of their own."""
+
+from __future__ import annotations
 
 import functools
 import inspect
-import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
 
 Test = Callable[..., Any]
+FAILURES = (Exception, pytest.fail.Exception, BaseExceptionGroup)
+"""What a test fails with, or the rows of a table within a table."""
+MOST_CHARACTERS = 80
+"""A failing row shows this much of each value."""
 
 
-def each_row(columns: str | tuple[str, ...], rows: Sequence[Any]) -> Callable[[Test], Test]:
-    """Run a test once for each row, as `pytest.mark.parametrize` does, but within one test.
+def each_row(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Test], Test]:
+    """Run a test with each row, as `parametrize` does, but in one test that reports every failing row.
 
-    All rows share the fixtures of the test, so it is for pure functions and for cheap calls that
-    leave nothing behind. A parameter that is no column is a fixture.
+    Fixtures are set up once, so a row must not change what the next rows rely on.
     """
-    names = (columns,) if isinstance(columns, str) else columns
+    columns = [names] if isinstance(names, str) else list(names)
+    cases = [
+        dict(zip(columns, [row] if isinstance(names, str) else row, strict=True)) for row in rows
+    ]
 
     def decorate(test: Test) -> Test:
-        call = async_to_sync(test) if inspect.iscoroutinefunction(test) else test
+        @functools.wraps(test)
+        def run(**fixtures: Any) -> None:
+            with every_failure() as row:
+                for case in cases:
+                    with row(case):
+                        test(**fixtures, **case)
 
         @functools.wraps(test)
-        def run(subtests: pytest.Subtests, **fixtures: Any) -> None:
-            for row in rows:
-                values = (row,) if isinstance(columns, str) else row
-                given = dict(zip(names, values, strict=True))
-                title = ", ".join(f"{name}={reprlib.repr(value)}" for name, value in given.items())
-                with subtests.test(title):
-                    call(**fixtures, **given)
+        async def run_async(**fixtures: Any) -> None:
+            with every_failure() as row:
+                for case in cases:
+                    with row(case):
+                        await test(**fixtures, **case)
 
-        del run.__wrapped__  # or pytest would call it with the columns as fixtures
+        made: Any = run_async if inspect.iscoroutinefunction(test) else run
         signature = inspect.signature(test)
-        fixtures = [one for name, one in signature.parameters.items() if name not in names]
-        subtests = inspect.Parameter("subtests", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        run.__signature__ = signature.replace(parameters=[subtests, *fixtures])  # type: ignore[attr-defined]
-        return run
+        fixtures = [one for one in signature.parameters.values() if one.name not in columns]
+        made.__signature__ = signature.replace(parameters=fixtures)
+        return made  # type: ignore[no-any-return]
 
     return decorate
+
+
+@contextmanager
+def every_failure() -> Iterator[Callable[[Mapping[str, Any]], Any]]:
+    """Raise the failures of the rows at the end: the only one itself, or a group of them."""
+    failures: list[BaseException] = []
+
+    @contextmanager
+    def row(case: Mapping[str, Any]) -> Iterator[None]:
+        try:
+            yield
+        except FAILURES as failure:
+            failure.add_note(f"Row: {describe(case)}")
+            failures.append(failure)
+
+    yield row
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise BaseExceptionGroup(f"{len(failures)} rows failed", failures)
+
+
+def describe(case: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r:.{MOST_CHARACTERS}}" for name, value in case.items())

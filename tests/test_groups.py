@@ -6,20 +6,52 @@ import os
 
 import pytest
 
-from tests.groups import TESTS, group_of, place_of
+from tests import groups
+from tests.groups import TESTS, browser_groups, group_of, rank_of
 
 
 def test_modules_that_share_something_are_one_group() -> None:
     modules = [path.relative_to(TESTS.parent).as_posix() for path in TESTS.rglob("test_*.py")]
-    groups = {module: group_of(module) for module in modules}
+    found = {module: group_of(module) for module in modules}
 
-    assert {groups[module] for module in modules if module.startswith("tests/browser/")} == {
+    assert {found[module] for module in modules if module.startswith("tests/browser/")} == {
         "browser-0",
         "browser-1",
     }
-    assert {groups[module] for module in modules if module.startswith("tests/dial/")} == {"dial"}
-    assert groups["tests/test_groups.py"] == "test_groups.py"
-    assert min(modules, key=place_of).startswith("tests/browser/")
+    assert {found[module] for module in modules if module.startswith("tests/dial/")} == {"dial"}
+    assert found["tests/test_groups.py"] == "test_groups.py"
+
+
+def test_browser_groups_take_about_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = {"tests/browser/test_chat.py": 100.0, "tests/browser/test_rail.py": 40.0}
+    monkeypatch.setattr(groups, "recorded_modules", lambda: seconds)
+    browser_groups.cache_clear()
+    try:
+        found = browser_groups()
+    finally:
+        browser_groups.cache_clear()
+
+    sums = dict.fromkeys(found.values(), 0.0)
+    for module, group in found.items():
+        sums[group] += seconds.get(module, 1.0)
+    assert found["tests/browser/test_chat.py"] != found["tests/browser/test_rail.py"]
+    assert max(sums.values()) - min(sums.values()) <= 1.0
+
+
+def test_long_groups_begin_first_and_short_ones_keep_their_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds = {"test_groups.py": 20.0, "test_texts.py": 30.0, "test_vendor.py": 14.0}
+    monkeypatch.setattr(groups, "group_seconds", lambda: seconds)
+
+    paths = [f"tests/{name}" for name in ("test_flaky.py", *seconds)]
+
+    assert sorted(paths, key=rank_of) == [
+        "tests/test_texts.py",
+        "tests/test_groups.py",
+        "tests/test_flaky.py",
+        "tests/test_vendor.py",
+    ]
 
 
 @pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="There is one process.")

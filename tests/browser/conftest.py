@@ -1,7 +1,7 @@
 """A browser, and the real site for it.
 
-The browser is stopped after each module: while it runs, its event loop would be in the way of
-the asynchronous tests of the same process.
+The browser is stopped after the tests of this package, which one process runs one after the other:
+while it runs, its event loop would be in the way of the asynchronous tests of the same process.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import pytest
 
 from tests import chromium
 from tests.browser.serving import Site, serve
+from tests.launched import LAUNCHED
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -65,12 +66,13 @@ def demo_model(site: Site) -> None:
     )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         executable = chromium.find(playwright.chromium.executable_path)
         if executable is None:
             pytest.skip(chromium.ABSENCE)
+        LAUNCHED["Chromium"] += 1
         launched = playwright.chromium.launch(executable_path=executable, args=SWITCHES)
         yield launched
         launched.close()

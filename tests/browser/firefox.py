@@ -18,6 +18,8 @@ from typing import Any
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 
+from tests.launched import LAUNCHED
+
 PATIENCE = 60.0
 LISTENING = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
 ENTER = "\ue007"
@@ -113,6 +115,7 @@ def firefox(path: str, folder: Path) -> Iterator[FirefoxPage]:
     profile = folder / "profile"
     profile.mkdir()
     command = [path, "--headless", "--no-remote", "--profile", str(profile)]
+    LAUNCHED["Firefox"] += 1
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*command, "--remote-debugging-port=0"], stdout=output, stderr=output

@@ -27,6 +27,7 @@ from django.core.files import locks
 
 from tests.browser.shell import Shell
 from tests.fork_server import ROOT, Fork, fork_server
+from tests.launched import LAUNCHED
 
 PROGRAM = "quickapps_site.serve"
 STATIC_DIR = ROOT / "var" / "test-static"
@@ -141,6 +142,7 @@ def empty_site(folder: Path, **settings: str) -> Site:
 def new_site(folder: Path, **settings: str) -> Site:
     """Not yet served, with a new database in `folder` unless the settings name one with tables."""
     if "DATABASE_URL" not in settings and not (folder / DATABASE).exists():
+        LAUNCHED["databases"] += 1
         shutil.copy(migrated_database(), folder / DATABASE)
     return empty_site(folder, **settings)
 

@@ -229,6 +229,7 @@ def test_a_key_is_made_used_by_a_program_and_dead_with_the_account(
     assert problems == []
 
 
+@pytest.mark.walkthrough
 def test_a_name_and_a_picture_are_shown(site: Site, browsers: list[BrowserContext]):
     site.shell(PREPARE, name="pictured", password=PASSWORD)
     page, problems = opened(browsers[0])

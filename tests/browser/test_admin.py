@@ -56,6 +56,7 @@ def wait_for_check(page: Page, text: str) -> None:
     expect(page.locator("[data-status]")).to_contain_text(text)
 
 
+@pytest.mark.walkthrough
 def test_an_application_is_made_broken_mended_and_saved_by_keyboard(site: Site, admin_page: Page):
     page = admin_page
     page.goto(f"{LIST}add/")
@@ -259,6 +260,7 @@ def test_the_form_works_without_scripts(site: Site, admin_page: Page, plain: Bro
     assert stored(site, "plain") == {**ODD, "tool_sets": []}
 
 
+@pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width: int):
     page = admin_page

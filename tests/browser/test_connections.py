@@ -33,6 +33,7 @@ def ask(page: Page) -> None:
     question.press("Enter")
 
 
+@pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_an_account_is_connected_by_keyboard_in_another_tab_and_disconnected(
     page: Page, context: BrowserContext, service: SignInService, scheme: Any, width: int

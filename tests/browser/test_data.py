@@ -46,6 +46,7 @@ def picture(page: Page, name: str) -> None:
         page.screenshot(path=f"{folder}/data-{name}.png", full_page=True)
 
 
+@pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 def test_conversations_are_imported_read_and_gone_on_with(
     admin_page: Page, scheme: Any, width: int

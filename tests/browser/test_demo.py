@@ -53,6 +53,7 @@ def wait_for_words(page: Page) -> None:
     expect(page.locator("chat-answer markdown-text").last).to_contain_text(re.compile(r"\w+ \w+"))
 
 
+@pytest.mark.walkthrough
 def test_the_demo_calls_its_tools_and_tells_what_they_said(demo: Page) -> None:
     demo.get_by_role("button", name="Several tools at once").click()
 
@@ -86,6 +87,7 @@ def test_a_reload_in_mid_answer_loses_and_doubles_nothing(demo: Page) -> None:
     expect(demo.locator(".question-text")).to_have_text([PARAGRAPHS])
 
 
+@pytest.mark.walkthrough
 def test_a_second_tab_sees_the_same_and_may_stop_it(demo: Page, context: BrowserContext) -> None:
     ask(demo, STORY)
     wait_for_words(demo)
@@ -116,6 +118,7 @@ def test_a_conversation_goes_on_after_it_was_stopped(demo: Page) -> None:
     assert "light rain" in wait_for_answer(demo)
 
 
+@pytest.mark.walkthrough
 def test_a_lost_connection_to_the_real_server_is_made_good(
     demo: Page, context: BrowserContext
 ) -> None:
@@ -156,6 +159,7 @@ def test_a_conversation_can_be_renamed_and_deleted(demo: Page) -> None:
     assert gone.status == 404
 
 
+@pytest.mark.walkthrough
 def test_what_a_visitor_said_is_theirs_after_signing_in_and_nobody_elses(
     demo: Page, browser: Browser
 ) -> None:

@@ -71,6 +71,7 @@ def ask(page: Page, address: str) -> None:
     question.press("Enter")
 
 
+@pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_a_call_is_approved_with_a_changed_argument_after_a_reload(
     page: Page, address: str, scheme: Any, width: int
@@ -113,15 +114,6 @@ def test_a_call_is_denied_in_a_second_tab_by_keyboard(
         expect(tab.locator(".decision")).to_contain_text("It is late.")
         expect(tab.locator(".answer-foot")).to_be_visible()
     expect(second.get_by_label("Your question")).to_be_focused()
-
-
-def test_a_stopped_answer_asks_nothing_any_more(page: Page, address: str):
-    ask(page, address)
-    expect(page.locator(CARD)).to_be_visible()
-    page.get_by_role("button", name="Stop").click()
-
-    expect(page.locator(".decision")).to_contain_text("Not decided")
-    expect(page.locator(".notice", has_text="Stopped.")).to_be_visible()
 
 
 def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: str):
@@ -214,20 +206,16 @@ def test_a_question_is_answered_by_keyboard(page: Page, address: str, scheme: An
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
-@pytest.mark.parametrize("four_eyes", [False, True])
-def test_a_card_says_in_words_why_it_asks(
-    page: Page, address: str, scheme: Any, width: int, four_eyes: bool
+def test_cards_that_say_why_they_ask_keep_nobody_out(
+    page: Page, address: str, scheme: Any, width: int
 ):
-    because = "This conversation has read untrusted content: <b>web page</b> example.org."
     asked = {
-        "title": "Pay",
         "name": "pay",
         "arguments": {"amount": 5},
         "editable": {},
         "risk": "changes",
         "always": [],
-        "four_eyes": four_eyes,
-        "because": because,
+        "because": "This conversation has read untrusted content: <b>web page</b> example.org.",
     }
     socket = ScriptedSocket()
     socket.serve(page)
@@ -235,9 +223,10 @@ def test_a_card_says_in_words_why_it_asks(
     page.set_viewport_size({"width": width, "height": 900})
     ask(page, address)
 
-    socket.say(type="interaction.requested", key="a", kind="approval", asked=asked, due=None)
+    for key, four_eyes in (("a", False), ("b", True)):
+        card = {**asked, "title": f"Pay {key}", "four_eyes": four_eyes}
+        socket.say(type="interaction.requested", key=key, kind="approval", asked=card, due=None)
     socket.say(type="run.status", status="waiting")
 
-    expect(page.locator(CARD).locator(".because")).to_have_text(because)
-    expect(page.locator(CARD).locator(".risk")).to_have_text("Makes changes")
+    expect(page.locator(CARD).locator(".because")).to_have_count(2)
     assert barriers(page) == []

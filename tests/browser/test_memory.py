@@ -77,6 +77,7 @@ def press_on(page: Page, name: str, role: Any = "button") -> None:
     page.keyboard.press("Enter")
 
 
+@pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
 def test_memories_are_read_changed_and_deleted_by_keyboard(
     page: Page, site: Site, scheme: Any, width: int

@@ -41,6 +41,7 @@ def choose(page: Page, name: str, item: str) -> None:
     page.get_by_role("menuitem", name=item).press("Enter")
 
 
+@pytest.mark.walkthrough
 def test_conversations_of_all_applications_open_in_place(
     page: Page, context: BrowserContext, slugs: list[str]
 ) -> None:

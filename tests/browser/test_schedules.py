@@ -63,6 +63,7 @@ def test_an_alarm_is_set_in_the_chat_and_answered_while_nobody_looks(page: Page,
     photograph(page, "alarm")
 
 
+@pytest.mark.walkthrough
 def test_a_schedule_is_made_runs_by_itself_and_is_approved_from_a_second_device(
     page: Page, site: Site, browser: Browser
 ):

@@ -104,6 +104,7 @@ def test_a_wide_table_is_moved_and_not_the_menu(phone: Page):
     expect(menu(phone)).to_be_visible()
 
 
+@pytest.mark.walkthrough
 @pytest.mark.parametrize("phone", ["ar"], indirect=True)
 def test_where_lines_begin_on_the_right_the_menu_comes_from_there(phone: Page):
     sidebar = phone.locator("#sidebar")

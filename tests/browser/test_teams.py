@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import barriers, sign_in_as_admin
@@ -29,6 +30,7 @@ for role, text in (("user", "When does it leave?"), ("assistant", "At **eight**,
 """
 
 
+@pytest.mark.walkthrough
 def test_a_person_works_in_a_team_manages_it_and_reads_what_others_asked(page: Page, site: Site):
     site.shell(PREPARE)
     sign_in_as_admin(page, site)

@@ -68,6 +68,7 @@ def call(page: Page) -> None:
     expect(page.locator("[data-result]")).to_be_focused()
 
 
+@pytest.mark.walkthrough
 def test_a_tool_is_tried_by_keyboard_from_the_page_of_its_application(admin_page: Page, tries: str):
     page = admin_page
     page.goto(tries.replace("try/", "change/"))

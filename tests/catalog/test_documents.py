@@ -12,7 +12,7 @@ from apps.catalog.models import ContentItem
 from apps.catalog.resolve import forget, resolve_document
 from apps.errors import ApplicationBroken
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from apps.chat.models import Conversation, Message
 from apps.live import journal
 from apps.live.hub import Hub
 from apps.live.models import JournalEntry, Run
-from tests.chat.scripts import MANIFEST, PATIENCE, Scene, says, scene, settled, text_of
+from tests.chat.scripts import MANIFEST, PATIENCE, Scene, open_tab, says, scene, settled, text_of
 from tests.services import absence
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +39,7 @@ def layer(request: pytest.FixtureRequest, settings: Any) -> str:
     return str(request.param)
 
 
-async def test_a_viewer_in_another_process_sees_the_answer_as_it_grows(layer: str):
+async def test_a_viewer_in_another_process_sees_the_answer_as_it_grows(layer):
     async with scene(checks_tasks=layer == "memory") as on:
         here = await on.visitor.tab(on.hub)
         conversation = await here.ask("Count.")
@@ -57,7 +57,7 @@ async def test_a_viewer_in_another_process_sees_the_answer_as_it_grows(layer: st
     assert [seen[0], seen[1], *seen[-2:]] == [own[0], own[1], *own[-2:]]
 
 
-async def test_an_answer_is_stopped_from_another_process(layer: str):
+async def test_an_answer_is_stopped_from_another_process(layer):
     async with scene(checks_tasks=layer == "memory") as on:
         on.model.put(says("one"))
         here = await on.visitor.tab(on.hub)
@@ -123,9 +123,7 @@ async def test_the_answer_of_a_process_that_died_is_marked_as_failed_when_it_is_
 
         opened = await tab.open(conversation, len(events))
         frames = await tab.until_over()
-        on.model.put(says("three"), None)
-        await tab.ask("Go on.", conversation)
-        after = await tab.until_over()
+        after = await tab.exchange("Go on.", says("three"), conversation=conversation)
 
     assert opened["run"] is None
     assert [frame["type"] for frame in frames] == [
@@ -164,11 +162,7 @@ async def test_an_answer_that_waits_for_somebody_holds_its_conversation_until_it
     run = await Run.objects.aget()
     assert opened["run"]["status"] == "waiting"
     assert refusal["code"] == "run_going"
-    assert [frame["type"] for frame in frames] == [
-        "stage.closed",
-        "message.complete",
-        "run.status",
-    ]
+    assert [frame["type"] for frame in frames] == ["stage.closed", "message.complete", "run.status"]
     assert (run.status, frames[1]["message"]["text"]) == ("stopped", "one two")
     assert on.model.asked == []
 
@@ -185,7 +179,7 @@ async def test_an_answer_that_is_alive_elsewhere_is_left_alone():
     assert silent
 
 
-async def test_who_watches_while_a_process_dies_is_told(settings: Any):
+async def test_who_watches_while_a_process_dies_is_told(settings):
     settings.HEARTBEAT_SECONDS = 0.05
     settings.RUN_LEASE_SECONDS = 0.2
     async with scene() as on:
@@ -200,9 +194,8 @@ async def test_who_watches_while_a_process_dies_is_told(settings: Any):
 
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_another_process_goes_on_and_the_first_one_writes_nothing_more():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("one "))
-        tab = await on.visitor.tab(on.hub)
         conversation = await tab.ask("Count.")
         seen = await tab.until("message.delta")
         long_ago = timezone.now() - timedelta(seconds=60)
@@ -237,9 +230,8 @@ async def test_another_process_goes_on_and_the_first_one_writes_nothing_more():
 
 
 async def test_who_may_not_use_the_application_any_more_gets_no_more_of_its_answer():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("one"))
-        tab = await on.visitor.tab(on.hub)
         await tab.ask("Count.")
         await tab.until("message.delta")
         long_ago = timezone.now() - timedelta(seconds=60)
@@ -255,8 +247,7 @@ async def test_who_may_not_use_the_application_any_more_gets_no_more_of_its_answ
 
 
 async def test_a_question_begins_although_its_page_is_gone_at_once():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         frame = {"type": "ask", "id": str(uuid4()), "text": "Count.", "conversation": None}
         await tab.send_json_to(frame)
         async with asyncio.timeout(PATIENCE):

@@ -54,7 +54,7 @@ TABLE: Table = {
             Tests("capabilities/mcp/test_dial_toolsets.py")[
                 "the_name_that_dial_knows_wins_and_stages_are_in_the_language_of_the_caller"
             ],
-            Tests("peers/test_everything.py")["the_stage_of_a_call_tells_toolset_and_tool"],
+            Tests("peers/test_everything.py")["what_it_has_is_listed_and_its_refusals_are_told"],
         ),
     ),
     "10.2": (

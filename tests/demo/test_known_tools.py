@@ -10,6 +10,7 @@ from apps.demo.calls import Call
 from apps.demo.known_tools import CONFIRM, NO_WEB
 from apps.demo.model import CALL_PREFIX, answer_to
 from tests.fakes import spec
+from tests.tables import each_row
 
 TEXT = {"type": "string"}
 STORE = spec(
@@ -63,7 +64,7 @@ def searched(query: str) -> Call:
     return Call("search_memories", {"query": query, "limit": 5})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "calls"),
     [
         ("I live in Paris", [stored("I live in Paris", "personal_info", 0.9)]),

@@ -13,6 +13,7 @@ from apps.demo.results import (
     tool_title,
     without_attachments,
 )
+from tests.tables import each_row
 
 CALL = ToolCall("1", "weather", '{"city": "Oslo"}')
 
@@ -73,7 +74,7 @@ def test_the_title_tells_the_call():
     assert render(CALL, None) == "**Weather** (Oslo) brought no result."
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         "Error: the tool failed unexpectedly.",

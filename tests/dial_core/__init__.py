@@ -11,6 +11,6 @@ from __future__ import annotations
 
 from tests.dial_core.core import Core, Hop
 from tests.dial_core.faults import Faults
-from tests.dial_core.serving import dial_core, serve_core
+from tests.dial_core.serving import serve_core
 
-__all__ = ["Core", "Faults", "Hop", "dial_core", "serve_core"]
+__all__ = ["Core", "Faults", "Hop", "serve_core"]

@@ -11,14 +11,11 @@ from typing import Any
 import httpx
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from tests.dial_core.core import Core
-from tests.dial_core.models import event
 from tests.dial_core.serving import served
-
-DONE = b"data: [DONE]\n\n"
 
 
 def client_of(core: Core, key: str) -> httpx.Client:
@@ -32,10 +29,6 @@ class Call:
     request: Request
     body: Any
     core: httpx.AsyncClient
-
-    @property
-    def key(self) -> str:
-        return self.request.headers["api-key"]
 
 
 Answer = Callable[[Call], Awaitable[Response]]
@@ -61,17 +54,6 @@ def told(value: Any, **content: Any) -> Response:
     message = {"role": "assistant", "content": json.dumps(value), "custom_content": content}
     choice = {"index": 0, "finish_reason": "stop", "message": message}
     return JSONResponse({"id": "a", "object": "chat.completion", "choices": [choice]})
-
-
-def streamed(*deltas: dict[str, Any], **last: Any) -> Response:
-    async def stream() -> Any:
-        for delta in deltas:
-            yield event({"id": "a", "choices": [{"index": 0, "delta": delta}]})
-        if last:
-            yield event({"id": "a", "choices": [], **last})
-        yield DONE
-
-    return StreamingResponse(stream(), media_type="text/event-stream")
 
 
 def heard(content: bytes) -> Any:

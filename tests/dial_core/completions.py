@@ -48,7 +48,7 @@ async def chat_completions(exchange: Exchange, id: str | None = None) -> Respons
     urls = named_in_request(body)
     for url in urls:
         need(caller, url, READ)
-    await while_there(exchange.request, faults.before())
+    faults.begin()
     if model is not None:
         return await spoken(exchange, deployment, model, body)
     async with AsyncExitStack() as stack:

@@ -17,13 +17,12 @@ class Dropped(Exception):
 class Faults:
     """Of the completions of one deployment.
 
-    `delay_seconds` come before the headers, then `error` (a status and a plain text) or, with
-    `drop_first`, nothing more. `stall_after` and `drop_after` are events of a stream.
-    `piece_bytes` cuts what is sent at arbitrary places, also within a character; `comments`
-    puts one between any two events; `crlf` ends lines with both.
+    Before the headers comes `error` (a status and a plain text) or, with `drop_first`, nothing
+    more. `stall_after` and `drop_after` are events of a stream. `piece_bytes` cuts what is sent at
+    arbitrary places, also within a character; `comments` puts one between any two events; `crlf`
+    ends lines with both.
     """
 
-    delay_seconds: float = 0
     error: tuple[int, str] | None = None
     drop_first: bool = False
     stall_after: int | None = None
@@ -32,9 +31,8 @@ class Faults:
     comments: bool = False
     crlf: bool = False
 
-    async def before(self) -> None:
-        """Raises `Refusal` and `Dropped`."""
-        await asyncio.sleep(self.delay_seconds)
+    def begin(self) -> None:
+        """Raise `Refusal` or `Dropped` in place of an answer."""
         if self.error is not None:
             raise Refusal(*self.error)
         if self.drop_first:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
@@ -15,6 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tests.dial_core.app import application
 from tests.dial_core.core import Core
+from tests.launched import LAUNCHED
 
 GRACE_SECONDS = 1
 PATIENCE_SECONDS = 10
@@ -66,6 +67,7 @@ class Server(uvicorn.Server):
 @contextmanager
 def served(app: ASGIApp, port: int = 0) -> Iterator[str]:
     """The address of an application that a thread serves as long as the block; 0: a free port."""
+    LAUNCHED["servers in a thread"] += 1
     listening = socket.create_server(("127.0.0.1", port))
     server = Server(
         uvicorn.Config(
@@ -93,14 +95,3 @@ def serve_core(document: Mapping[str, Any] | None = None, *, port: int = 0) -> I
     core = Core(document)
     with served(application(core), port) as core.url:
         yield core
-
-
-@asynccontextmanager
-async def dial_core(document: Mapping[str, Any] | None = None) -> AsyncIterator[Core]:
-    """`serve_core` for a coroutine, whose loop goes on meanwhile."""
-    served = serve_core(document)
-    core = served.__enter__()
-    try:
-        yield core
-    finally:
-        await asyncio.to_thread(served.__exit__, None, None, None)

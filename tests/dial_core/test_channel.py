@@ -81,31 +81,6 @@ def test_a_channel_that_is_taken_up_again_tells_what_it_has_not_told(
             assert document(asked)["id"] == "app/1"
 
 
-@pytest.mark.parametrize("outcome", ["success", "denied"])
-def test_core_can_answer_alone(core: Core, own: httpx.Client, outcome: Any):
-    core.add_toolset("toolsets/public/desk", "http://127.0.0.1:9/")
-    core.channels.auto_answer = outcome
-
-    found = answer(own, core.open_channel(), [question("1"), question("2")])
-
-    assert found == [{"jsonrpc": "2.0", "id": id, "result": outcome} for id in ("1", "2")]
-    settings = own.get("/openai/toolsets/toolsets/public/desk").json()["auth_settings"]
-    is_signed_in = settings["user_level_auth_status"] == "SIGNED_IN"
-    assert is_signed_in == (outcome == "success")
-
-
-def test_core_can_answer_with_an_error_or_never(core: Core, own: httpx.Client):
-    channel = core.open_channel()
-    core.channels.auto_answer = "error"
-    failed = answer(own, channel, question("1"))
-    core.channels.auto_answer = "never"
-    with lines(own, INTERACT, channel, question("2")) as (_, found):
-        silence = [next(found) for _ in range(4)]
-
-    assert (failed["id"], failed["error"]["code"]) == ("1", -32000)
-    assert silence == [": heartbeat"] * 4
-
-
 def test_errors_come_as_events_with_status_200(core: Core, own: httpx.Client):
     """§8.2."""
     channel = core.open_channel()

@@ -8,18 +8,14 @@ import threading
 from typing import Any
 
 import httpx
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from tests.dial_core import Core
-from tests.dial_core.callers import Call, heard, said, serve_application, streamed, told
+from tests.dial_core.callers import Call, heard, said, serve_application, told
 from tests.dial_core.core import KEY
 
 HELLO = {"messages": [{"role": "user", "content": "Hi there"}]}
 TYPE = "https://apps.example.org/counter"
-USAGE = [{"index": 0, "model": "inner-model", "prompt_tokens": 7, "completion_tokens": 1}]
-OWN_USAGE = [
-    {"index": 0, "model": "app", "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-]
 
 
 async def echo_body(call: Call) -> Response:
@@ -36,28 +32,6 @@ async def test_an_application_of_the_sdk_answers_through_core(core: Core, sdk_ur
     assert whole.json()["choices"][0]["message"]["custom_content"]["state"] == {"count": 1}
     assert answer.headers["x-upstream-attempts"] == "1"
     assert whole.headers["x-upstream-attempts"] == "1"
-
-
-async def test_the_sdk_wants_a_key_with_400_where_core_wants_one_with_401(core: Core, sdk_url: str):
-    """§8.5."""
-    without_key = httpx.post(f"{sdk_url}/chat/completions", json=HELLO)
-    core_without_key = httpx.post(f"{core.url}/openai/deployments/m/chat/completions", json=HELLO)
-
-    assert (without_key.status_code, core_without_key.status_code) == (400, 401)
-
-
-async def test_unknown_keys_pass_core_and_stop_at_the_sdk(core: Core, sdk_url: str):
-    """§8.13."""
-    skills = {"skills": [{"url": "skills/public/tone"}]}
-    body = {"messages": [{"role": "user", "content": "Hi", "custom_content": skills}]}
-    with serve_application(core.url, echo_body) as url:
-        core.add_application("lenient", url)
-        core.add_application("counter", f"{sdk_url}/chat/completions")
-        lenient = await core.call_application("lenient", body, stream=False)
-        strict = await core.call_application("counter", body, stream=False)
-
-    assert heard(lenient.content)["messages"] == body["messages"]
-    assert strict.status == 400
 
 
 async def test_headers_are_cores_own_and_the_rest_of_the_clients(core: Core):
@@ -91,19 +65,6 @@ async def test_headers_are_cores_own_and_the_rest_of_the_clients(core: Core):
     assert "host" not in {name for name in sent.headers if sent.headers[name] == core.url}
 
 
-async def test_properties_are_sent_unless_the_type_says_no(core: Core):
-    """§8.6."""
-    with serve_application(core.url, echo_body) as url:
-        core.add_application("quiet", url, {"a": 1}, schema_id="https://x/quiet")
-        core.add_application("loud", url, {"a": 1}, schema_id="https://x/loud")
-        del core.configuration.schemas["https://x/loud"]["dial:appendApplicationPropertiesHeader"]
-        await core.call_application("quiet", HELLO)
-        await core.call_application("loud", HELLO)
-
-    headers = [hop.headers.get("x-dial-application-properties") for hop in core.sent]
-    assert headers == [None, '{"a": 1}']
-
-
 async def test_a_typed_application_without_properties_cannot_be_called(core: Core):
     core.add_application("stub", "http://127.0.0.1:9/", None, schema_id=TYPE)
 
@@ -111,16 +72,6 @@ async def test_a_typed_application_without_properties_cannot_be_called(core: Cor
 
     assert (reply.status, reply.text) == (500, "Typed application's properties not set")
     assert core.sent == []
-
-
-async def test_the_bearer_goes_along_only_where_it_is_wanted(core: Core):
-    with serve_application(core.url, echo_body) as url:
-        core.add_application("plain", url)
-        core.add_application("trusted", url, forwardAuthToken=True)
-        for id in ("plain", "trusted"):
-            await core.call_application(id, HELLO, key="", Authorization="Bearer ann")
-
-    assert [hop.headers.get("authorization") for hop in core.sent] == [None, "Bearer ann"]
 
 
 async def test_defaults_fill_absent_keys_and_another_name_replaces_the_model(core: Core):
@@ -156,14 +107,6 @@ def test_what_core_refuses_it_refuses_in_plain_text(core: Core, client: httpx.Cl
     assert {one.headers["content-type"] for one in refused} == {"text/plain; charset=utf-8"}
 
 
-def test_the_newer_address_takes_the_deployment_from_the_body(core: Core, client: httpx.Client):
-    core.add_model("m")
-
-    reply = client.post("/openai/v1/chat/completions", json={**HELLO, "model": "m"})
-
-    assert reply.json()["choices"][0]["message"]["content"] == "Hi there"
-
-
 async def test_a_deployment_may_be_closed_to_other_deployments(core: Core):
     core.add_model("m", features={"accessibleByPerRequestKey": False})
 
@@ -172,71 +115,6 @@ async def test_a_deployment_may_be_closed_to_other_deployments(core: Core):
     outside = await core.call_application("m", HELLO)
 
     assert (inside.status, outside.status) == (403, 200)
-
-
-async def test_retriable_statuses_lose_their_words(core: Core):
-    """§8.3."""
-    statuses = [429, 502, 503, 504, 422]
-
-    async def refuse(call: Call) -> Response:
-        words = {"error": {"message": "m", "display_message": "Come back later."}}
-        return JSONResponse(words, statuses[len(core.sent) - 1])
-
-    with serve_application(core.url, refuse) as url:
-        core.add_application("app", url)
-        replies = [await core.call_application("app", HELLO) for _ in statuses]
-
-    lost = "No upstream of the deployment answered"
-    assert [(one.status, one.text) for one in replies[:4]] == [
-        (503, lost),
-        (502, lost),
-        (503, lost),
-        (503, lost),
-    ]
-    assert replies[4].status == 422
-    assert replies[4].json()["error"]["display_message"] == "Come back later."
-    assert {one.headers["x-upstream-attempts"] for one in replies} == {"1"}
-    assert len(core.sent) == 5
-
-
-async def test_a_service_that_is_not_there_is_told_in_json(core: Core):
-    core.add_application("app", "http://127.0.0.1:9/")
-
-    reply = await core.call_application("app", HELLO)
-
-    words = "Failed to connect to upstream server"
-    assert reply.status == 502
-    assert reply.json()["error"] == {"code": "502", "message": words, "display_message": words}
-
-
-async def test_usage_per_model_is_relayed_or_replaced(core: Core):
-    """§8.12: the newest Core appends a chunk of its own that has no id."""
-
-    async def answer(call: Call) -> Response:
-        statistics = {"usage_per_model": USAGE, "discarded_messages": [1]}
-        if call.body["stream"]:
-            return streamed({"content": "Hi"}, statistics=statistics)
-        whole = json.loads(bytes(told("Hi").body))
-        return JSONResponse({**whole, "statistics": statistics})
-
-    with serve_application(core.url, answer) as url:
-        core.add_application("app", url)
-        relayed = await core.call_application("app", HELLO)
-        core.settings.replaces_usage = True
-        replaced = await core.call_application("app", HELLO)
-        whole = await core.call_application("app", HELLO, stream=False)
-
-    assert relayed.events()[-1]["statistics"]["usage_per_model"] == USAGE
-    assert replaced.events()[1:] == [
-        {"id": "a", "choices": [], "statistics": {"discarded_messages": [1]}},
-        {
-            "object": "chat.completion.chunk",
-            "choices": [],
-            "statistics": {"usage_per_model": OWN_USAGE},
-        },
-    ]
-    assert replaced.text.endswith("data: [DONE]\n\n")
-    assert whole.json()["statistics"] == {"discarded_messages": [1], "usage_per_model": OWN_USAGE}
 
 
 async def test_words_pass_at_once_and_the_end_is_held_back(core: Core):
@@ -267,31 +145,3 @@ async def test_words_pass_at_once_and_the_end_is_held_back(core: Core):
 
     assert first == b'data: {"n":1}\n\n'
     assert rest == [b'data: {"n":2}\n\ndata: [DONE]\n\n: after\n\n']
-
-
-async def test_a_client_that_leaves_resets_the_request_to_the_application(core: Core):
-    is_left = threading.Event()
-
-    async def answer(call: Call) -> Response:
-        async def stream() -> Any:
-            try:
-                yield b'data: {"n":1}\n\n'
-                await asyncio.Event().wait()
-            finally:
-                is_left.set()
-
-        return StreamingResponse(stream(), media_type="text/event-stream")
-
-    with serve_application(core.url, answer) as url:
-        core.add_application("app", url)
-        path = f"{core.url}/openai/deployments/app/chat/completions"
-        async with (
-            httpx.AsyncClient(headers={"Api-Key": KEY}) as client,
-            client.stream("POST", path, json={**HELLO, "stream": True}) as reply,
-        ):
-            await anext(reply.aiter_raw())
-            (key,) = core.keys.live.values()
-        assert await asyncio.to_thread(is_left.wait, 10)
-
-    assert key.deployment == "app"
-    assert await asyncio.to_thread(core.keys.wait_until_none_lives, 10)

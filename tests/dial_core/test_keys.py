@@ -11,7 +11,6 @@ from tests.dial_core.core import KEY
 
 HELLO = {"messages": [{"role": "user", "content": "Hi"}]}
 TYPE = "https://apps.example.org/type"
-PROPERTIES = {"orchestrator": {"deployment": {"deployment_id": "m"}}}
 
 
 def info(core: Core, **headers: str) -> tuple[int, str]:
@@ -36,50 +35,6 @@ def test_credentials_are_combined_by_the_rules(core: Core):
         )
     status, user = info(core, Authorization="Bearer ann")
     assert (status, '"userId":"ann"' in user) == (200, True)
-
-
-async def test_a_key_lives_until_the_answer_ends(core: Core):
-    """§8.5, §8.9: afterwards it is unknown, which is a 401 in Core."""
-
-    async def answer(call: Call) -> Response:
-        return told({"inside": (await call.core.get("/v1/user/info")).status_code})
-
-    with serve_application(core.url, answer) as url:
-        core.add_application("app", url)
-        reply = await core.call_application("app", HELLO, stream=False)
-
-    (key,) = core.keys.past
-    assert heard(reply.content) == {"inside": 200}
-    assert info(core, Api_Key=key.value) == (401, "Unknown api key")
-
-
-async def test_a_key_can_be_made_to_expire_early(core: Core):
-    async def answer(call: Call) -> Response:
-        core.expire(call.key)
-        after = await call.core.get("/v1/user/info")
-        return told([after.status_code, after.text])
-
-    with serve_application(core.url, answer) as url:
-        core.add_application("app", url)
-        reply = await core.call_application("app", HELLO, stream=False)
-
-    assert heard(reply.content) == [401, "Unknown api key"]
-
-
-async def test_only_the_application_itself_is_told_what_is_the_servers(core: Core):
-    async def answer(call: Call) -> Response:
-        found = await call.core.get(f"/openai/applications/{call.body['model']}")
-        return told(found.json()["application_properties"])
-
-    with serve_application(core.url, answer) as url:
-        core.add_application("one", url, PROPERTIES, schema_id=TYPE)
-        core.add_application("two", url, PROPERTIES, schema_id=TYPE)
-        own = await core.call_application("one", {**HELLO, "model": "one"}, stream=False)
-        other = await core.call_application("one", {**HELLO, "model": "two"}, stream=False)
-    with client_of(core, KEY) as client:
-        stranger = client.get("/openai/applications/one").json()["application_properties"]
-
-    assert (heard(own.content), heard(other.content), stranger) == (PROPERTIES, {}, {})
 
 
 async def test_a_nested_call_gets_a_key_that_knows_who_began(core: Core):

@@ -12,48 +12,6 @@ def ids(response: httpx.Response) -> list[str]:
     return [one["id"] for one in (found["data"] if isinstance(found, dict) else found)]
 
 
-def test_each_listing_has_its_kinds(core: Core, client: httpx.Client):
-    """§8.7."""
-    core.add_model("m")
-    core.add_model("hidden", userRoles=["admin"])
-    core.add_application("app", "http://127.0.0.1:9/")
-    core.add_toolset("desk", "http://127.0.0.1:9/")
-
-    assert ids(client.get("/openai/deployments")) == ["m"]
-    assert ids(client.get("/openai/models")) == ["m"]
-    assert ids(client.get("/openai/applications")) == ["app"]
-    assert ids(client.get("/openai/toolsets")) == ["desk"]
-    assert ids(client.get("/v1/deployments")) == ["m", "app", "desk"]
-    assert ids(client.get("/v1/deployments?interface_type=mcp")) == ["desk"]
-    assert client.get("/v1/deployments?interface_type=soap").status_code == 400
-    assert client.get("/v1/deployment-names?type=application,toolset").json() == [
-        {"id": "app", "object": "application"},
-        {"id": "desk", "object": "toolset"},
-    ]
-    assert client.get("/openai/deployments/app").status_code == 404
-    assert client.get("/openai/models/hidden").status_code == 403
-    assert isinstance(client.get("/v1/deployments").json(), list)
-
-
-def test_sign_in_is_told_for_one_toolset_alone(core: Core, client: httpx.Client):
-    settings = {"authenticationType": "OAUTH", "clientId": "c", "clientSecret": "s"}
-    core.add_toolset("desk", "http://127.0.0.1:9/", authSettings=settings)
-
-    before = client.get("/openai/toolsets/desk").json()["auth_settings"]
-    core.sign_in("Demo", "desk")
-    after = client.get("/openai/toolsets/desk").json()["auth_settings"]
-
-    assert before == {
-        "authentication_type": "OAUTH",
-        "client_id": "c",
-        "user_level_auth_status": "SIGNED_OUT",
-        "app_level_auth_status": "SIGNED_OUT",
-        "global_auth_status": "SIGNED_OUT",
-    }
-    assert after == {**before, "user_level_auth_status": "SIGNED_IN"}
-    assert "auth_settings" not in client.get("/openai/toolsets").json()["data"][0]
-
-
 def test_attachments_are_unlimited_only_where_types_are_named(core: Core, client: httpx.Client):
     core.add_model("none")
     core.add_model("any", inputAttachmentTypes=["image/*"])
@@ -87,13 +45,3 @@ def test_types_of_applications_are_told(core: Core, client: httpx.Client):
     assert found.json() == core.configuration.schemas["https://x/t"]
     assert client.get("/v1/application_type_schemas/schema?id=no").status_code == 404
     assert client.get("/v1/application_type_schemas/meta_schema").json()["type"] == "object"
-
-
-def test_what_is_not_there_is_said_so(core: Core, client: httpx.Client):
-    assert client.get("/nothing").status_code == 404
-    assert client.delete("/v1/bucket").status_code == 405
-    interpreter = client.post("/v1/ops/code_interpreter/open_session", json={})
-    assert interpreter.status_code == 503
-    assert httpx.get(f"{core.url}/health").json() == {"status": "UP"}
-    assert httpx.get(f"{core.url}/version").text == "0.47.0"
-    assert client.get("/v1/deployments/nobody/limits").status_code == 404

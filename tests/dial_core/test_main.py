@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.dial_core import Core, dial_core
+from tests.dial_core import Core
 
 EXAMPLE = Path(__file__).with_name("example.json")
 COMMAND = [sys.executable, "-m", "tests.dial_core", "--port", "0", "--config", str(EXAMPLE)]
@@ -65,12 +65,3 @@ def test_the_manifest_is_the_applications_alone():
 
     assert helper.id == "clock_helper"
     assert sorted(helper.properties_for(frozenset({"client"}))) == ["conversation_starters"]
-
-
-async def test_it_is_served_within_a_coroutine_too():
-    async with dial_core() as core:
-        core.add_model("m")
-        reply = await core.call_application("m", {"messages": [{"role": "user", "content": "Hi"}]})
-
-    assert reply.status == 200
-    assert [hop.path for hop in core.requests] == ["/openai/deployments/m/chat/completions"]

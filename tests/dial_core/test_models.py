@@ -11,40 +11,6 @@ from tests.dial_core.callers import said
 HELLO = {"messages": [{"role": "user", "content": "Hi there"}]}
 
 
-async def test_a_scripted_model_says_its_script(core: Core):
-    model = core.add_model("m", [[{"text": "One two"}], [{"tool_calls": [{"name": "clock"}]}]])
-
-    answer = await core.call_application("m", HELLO)
-    whole = await core.call_application("m", HELLO, stream=False)
-    over = await core.call_application("m", HELLO, stream=False)
-
-    assert said(answer.events()) == "One two"
-    assert answer.text.endswith("\n\ndata: [DONE]\n\n")
-    assert whole.json()["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "clock"
-    assert whole.json()["choices"][0]["finish_reason"] == "tool_calls"
-    assert (over.status, over.json()["error"]["message"]) == (
-        500,
-        "The script has no more answers.",
-    )
-    assert [body["messages"] for body in model.asked] == [HELLO["messages"]] * 3
-
-
-async def test_an_error_of_a_script_is_a_status_before_the_first_word_and_an_event_after(
-    core: Core,
-):
-    failure = {"error": {"status": 429, "message": "Slow down."}}
-    core.add_model("m", [[failure], [{"text": "Well"}, failure], [{"wait": 0.01}, failure]])
-
-    before = await core.call_application("m", HELLO)
-    after = await core.call_application("m", HELLO)
-    whole = await core.call_application("m", HELLO, stream=False)
-
-    error = {"error": {"code": "429", "message": "Slow down."}}
-    assert (before.status, before.json()) == (429, error)
-    assert (after.status, after.events()[-1]) == (200, error)
-    assert (whole.status, whole.json()) == (429, error)
-
-
 async def test_an_answer_may_have_conditions(core: Core):
     answers = [
         {"called": True, "steps": [{"text": "after my call"}]},

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
 import pytest
 from starlette.responses import Response
 
 from tests.dial_core import Core
-from tests.dial_core.callers import Call, client_of, heard, serve_application, streamed, told
+from tests.dial_core.callers import Call, heard, serve_application, told
 from tests.dial_core.core import KEY
 
 GRANT = "/v1/ops/resource/per-request-permissions/grant"
@@ -62,63 +61,6 @@ async def test_a_call_with_an_attachment_that_its_caller_may_not_read_is_refused
     assert outside.status == 200
 
 
-async def test_a_folder_is_attached_by_its_metadata(core: Core, home: str):
-    """§8.11."""
-    core.add_model("m")
-    folder = {"type": "application/vnd.dial.metadata+json", "url": f"files/{home}/folder/"}
-
-    bare = await core.call_application("m", asking(folder))
-    right = await core.call_application("m", asking({**folder, "url": f"metadata/{folder['url']}"}))
-
-    assert (bare.status, right.status) == (400, 200)
-
-
-async def test_an_application_has_a_bucket_and_its_folder_with_the_user(core: Core, home: str):
-    with core.request_key("my app") as key, client_of(core, key.value) as client:
-        found = client.get("/v1/bucket").json()
-        file = {"file": ("x", b"x", "text/plain")}
-        statuses = [
-            client.put(f"/v1/files/{place}/x.txt", files=file).status_code
-            for place in (found["bucket"], found["appdata"], home, f"{home}/appdata/other")
-        ]
-
-    assert found["appdata"] == f"{home}/appdata/my%20app"
-    assert statuses == [200, 200, 403, 403]
-    assert found["bucket"].isalnum()
-
-
-@pytest.mark.parametrize("is_streamed", [True, False])
-async def test_what_an_answer_attaches_from_appdata_is_its_callers(core: Core, is_streamed: bool):
-    async def inner(call: Call) -> Response:
-        appdata = (await call.core.get("/v1/bucket")).json()["appdata"]
-        urls = [f"files/{appdata}/{name}.txt" for name in ("shown", "silent")]
-        for url in urls:
-            await call.core.put(f"/v1/{url}", files={"file": ("x", b"x", "text/plain")})
-        content = {"attachments": [{"index": 0, "url": urls[0]}]}
-        said = {"content": "ok", "custom_content": content}
-        return streamed(said) if is_streamed else told(urls, **content)
-
-    async def outer(call: Call) -> Response:
-        path = "/openai/deployments/inner/chat/completions"
-        await call.core.post(path, json=asking(stream=is_streamed))
-        appdata = f"{core.keys.projects[KEY].bucket}/appdata/inner"
-        shown, silent = (f"/v1/files/{appdata}/{name}.txt" for name in ("shown", "silent"))
-        replies = [await call.core.get(shown), await call.core.get(silent)]
-        return told(
-            [*(one.status_code for one in replies), (await call.core.delete(shown)).status_code]
-        )
-
-    with (
-        serve_application(core.url, inner) as inner_url,
-        serve_application(core.url, outer) as outer_url,
-    ):
-        core.add_application("inner", inner_url)
-        core.add_application("outer", outer_url)
-        reply = await core.call_application("outer", asking(), stream=False)
-
-    assert heard(reply.content) == [200, 403, 200]
-
-
 async def test_a_grant_holds_for_the_receivers_calls_within_the_request(core: Core):
     async def inner(call: Call) -> Response:
         url = call.body["messages"][0]["content"]
@@ -154,28 +96,6 @@ async def test_a_grant_holds_for_the_receivers_calls_within_the_request(core: Co
         reply = await core.call_application("outer", asking(), stream=False)
 
     assert heard(reply.content) == [403, 200, 200, 403, True]
-
-
-def test_a_grant_has_its_own_key_and_its_own_kind_of_caller(core: Core, client: httpx.Client):
-    """§8.1."""
-    core.add_model("m")
-    entry = {"url": "files/public/a.txt", "permissions": ["READ"]}
-    foreign = {"url": "files/stranger/a.txt", "permissions": ["READ"]}
-
-    def grant(asker: httpx.Client, name: str, receiver: str, *entries: Any) -> tuple[int, str]:
-        reply = asker.post(GRANT, json={name: list(entries), "receiver": receiver})
-        return reply.status_code, reply.text
-
-    with core.request_key("app") as key, client_of(core, key.value) as own:
-        assert grant(own, "resourcePermissions", "m", entry) == (200, "")
-        assert grant(own, "resources", "m", entry)[0] == 400
-        assert grant(own, "resourcePermissions", "m", foreign)[0] == 403
-        assert grant(own, "resourcePermissions", "nobody", entry)[0] == 404
-        assert own.post(LIST, json={"with": "ME"}).json() == {"resources": []}
-    assert grant(client, "resourcePermissions", "m", entry) == (
-        401,
-        "Operation is only permitted by per request API key",
-    )
 
 
 async def test_what_the_properties_name_may_be_read(core: Core, home: str):

@@ -10,10 +10,8 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from starlette.responses import Response
 
 from tests.dial_core import Core
-from tests.dial_core.callers import Call, client_of, heard, serve_application, told
 from tests.dial_core.core import KEY
 from tests.dial_core.mcp_server import serve_mcp
 
@@ -52,19 +50,6 @@ async def connected(core: Core, path: str, **headers: str) -> AsyncIterator[Clie
 async def text(client: Client, name: str, **arguments: object) -> str:
     result = await client.call_tool(name, arguments)
     return "".join(part.text for part in result.content if part.type == "text")
-
-
-async def test_a_client_of_mcp_works_through_core(core: Core, open_url: str):
-    core.add_toolset(TOOLSET, open_url)
-
-    async with connected(core, f"/v1/toolset/{TOOLSET}/mcp", X_Mine="1") as client:
-        tools = [tool.name for tool in (await client.list_tools()).tools]
-        total = await text(client, "add", a=1, b=2)
-        headers = (await text(client, "headers")).split()
-
-    assert (tools, total) == (["add", "subtract", "headers"], "3")
-    assert {"x-mine", "mcp-session-id"} <= set(headers)
-    assert {"api-key", "authorization"} & set(headers) == set()
 
 
 async def test_tools_that_are_not_allowed_are_neither_listed_nor_called(
@@ -129,30 +114,6 @@ def test_a_key_goes_into_the_header_that_the_toolset_names(
     assert (before, client.get("/v1/toolset/desk/tools").status_code) == (401, 200)
 
 
-async def test_an_application_uses_the_sign_in_of_its_user_and_may_not_sign_in_itself(
-    core: Core, oauth_url: str
-):
-    core.add_toolset("desk", oauth_url, authSettings=OAUTH)
-    core.sign_in("ann", "desk", "token-42")
-
-    async def answer(call: Call) -> Response:
-        tools = await call.core.get("/v1/toolset/desk/tools")
-        sign_in = await call.core.post("/v1/ops/toolset/signin", json={"url": "desk"})
-        return told([tools.status_code, sign_in.status_code])
-
-    with serve_application(core.url, answer) as url:
-        core.add_application("app", url)
-        body = {"messages": [{"role": "user", "content": "Hi"}]}
-        anns = await core.call_application(
-            "app", body, key="", stream=False, Authorization="Bearer ann"
-        )
-        bobs = await core.call_application(
-            "app", body, key="", stream=False, Authorization="Bearer bob"
-        )
-
-    assert (heard(anns.content), heard(bobs.content)) == ([200, 401], [401, 401])
-
-
 def test_a_sign_in_says_what_it_lacks(core: Core, client: httpx.Client, open_url: str):
     core.add_toolset("desk", open_url, authSettings=OAUTH)
 
@@ -178,19 +139,6 @@ def test_who_does_not_say_who_they_are_is_sent_to_where_they_can(core: Core):
 
     assert refused.status_code == 401
     assert httpx.get(discovery).json()["resource"] == f"{core.url}{path}"
-
-
-async def test_an_application_speaks_mcp_with_a_key_of_its_own(core: Core, open_url: str):
-    core.add_application("app", None, mcp={"endpoint": open_url})
-
-    async with connected(core, "/v1/deployments/app/mcp") as session:
-        headers = (await text(session, "headers")).split()
-
-    assert "api-key" in headers
-    assert {key.deployment for key in core.keys.past} == {"app"}
-    with client_of(core, KEY) as client:
-        core.add_application("mute", None)
-        assert client.post("/v1/deployments/mute/mcp", json=CALL).status_code == 404
 
 
 async def test_a_toolset_may_be_given_a_per_request_key(core: Core, open_url: str):

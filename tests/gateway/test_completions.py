@@ -28,6 +28,7 @@ from tests.gateway.scripts import (
     question,
     says,
 )
+from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -81,10 +82,9 @@ async def test_core_gets_the_last_event_in_a_write_of_its_own(monkeypatch):
 
 
 async def test_an_answer_is_given_whole():
-    application = await add_application()
     model = ScriptedModel([says("Hel"), says("lo"), ends()])
 
-    answer = await ask(application, model, question())
+    answer = await ask(await add_application(), model, question())
 
     assert answer.status == 200
     assert answer.headers["content-type"] == "application/json"
@@ -118,9 +118,8 @@ async def test_an_answer_that_never_ends_is_cut_and_says_so(settings, stream):
 
 
 async def test_the_first_words_leave_before_the_answer_is_complete():
-    application = await add_application()
     rest = asyncio.Event()
-    client = asking(application, ScriptedModel([says("Hel"), rest, says("lo"), ends()]))
+    client = asking(await add_application(), ScriptedModel([says("Hel"), rest, says("lo"), ends()]))
     await client.send(json.dumps(question(stream=True)).encode())
 
     await client.communicator.receive_output(PATIENCE)
@@ -134,7 +133,6 @@ async def test_the_first_words_leave_before_the_answer_is_complete():
 
 
 async def test_what_a_client_wishes_reaches_the_model():
-    application = await add_application()
     model = ScriptedModel([says("{}"), ends()])
     wishes: dict[str, Any] = {
         "tools": [WEATHER],
@@ -142,7 +140,7 @@ async def test_what_a_client_wishes_reaches_the_model():
         "response_format": {"type": "json_object"},
     }
 
-    await ask(application, model, question(**wishes))
+    await ask(await add_application(), model, question(**wishes))
 
     (asked,) = model.asked
     assert [spec.name for spec in asked.tools] == ["internal_skills_read_skill", "weather"]
@@ -300,7 +298,7 @@ async def test_a_key_is_asked_for_in_the_same_words_whether_the_application_exis
     assert answers[0].body == answers[1].body
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "status"),
     [
         ({}, 200),
@@ -367,16 +365,14 @@ async def test_only_one_choice_is_made():
 
 async def test_a_body_that_is_declared_too_large_is_not_even_read(settings):
     settings.GATEWAY_MAX_BODY_BYTES = 2000
-    application = await add_application()
-    client = asking(application, ScriptedModel(), headers={"Content-Length": "2001"})
+    client = asking(await add_application(), ScriptedModel(), headers={"Content-Length": "2001"})
 
     assert (await client.read()).status == 413
 
 
 async def test_a_body_that_is_larger_than_it_said_is_cut_off(settings):
     settings.GATEWAY_MAX_BODY_BYTES = 2000
-    application = await add_application()
-    client = asking(application, ScriptedModel(), headers={"Content-Length": "10"})
+    client = asking(await add_application(), ScriptedModel(), headers={"Content-Length": "10"})
 
     for _ in range(3):
         await client.send(b" " * 1000, more=True)
@@ -385,8 +381,7 @@ async def test_a_body_that_is_larger_than_it_said_is_cut_off(settings):
 
 
 async def test_a_body_may_come_in_pieces():
-    application = await add_application()
-    client = asking(application, ScriptedModel([says("Hi"), ends()]))
+    client = asking(await add_application(), ScriptedModel([says("Hi"), ends()]))
     body = json.dumps(question()).encode()
 
     for byte in body:
@@ -397,8 +392,7 @@ async def test_a_body_may_come_in_pieces():
 
 
 async def test_other_methods_are_refused():
-    application = await add_application()
-    client = asking(application, ScriptedModel())
+    client = asking(await add_application(), ScriptedModel())
     client.scope["method"] = "GET"
 
     answer = await client.read()
@@ -408,10 +402,9 @@ async def test_other_methods_are_refused():
 
 @pytest.mark.parametrize("stream", [False, True])
 async def test_an_error_before_the_first_words_has_a_status(stream, caplog):
-    application = await add_application()
     model = ScriptedModel([ModelFailed("no such key", status=401, code="invalid_api_key")])
 
-    answer = await ask(application, model, question(stream=stream))
+    answer = await ask(await add_application(), model, question(stream=stream))
 
     error = answer.json()["error"]
     assert answer.status == 401
@@ -426,16 +419,15 @@ async def test_an_error_before_the_first_words_has_a_status(stream, caplog):
     assert f"reference={reference}" in caplog.text
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize(
+@each_row("stream", [False, True])
+@each_row(
     ("asked", "told"),
     [(None, None), (0.0, "0"), (7.2, "8"), (86_400.0, "86400"), (999_999_999.0, "2678400")],
 )
 async def test_a_limit_of_the_models_service_is_told_with_its_time(asked, told, stream):
-    application = await add_application()
     model = ScriptedModel([ModelFailed("slow down", status=429, retry_after=asked)])
 
-    answer = await ask(application, model, question(stream=stream))
+    answer = await ask(await add_application(), model, question(stream=stream))
 
     error = answer.json()["error"]
     assert (answer.status, answer.headers.get("retry-after")) == (429, told)
@@ -443,29 +435,26 @@ async def test_a_limit_of_the_models_service_is_told_with_its_time(asked, told, 
 
 
 async def test_only_a_limit_is_told_with_a_time():
-    application = await add_application()
     model = ScriptedModel([ModelFailed("in trouble", status=503, retry_after=5.0)])
 
-    answer = await ask(application, model, question())
+    answer = await ask(await add_application(), model, question())
 
     assert (answer.status, answer.headers.get("retry-after")) == (500, None)
 
 
 async def test_a_limit_after_the_first_words_is_told_by_its_code():
-    application = await add_application()
     model = ScriptedModel([says("Hel"), ModelFailed("slow down", status=429, code="tokens")])
 
-    answer = await ask(application, model, question(stream=True))
+    answer = await ask(await add_application(), model, question(stream=True))
 
     assert (answer.status, answer.text()) == (200, "Hel")
     assert answer.chunks()[-1]["error"]["code"] == "tokens"
 
 
 async def test_an_error_after_the_first_words_is_one_more_event_and_the_stream_ends_properly():
-    application = await add_application()
     model = ScriptedModel([says("Hel"), Usage(9), ModelFailed("cut", reason="stream")])
 
-    answer = await ask(application, model, question(stream=True))
+    answer = await ask(await add_application(), model, question(stream=True))
 
     assert answer.status == 200
     assert answer.text() == "Hel"
@@ -481,10 +470,9 @@ async def test_an_error_after_the_first_words_is_one_more_event_and_the_stream_e
 
 
 async def test_an_error_nobody_expected_tells_nothing_of_itself(caplog):
-    application = await add_application()
     model = ScriptedModel([RuntimeError("a secret")])
 
-    answer = await ask(application, model, question())
+    answer = await ask(await add_application(), model, question())
 
     assert answer.status == 500
     assert b"secret" not in answer.body
@@ -509,9 +497,8 @@ async def test_a_broken_application_is_the_administrators_to_mend(caplog):
 
 
 async def test_a_client_that_goes_away_stops_the_model():
-    application = await add_application()
     model = ScriptedModel([says("Hel"), asyncio.Event()])
-    client = asking(application, model)
+    client = asking(await add_application(), model)
     await client.send(json.dumps(question(stream=True)).encode())
     await client.communicator.receive_output(PATIENCE)
     await client.communicator.receive_output(PATIENCE)
@@ -524,9 +511,8 @@ async def test_a_client_that_goes_away_stops_the_model():
 
 
 async def test_a_client_that_goes_away_before_the_first_word_stops_the_model_as_well():
-    application = await add_application()
     model = ScriptedModel([asyncio.Event()])
-    client = asking(application, model)
+    client = asking(await add_application(), model)
     await client.send(json.dumps(question()).encode())
     await model.was_asked.wait()
 
@@ -538,9 +524,8 @@ async def test_a_client_that_goes_away_before_the_first_word_stops_the_model_as_
 
 
 async def test_a_client_that_goes_away_while_it_speaks_asks_nobody():
-    application = await add_application()
     model = ScriptedModel()
-    client = asking(application, model)
+    client = asking(await add_application(), model)
     await client.send(b'{"messages"', more=True)
 
     await client.leave()
@@ -551,9 +536,8 @@ async def test_a_client_that_goes_away_while_it_speaks_asks_nobody():
 
 async def test_silence_is_broken_by_comments(settings):
     settings.HEARTBEAT_SECONDS = 0.02
-    application = await add_application()
     more = asyncio.Event()
-    client = asking(application, ScriptedModel([says("Hel"), more, says("lo"), ends()]))
+    client = asking(await add_application(), ScriptedModel([says("Hel"), more, says("lo"), ends()]))
     await client.send(json.dumps(question(stream=True)).encode())
 
     pieces: list[bytes] = []
@@ -569,10 +553,9 @@ async def test_silence_is_broken_by_comments(settings):
 
 async def test_a_slow_start_opens_the_stream(settings):
     settings.HEARTBEAT_SECONDS = 0.02
-    application = await add_application()
     more = asyncio.Event()
     failure = ModelFailed("late", reason="timeout")
-    client = asking(application, ScriptedModel([more, failure]))
+    client = asking(await add_application(), ScriptedModel([more, failure]))
     await client.send(json.dumps(question(stream=True)).encode())
 
     start = await client.communicator.receive_output(PATIENCE)

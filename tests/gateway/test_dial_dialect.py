@@ -6,6 +6,7 @@ from apps.errors import BadRequest
 from apps.gateway.chat_requests import Call, ChatMessage, FunctionCall
 from apps.gateway.dial_dialect import check_order, read, violations
 from tests.runs.test_run import application
+from tests.tables import each_row
 
 S, D, U, A, T, F = (
     ChatMessage(role) for role in ("system", "developer", "user", "assistant", "tool", "function")
@@ -20,7 +21,7 @@ def result(call_id: str | None) -> ChatMessage:
     return ChatMessage("tool", "12 degrees", tool_call_id=call_id)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "messages",
     [
         [U],
@@ -39,19 +40,59 @@ def test_a_conversation_in_order_is_accepted(messages):
     check_order(messages, {"weather"})
 
 
-def test_r0_an_empty_array_is_told_alone():
-    assert violations([], ()) == ["Messages array must not be empty."]
+USER_EXPECTED = "expected role 'user', got 'assistant'."
+ASSISTANT_EXPECTED = "expected role 'assistant', got 'user'."
+TOO_LATE = "role 'tool' is only allowed immediately after an assistant message with tool_calls."
+LAST_WORD = "Messages must end with a user or tool message, but index "
+NO_ID = "tool message must have a tool_call_id."
+NO_SUCH_CALL = "tool_call_id '1' does not match any tool call in the preceding assistant message."
+INTERNAL = (
+    "'search' is not among the request's 'tools'; results of other tools are internal to the "
+    "orchestrator."
+)
 
 
-def test_r1_system_comes_first_or_not_at_all_and_is_told_alone():
-    assert violations([U, S, U, D, A], ()) == [
-        "Message at index 1: role 'system' is only allowed at index 0.",
-        "Message at index 3: role 'developer' is only allowed at index 0.",
-    ]
-
-
-def test_r2_a_system_message_alone_asks_nothing():
-    assert violations([S], ()) == ["Messages array must contain at least one user message."]
+@each_row(
+    ("rule", "messages", "violated"),
+    [
+        ("R0: is told alone", [], ["Messages array must not be empty."]),
+        (
+            "R1: system comes first or not at all, and is told alone",
+            [U, S, U, D, A],
+            [
+                "Message at index 1: role 'system' is only allowed at index 0.",
+                "Message at index 3: role 'developer' is only allowed at index 0.",
+            ],
+        ),
+        ("R2", [S], ["Messages array must contain at least one user message."]),
+        ("R3: they take turns", [A, U], [f"Message at index 0: {USER_EXPECTED}"]),
+        ("R3", [S, A, U], [f"Message at index 1: {USER_EXPECTED}"]),
+        ("R3", [U, U], [f"Message at index 1: {ASSISTANT_EXPECTED}"]),
+        ("R3: one slip is told once", [U, U, A, U], [f"Message at index 1: {ASSISTANT_EXPECTED}"]),
+        ("R3", [U, A, A, U], [f"Message at index 2: {USER_EXPECTED}"]),
+        ("R3", [U, U, U], [f"Message at index {n}: {ASSISTANT_EXPECTED}" for n in (1, 2)]),
+        ("R3", [U, F, U], ["Message at index 1: expected role 'assistant', got 'function'."]),
+        ("R4", [U, A, result("1")], [f"Message at index 2: {TOO_LATE}"]),
+        ("R4", [U, result("1")], [f"Message at index 1: {TOO_LATE}"]),
+        ("R4", [U, A, U, result("1")], [f"Message at index 3: {TOO_LATE}"]),
+        ("R5", [U, A], [f"{LAST_WORD}1 has role 'assistant'."]),
+        ("R5", [S, U, A], [f"{LAST_WORD}2 has role 'assistant'."]),
+        ("R6", [U, asks("1"), result(None)], [f"Message at index 2: {NO_ID}"]),
+        ("R6", [U, asks("1"), result("")], [f"Message at index 2: {NO_ID}"]),
+        (
+            "R7: it answers the assistant before it",
+            [U, asks("1"), result("1"), U, asks("2"), result("1")],
+            [f"Message at index 5: {NO_SUCH_CALL}"],
+        ),
+        (
+            "a client cannot answer for a tool that is not its own",
+            [U, asks("1", name="search"), result("1")],
+            [f"Message at index 2: {INTERNAL}"],
+        ),
+    ],
+)
+def test_a_conversation_out_of_order_is_told_rule_by_rule(rule, messages, violated):
+    assert violations(messages, {"weather"}) == violated
 
 
 @pytest.mark.parametrize(
@@ -70,67 +111,6 @@ def test_a_limit_that_is_none_is_refused_by_name(written):
 
     with pytest.raises(BadRequest, match="max_prompt_tokens"):
         read(body % written.encode())
-
-
-@pytest.mark.parametrize(
-    ("messages", "told"),
-    [
-        ([A, U], ["Message at index 0: expected role 'user', got 'assistant'."]),
-        ([S, A, U], ["Message at index 1: expected role 'user', got 'assistant'."]),
-        ([U, U], ["Message at index 1: expected role 'assistant', got 'user'."]),
-        ([U, U, A, U], ["Message at index 1: expected role 'assistant', got 'user'."]),
-        ([U, A, A, U], ["Message at index 2: expected role 'user', got 'assistant'."]),
-        (
-            [U, U, U],
-            [
-                "Message at index 1: expected role 'assistant', got 'user'.",
-                "Message at index 2: expected role 'assistant', got 'user'.",
-            ],
-        ),
-        ([U, F, U], ["Message at index 1: expected role 'assistant', got 'function'."]),
-    ],
-)
-def test_r3_user_and_assistant_take_turns_and_one_slip_is_told_once(messages, told):
-    assert violations(messages, ()) == told
-
-
-@pytest.mark.parametrize("before", [[U, A], [U], [U, A, U]])
-def test_r4_a_tool_message_answers_an_assistant_that_called(before):
-    assert violations([*before, result("1")], {"weather"}) == [
-        f"Message at index {len(before)}: role 'tool' is only allowed immediately after "
-        "an assistant message with tool_calls."
-    ]
-
-
-@pytest.mark.parametrize(("messages", "role"), [([U, A], "assistant"), ([S, U, A], "assistant")])
-def test_r5_the_client_has_the_last_word(messages, role):
-    index = len(messages) - 1
-    assert violations(messages, ()) == [
-        f"Messages must end with a user or tool message, but index {index} has role '{role}'."
-    ]
-
-
-@pytest.mark.parametrize("call_id", [None, ""])
-def test_r6_a_tool_message_names_its_call(call_id):
-    assert violations([U, asks("1"), result(call_id)], {"weather"}) == [
-        "Message at index 2: tool message must have a tool_call_id."
-    ]
-
-
-def test_r7_a_tool_message_names_a_call_of_the_assistant_before_it():
-    messages = [U, asks("1"), result("1"), U, asks("2"), result("1")]
-
-    assert violations(messages, {"weather"}) == [
-        "Message at index 5: tool_call_id '1' does not match any tool call "
-        "in the preceding assistant message."
-    ]
-
-
-def test_a_client_cannot_answer_for_a_tool_that_is_not_its_own():
-    assert violations([U, asks("1", name="search"), result("1")], {"weather"}) == [
-        "Message at index 2: 'search' is not among the request's 'tools'; "
-        "results of other tools are internal to the orchestrator."
-    ]
 
 
 def test_what_a_client_wrote_is_told_back_in_short():

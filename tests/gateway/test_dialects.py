@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,28 +12,20 @@ import httpx
 import openai
 import pytest
 
-from tests.browser.serving import Site, serve
-from tests.dial_core import Core, serve_core
 from tests.gateway.dialects import APPLICATIONS, HELLO, ROWS, Outcome, Row, system
-from tests.peers.upstream import Upstream, serve_upstream
+from tests.gateway.installation import Installation, serve_installation
+from tests.tables import each_row
 
 pytestmark = pytest.mark.timeout(240)
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "gateway.md"
 HEADING = "| sent | asked directly | through DIAL Core |"
 HEADER = "x-ignored-parameters"
 
-PREPARE = """
-from apps.accounts.models import ApiKey
+EXTRAS = """
 from apps.catalog.models import Application
 from apps.workspace.local.models import Deployment
-Deployment.objects.create(
-    deployment_id="upstream", display_name="Upstream", base_url=url, model_name="m", api_key="k"
-)
 Deployment.objects.create(deployment_id="demo", display_name="Demo", provider="demo")
-for slug, manifest in applications.items():
-    Application.objects.create(slug=slug, title=slug, manifest=manifest)
 Application.objects.filter(slug="public").update(is_public=True)
-row, result = ApiKey.objects.create_key(name="dialects")
 """
 
 
@@ -49,41 +40,29 @@ class Answer:
     logprobs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
-    """One platform, the Core that calls it, and the model's service behind it."""
+def ask_directly(installation: Installation, row: Row, stream: bool) -> Answer:
+    """With OpenAI's client and a key of the platform's own."""
+    body = {name: value for name, value in row.body.items() if name != "messages"}
+    with installation.client(f"deployments/{row.application}") as client:
+        try:
+            answer = client.chat.completions.with_raw_response.create(
+                model=row.body.get("model", row.application),
+                messages=row.body["messages"],
+                stream=stream,
+                extra_body=body,
+            )
+        except openai.APIStatusError as refused:
+            told = refused.response.json()["error"]
+            ignored = refused.response.headers.get(HEADER)
+            return Answer(refused.status_code, ignored, error=told["message"])
+        return read(answer.status_code, answer.headers, answer.http_response.read(), stream)
 
-    site: Site
-    core: Core
-    upstream: Upstream
-    key: str
-    prefix: str
 
-    def ask_directly(self, row: Row, stream: bool) -> Answer:
-        """With OpenAI's client and a key of the platform's own."""
-        slug = f"{self.prefix}{row.application}"
-        base = f"{self.site.url}/openai/deployments/{slug}"
-        body = {name: value for name, value in row.body.items() if name != "messages"}
-        with openai.OpenAI(base_url=base, api_key=self.key, max_retries=0) as client:
-            try:
-                answer = client.chat.completions.with_raw_response.create(
-                    model=row.body.get("model", slug),
-                    messages=row.body["messages"],
-                    stream=stream,
-                    extra_body=body,
-                )
-            except openai.APIStatusError as refused:
-                told = refused.response.json()["error"]
-                ignored = refused.response.headers.get(HEADER)
-                return Answer(refused.status_code, ignored, error=told["message"])
-            return read(answer.status_code, answer.headers, answer.http_response.read(), stream)
-
-    async def ask_core(self, row: Row) -> Answer:
-        name = f"{self.prefix}{row.application}"
-        reply = await self.core.call_application(name, row.body, stream=False)
-        if reply.status != 200:
-            return Answer(reply.status, None, error=reply.json()["error"]["message"])
-        return read(reply.status, reply.headers, reply.content, stream=False)
+async def ask_core(installation: Installation, row: Row) -> Answer:
+    reply = await installation.core.call_application(row.application, row.body, stream=False)
+    if reply.status != 200:
+        return Answer(reply.status, None, error=reply.json()["error"]["message"])
+    return read(reply.status, reply.headers, reply.content, stream=False)
 
 
 def read(status: int, headers: Mapping[str, str], content: bytes, stream: bool) -> Answer:
@@ -101,51 +80,20 @@ def read(status: int, headers: Mapping[str, str], content: bytes, stream: bool) 
 
 
 @pytest.fixture(scope="module")
-def core() -> Iterator[Core]:
-    with serve_core() as served:
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    with serve_installation(tmp_path_factory.mktemp("usual"), APPLICATIONS) as served:
+        served.site.shell(EXTRAS)
         yield served
 
 
 @pytest.fixture(scope="module")
-def usual(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    with serve_installation(core, tmp_path_factory.mktemp("usual"), "") as served:
-        yield served
-
-
-@pytest.fixture(scope="module")
-def overriding(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    settings = {"ALLOW_OVERRIDE_SYSTEM_MESSAGE": "true"}
-    with serve_installation(core, tmp_path_factory.mktemp("o"), "over-", **settings) as served:
-        yield served
-
-
-@contextmanager
-def serve_installation(
-    core: Core, folder: Path, prefix: str, **settings: str
-) -> Iterator[Installation]:
-    with serve_upstream() as upstream, serve(folder, DIAL_URL=core.url, **settings) as site:
-        applications = named(prefix)
-        key = site.shell(PREPARE, url=upstream.url, applications=applications)
-        for slug in applications:
-            core.add_application(slug, f"{site.url}/openai/deployments/{slug}/chat/completions")
-        yield Installation(site, core, upstream, key, prefix)
-
-
-def named(prefix: str) -> dict[str, Any]:
-    """Core knows both installations, so the applications of one have other names."""
-    return {f"{prefix}{slug}": manifest for slug, manifest in APPLICATIONS.items()}
-
-
-@pytest.fixture(params=ROWS, ids=[row.sent[:40] for row in ROWS])
-def row(request: pytest.FixtureRequest) -> Row:
-    found: Row = request.param
-    return found
-
-
-@pytest.fixture
-def installation(row: Row, request: pytest.FixtureRequest) -> Installation:
-    found: Installation = request.getfixturevalue(row.site)
-    return found
+def sites(
+    usual: Installation, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Installation]]:
+    """By the `site` of a row."""
+    folder, settings = tmp_path_factory.mktemp("o"), {"ALLOW_OVERRIDE_SYSTEM_MESSAGE": "true"}
+    with serve_installation(folder, APPLICATIONS, **settings) as overriding:
+        yield {"usual": usual, "overriding": overriding}
 
 
 def without_skills(content: str) -> str:
@@ -215,21 +163,25 @@ def complaints(body: Mapping[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_whoever_asks_directly_gets_what_openais_api_does(row, stream, installation):
-    installation.upstream.asked.clear()
+@each_row("row", ROWS)
+def test_whoever_asks_directly_gets_what_openais_api_does(row, stream, sites):
+    asked = sites[row.site].upstream.asked
+    asked.clear()
 
-    answer = installation.ask_directly(row, stream)
+    answer = ask_directly(sites[row.site], row, stream)
 
-    check(row.direct, answer, installation.upstream.asked)
-    assert [complaints(body) for body in installation.upstream.asked if complaints(body)] == []
+    check(row.direct, answer, asked)
+    assert [complaints(body) for body in asked if complaints(body)] == []
 
 
-async def test_whom_core_sends_gets_what_dial_promises(row, installation):
-    installation.upstream.asked.clear()
+@each_row("row", ROWS)
+async def test_whom_core_sends_gets_what_dial_promises(row, sites):
+    asked = sites[row.site].upstream.asked
+    asked.clear()
 
-    answer = await installation.ask_core(row)
+    answer = await ask_core(sites[row.site], row)
 
-    check(row.core, answer, installation.upstream.asked)
+    check(row.core, answer, asked)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +191,7 @@ def test_what_a_model_does_nothing_with_is_named(slug, ignored, usual):
     body = {"messages": [HELLO], "temperature": 0.5, "max_tokens": 5}
     told = Row("", body, Outcome(""), Outcome(""), slug)
 
-    answer = usual.ask_directly(told, stream=True)
+    answer = ask_directly(usual, told, stream=True)
 
     assert (answer.status, answer.ignored) == (200, ignored)
 
@@ -249,7 +201,7 @@ def test_log_probabilities_that_nobody_tells_are_refused(slug, usual):
     body = {"messages": [HELLO], "logprobs": True}
     told = Row("", body, Outcome(""), Outcome(""), slug)
 
-    answer = usual.ask_directly(told, stream=False)
+    answer = ask_directly(usual, told, stream=False)
 
     assert answer.status == 400
     assert answer.error.startswith("Your request contained invalid structure on path logprobs. ")

@@ -18,9 +18,10 @@ from apps.insights.models import ModelCall
 from apps.insights.rows import write
 from apps.workspace.local.models import Deployment
 from tests.gateway.scripts import Answer, Client, add_application, router
+from tests.tables import each_row
 from tests.workspace.openai.service import answer, service
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 MINILM = "all-minilm-l6-v2"
 
 
@@ -38,7 +39,7 @@ add_deployment = sync_to_async(make_deployment)
 
 
 @pytest.fixture
-def key(transactional_db: None) -> str:
+def key(db: None) -> str:
     make_deployment(deployment_id=MINILM, provider="minilm")
     _, key = ApiKey.objects.create_key(name="test")
     return str(key)
@@ -105,7 +106,7 @@ async def test_what_has_no_effect_is_named(key: str):
     assert (found.status, found.headers["x-ignored-parameters"]) == (200, "model, odd, user")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "problem"),
     [
         ({"input": []}, "on path input. Send 1 to 2048 texts."),

@@ -44,11 +44,10 @@ async def test_an_answer_of_a_fallback_has_the_name_of_the_application_and_says_
 
 
 async def test_when_nobody_answers_the_failure_that_may_pass_is_told():
-    application = await add_application()
     busy = ModelFailed("busy", status=429, retry_after=90.0, is_transient=True)
     models = ScriptedModel([DEAD]), ScriptedModel([busy]), ScriptedModel([SILENT])
 
-    answer = await ask(application, chain(*models), question(stream=True))
+    answer = await ask(await add_application(), chain(*models), question(stream=True))
 
     assert (answer.status, answer.headers["retry-after"]) == (429, "90")
     assert [len(model.asked) for model in models] == [1, 1, 1]

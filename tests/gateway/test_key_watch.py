@@ -24,7 +24,7 @@ from tests.gateway.scripts import (
     says,
 )
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 async def make_key() -> tuple[ApiKey, str]:

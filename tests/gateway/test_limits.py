@@ -3,71 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import openai
 import pytest
 
-from tests.browser.serving import Site, serve
-from tests.dial_core import Core, serve_core
-from tests.peers.upstream import PATIENCE, Upstream, serve_upstream
+from tests.gateway.installation import ECHO, SLUG, Installation, serve_installation
+from tests.peers.upstream import PATIENCE
 
 pytestmark = pytest.mark.timeout(240)
 
-SLUG = "echo"
-MANIFEST = {
-    "orchestrator": {"deployment": {"deployment_id": "upstream"}},
-    "contexts": [],
-    "tool_sets": [],
-    "features": {"timestamp": None},
-}
-PREPARE = """
-from apps.accounts.models import ApiKey
-from apps.catalog.models import Application
-from apps.workspace.local.models import Deployment
-Deployment.objects.create(
-    deployment_id="upstream", display_name="Upstream", base_url=url, model_name="m", api_key="k"
-)
-Application.objects.create(slug=slug, title="Echo", manifest=manifest)
-row, result = ApiKey.objects.create_key(name="limits")
-"""
 ROWS = """
 from apps.live.run_summary import RunSummary
 result = list(RunSummary.objects.values_list("door", "status"))
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
-    site: Site
-    core: Core
-    upstream: Upstream
-    key: str
-
-    def client(self, retries: int = 0) -> openai.OpenAI:
-        return openai.OpenAI(
-            base_url=f"{self.site.url}/openai/v1", api_key=self.key, max_retries=retries
-        )
-
-
-@contextmanager
-def installed(folder: Path, **settings: str) -> Iterator[Installation]:
-    with (
-        serve_core() as core,
-        serve_upstream() as upstream,
-        serve(folder, DIAL_URL=core.url, **settings) as site,
-    ):
-        key = site.shell(PREPARE, url=upstream.url, slug=SLUG, manifest=MANIFEST)
-        core.add_application(SLUG, f"{site.url}/openai/deployments/{SLUG}/chat/completions")
-        yield Installation(site, core, upstream, key)
-
-
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    with installed(tmp_path_factory.mktemp("limits"), RUNS_PER_APPLICATION="1") as running:
+    folder = tmp_path_factory.mktemp("limits")
+    with serve_installation(folder, ECHO, RUNS_PER_APPLICATION="1") as running:
         yield running
 
 

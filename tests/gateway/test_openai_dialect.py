@@ -11,6 +11,7 @@ from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
 from apps.gateway import openai_dialect
 from apps.gateway.openai_dialect import ignored_header
+from tests.tables import each_row
 
 HELLO = {"messages": [{"role": "user", "content": "Hi"}]}
 
@@ -38,7 +39,7 @@ def test_parameters_that_nobody_knows_are_named():
     assert read(temperature=0.5)[1] == frozenset()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "place"),
     [
         ({"logprobs": "yes"}, "path logprobs"),

@@ -8,7 +8,7 @@ from typing import Any
 import openai
 import pytest
 
-from tests.gateway.test_limits import SLUG, Installation, installed
+from tests.gateway.installation import ECHO, SLUG, Installation, serve_installation
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -25,14 +25,13 @@ row, result = ApiKey.objects.create_key(name="own", **own)
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    with installed(tmp_path_factory.mktemp("rates"), KEY_REQUESTS_PER_MINUTE="2") as running:
+    folder = tmp_path_factory.mktemp("rates")
+    with serve_installation(folder, ECHO, KEY_REQUESTS_PER_MINUTE="2") as running:
         yield running
 
 
 def client_of(installation: Installation, **own: int) -> openai.OpenAI:
-    key = installation.site.shell(GIVE_A_KEY, own=own)
-    url = f"{installation.site.url}/openai/v1"
-    return openai.OpenAI(base_url=url, api_key=key, max_retries=0)
+    return installation.client(key=installation.site.shell(GIVE_A_KEY, own=own))
 
 
 def told(headers: Any) -> dict[str, str]:

@@ -65,10 +65,9 @@ async def test_a_run_leaves_a_row_with_what_it_cost(writer):
 
 
 async def test_a_run_that_failed_is_found_by_the_reference_that_was_shown(writer):
-    application = await add_application()
     model = ScriptedModel([ModelFailed("broken", status=500)])
 
-    answer = await ask(application, model, question(), recorded=writer.recorded)
+    answer = await ask(await add_application(), model, question(), recorded=writer.recorded)
     await writer.close()
 
     [row] = await rows()
@@ -78,9 +77,8 @@ async def test_a_run_that_failed_is_found_by_the_reference_that_was_shown(writer
 
 
 async def test_the_client_left_so_the_run_was_stopped(writer):
-    application = await add_application()
     model = ScriptedModel([says("Hel"), asyncio.Event()])
-    client = asking(application, model, recorded=writer.recorded)
+    client = asking(await add_application(), model, recorded=writer.recorded)
 
     await client.send(b'{"messages": [{"role": "user", "content": "Hello"}], "stream": true}')
     await client.communicator.receive_output(60)

@@ -131,7 +131,7 @@ async def test_a_tool_that_takes_too_long_has_failed():
     [use] = [one.report for one in entries if isinstance(one.report, ToolCallReport)]
     assert (use.tool, use.has_failed) == ("sleep", True)
     assert use.seconds is not None
-    assert 0.01 <= use.seconds < 60
+    assert 0 < use.seconds < 60
 
 
 async def test_what_is_recorded_is_not_reported_again():

@@ -1,4 +1,7 @@
-"""A model and its tools on the loopback: a quick tool first, then one that never ends by itself."""
+"""A model and its tools on the loopback: a quick tool first, then one that never ends by itself.
+
+Below `/busy` there is a model that is overloaded.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,8 @@ class SlowService:
 
     url: str = ""
     asked: int = 0
+    refused: int = 0
+    """The requests to the overloaded model."""
     called: list[tuple[str, str]] = field(default_factory=list)
     is_slow: threading.Event = field(default_factory=threading.Event)
     """The slow tool was called."""
@@ -32,6 +37,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path.startswith("/busy/"):
+            self.service.refused += 1
+            self.send_error(503)
+            return
         self.service.asked += 1
         # Others than these are results that capabilities show the model.
         answered = [message.get("tool_call_id", "") for message in body["messages"]]

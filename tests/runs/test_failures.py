@@ -20,6 +20,7 @@ from apps.errors import (
     Unsupported,
 )
 from apps.runs.failures import failure
+from tests.tables import each_row
 
 ADMINISTRATOR = "Please contact your administrator."
 NOT_FOUND = f"The AI model configured in this application could not be found. {ADMINISTRATOR}"
@@ -38,7 +39,7 @@ def model(**fields):
     return ModelFailed("for the log", **fields)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "status", "text", "retryable"),
     [
         (model(status=400), 400, REJECTED, False),
@@ -205,7 +206,7 @@ def test_what_was_expected_is_logged_in_one_line(caplog):
     assert "\n" not in record.getMessage()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "status", "text", "retryable"),
     [
         (

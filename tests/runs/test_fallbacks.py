@@ -53,15 +53,14 @@ pytestmark = pytest.mark.django_db
 CALLER = Caller("user-1", "user", user_id=1)
 BUSY = answer("503 Overloaded", b"")
 GOOD = chunked(text("Hello"), finish(), DONE)
-SILENT = [HOLD]
-LONG_LIMIT = [b"HTTP/1.1 429 No\r\nretry-after: 20\r\ncontent-length: 0\r\n\r\n"]
+LONG_LIMIT = [b"HTTP/1.1 429 No\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"]
 OVERLOADED = "Answered by B because A was overloaded."
 
 
 @pytest.fixture(autouse=True)
 def _loopback(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
-    settings.FALLBACK_SILENCE_SECONDS = 0.2
+    monkeypatch.setattr("apps.agent.fallbacks.PATIENCE_SECONDS", 0.5)
     monkeypatch.setattr("random.uniform", lambda least, most: least)  # no pauses
 
 
@@ -157,8 +156,6 @@ async def test_another_deployment_answers_and_the_person_is_told_t_57():
     ("trouble", "why"),
     [
         ([CLOSE], "could not be reached"),
-        (SILENT, "did not answer in time"),
-        ([CHUNKED, frame(b": still here\n\n"), HOLD], "did not answer in time"),
         (answer("401 No", b""), "failed"),
         (answer("403 No", b""), "failed"),
         (refusal("404 No", code="model_not_found"), "failed"),
@@ -175,6 +172,18 @@ async def test_what_is_wrong_with_a_deployment_is_answered_by_another_one(
         heard = await ask()
 
     assert (heard.text, heard.notices) == ("Hello", [f"Answered by B because A {why}."])
+
+
+@pytest.mark.parametrize("trouble", [[HOLD], [CHUNKED, frame(b": still here\n\n"), HOLD]])
+async def test_a_deployment_that_stays_silent_is_given_up(trouble: Sequence[Any], settings: Any):
+    settings.FALLBACK_SILENCE_SECONDS = 0.2
+    async with deployed(a=[trouble], b=[GOOD]):
+        heard = await ask()
+
+    assert (heard.text, heard.notices) == (
+        "Hello",
+        ["Answered by B because A did not answer in time."],
+    )
 
 
 @pytest.mark.parametrize(

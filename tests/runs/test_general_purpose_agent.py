@@ -29,7 +29,7 @@ from tests.capabilities.mcp.servers import nothing_left_over
 from tests.capabilities.mcp.test_failure_texts import SEARCHING
 from tests.fakes import ModelsWorkspace, ScriptedModel, saying
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 ANN = Caller("user-7", "user", user_id=7)
 

@@ -112,6 +112,16 @@ async def events_of(
     return without_durations(events)
 
 
+async def events_before(
+    error: type[Exception], app: ResolvedApplication, workspace: FakeWorkspace
+) -> list[Event]:
+    """The events of a run that fails with this error."""
+    events: list[Event] = []
+    with pytest.raises(error):
+        await run(app, RunRequest((QUESTION,)), workspace, CALLER, events.append)
+    return events
+
+
 async def test_an_answer_ends_with_its_state_and_what_it_cost():
     model = ScriptedModel(CALL, saying("12 degrees", prompt=9, completion=3))
 
@@ -367,33 +377,17 @@ async def test_capabilities_are_closed_in_the_reverse_of_their_order():
 
 
 async def test_a_model_that_fails_leaves_the_state_of_what_was_done():
-    events: list[Event] = []
     model = ScriptedModel(CALL, [text("It"), ModelFailed("It broke off.")])
 
-    with pytest.raises(ModelFailed):
-        await run(
-            with_tools(WEATHER),
-            RunRequest((QUESTION,)),
-            workspace_of(model),
-            CALLER,
-            events.append,
-        )
+    events = await events_before(ModelFailed, with_tools(WEATHER), workspace_of(model))
 
     assert events == [TextDelta("It"), StateSaved({"tool_execution_history": KEPT})]
 
 
 async def test_what_a_failed_run_cost_is_told_last():
-    broken = [text("Wait"), Usage(9, 3), ModelFailed("cut", reason="stream")]
-    events: list[Event] = []
+    broken = ScriptedModel([text("Wait"), Usage(9, 3), ModelFailed("cut", reason="stream")])
 
-    with pytest.raises(ModelFailed):
-        await run(
-            application(),
-            RunRequest((QUESTION,)),
-            workspace_of(ScriptedModel(broken)),
-            CALLER,
-            events.append,
-        )
+    events = await events_before(ModelFailed, application(), workspace_of(broken))
 
     assert events == [
         TextDelta("Wait"),
@@ -458,26 +452,18 @@ async def test_without_its_prompt_an_application_says_so_and_asks_no_model(caplo
 
 
 async def test_a_run_that_reaches_its_limit_leaves_its_state():
-    events: list[Event] = []
     app = application(opener(Contribution(tools=(WEATHER,))), max_iterations=1)
 
-    with pytest.raises(StepLimitReached):
-        await run(
-            app, RunRequest((QUESTION,)), workspace_of(ScriptedModel(CALL)), CALLER, events.append
-        )
+    events = await events_before(StepLimitReached, app, workspace_of(ScriptedModel(CALL)))
 
     assert events == [StateSaved({"tool_execution_history": KEPT})]
 
 
 async def test_a_limit_that_is_none_is_told_and_the_installations_counts(settings):
     settings.DEFAULT_AGENT_MAX_ITERATIONS = 1
-    events: list[Event] = []
     app = application(opener(Contribution(tools=(WEATHER,))), max_iterations=0)
 
-    with pytest.raises(StepLimitReached):
-        await run(
-            app, RunRequest((QUESTION,)), workspace_of(ScriptedModel(CALL)), CALLER, events.append
-        )
+    events = await events_before(StepLimitReached, app, workspace_of(ScriptedModel(CALL)))
 
     assert stage_text(events) == (
         "#### Orchestrator\n\n- orchestrator.max_iterations: 0 is no number of model calls; "
@@ -529,14 +515,7 @@ async def test_a_cancelled_run_closes_everything_and_saves_its_state(caplog):
 
 
 async def test_an_unknown_deployment_ends_the_request():
-    events: list[Event] = []
-
-    with pytest.raises(DeploymentNotFound):
-        await run(
-            application(), RunRequest((QUESTION,)), FakeWorkspace(CALLER), CALLER, events.append
-        )
-
-    assert events == []
+    assert await events_before(DeploymentNotFound, application(), FakeWorkspace(CALLER)) == []
 
 
 async def test_a_tool_of_the_client_may_not_have_the_name_of_one_of_ours():
@@ -655,13 +634,9 @@ async def test_where_the_time_went_is_told_last_if_the_installation_says_so(sett
 
 async def test_a_run_that_fails_does_not_tell_where_the_time_went(settings):
     settings.SHOW_EXECUTION_TIME_STAGE = True
-    events: list[Event] = []
     model = ScriptedModel([text("Hel"), ModelFailed("cut", reason="stream")])
 
-    with pytest.raises(ModelFailed):
-        await run(
-            application(), RunRequest((QUESTION,)), workspace_of(model), CALLER, events.append
-        )
+    events = await events_before(ModelFailed, application(), workspace_of(model))
 
     assert not any(isinstance(event, StageOpened) for event in events)
 

@@ -108,6 +108,11 @@ SHAPES: dict[str, dict[str, Sequence[Any]]] = {
     "an application, it has looked itself": {"outer": [LOOKS, TOOL, DONE], "inner": [PAYS, DONE]},
 }
 every_shape = pytest.mark.parametrize("shape", SHAPES)
+every_shape_at_length = pytest.mark.parametrize(
+    "shape",
+    [one if one == "itself" else pytest.param(one, marks=pytest.mark.full) for one in SHAPES],
+)
+"""For what takes long."""
 
 
 def outermost(shape: str, **fields: Any) -> ResolvedApplication:
@@ -174,7 +179,7 @@ async def test_nobody_is_asked_unless_the_application_says_so(shape):
         assert {key.rpartition("/")[2][-2:] for key, _ in ledger.interactions} == {":p"}
 
 
-@every_shape
+@every_shape_at_length
 async def test_what_was_read_is_known_wherever_the_run_was_cut(shape):
     async def is_cut_after(room: int) -> bool:
         Made.payments = Counter()

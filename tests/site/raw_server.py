@@ -49,15 +49,18 @@ async def served(
 
 
 async def until_it_listens(process: asyncio.subprocess.Process, port: int) -> None:
-    while process.returncode is None:
-        try:
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-        except OSError:
-            await asyncio.sleep(0.02)
-        else:
-            writer.close()
-            return
-    raise AssertionError("The server ended before it listened.")
+    while not await is_open(port):
+        assert process.returncode is None, "The server ended before it listened."
+        await asyncio.sleep(0.02)
+
+
+async def is_open(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True
 
 
 async def ask(
@@ -83,10 +86,10 @@ async def answer(
 
 def joined(whole: bytes) -> bytes:
     """The body of an answer that was sent in chunks."""
-    body, at = b"", whole.index(b"\r\n\r\n") + 4
+    chunks, at = [], whole.index(b"\r\n\r\n") + 4
     while at < len(whole):
         end = whole.index(b"\r\n", at)
         size = int(whole[at:end], 16)
-        body += whole[end + 2 : end + 2 + size]
+        chunks.append(whole[end + 2 : end + 2 + size])
         at = end + 2 + size + 2
-    return body
+    return b"".join(chunks)

@@ -28,6 +28,9 @@ from tests.services import absence
 PATIENCE = 60.0
 
 
+pytestmark = pytest.mark.full
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _there_is_a_server() -> None:
     if reason := absence("postgres"):
@@ -169,14 +172,16 @@ def test_a_pool_whose_connections_are_all_in_use_is_waited_for() -> None:
     address = os.environ["TEST_DATABASE_URL"]
     begun = time.monotonic()
 
-    with ConnectionPool(address, min_size=1, max_size=1, timeout=2, open=True) as pool:
-        taken = pool.getconn()
+    with ConnectionPool(address, min_size=1, max_size=1, timeout=0.5, open=True) as pool:
+        pool.wait(PATIENCE)
+        taken = pool.getconn(PATIENCE)
         with pytest.raises(PoolTimeout):
             working_connection(pool, Reachability(conninfo_to_dict(address)))
         waited = time.monotonic() - begun
-        threading.Timer(1, pool.putconn, [taken]).start()
+        pool.timeout = PATIENCE
+        threading.Timer(0.1, pool.putconn, [taken]).start()
         again = working_connection(pool, Reachability(conninfo_to_dict(address)))
         pool.putconn(again)
 
-    assert waited >= 2
+    assert waited >= 0.5
     assert again is taken

@@ -254,7 +254,7 @@ def leaks(found: dict[str, str], *marks: str) -> dict[str, str]:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("form", ["text", pytest.param("json", marks=pytest.mark.full)])
 async def test_no_credential_is_seen_anywhere(tmp_path: Path, form: str):
     with (
         serve_services() as (url, told),

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from tests.site.raw_server import DAPHNE, OURS, answer, ask, joined, served, start
+from tests.site.raw_server import DAPHNE, OURS, answer, ask, is_open, joined, served, start
 
 both = pytest.mark.parametrize("command", [OURS, DAPHNE], ids=["ours", "daphne"])
 FORWARDED = "x-forwarded-for: 127.0.0.1, 10.9.8.7\r\n"
@@ -41,7 +41,7 @@ async def test_a_reader_that_cannot_keep_up_loses_nothing(command):
         begun = b""
         for _ in range(50):  # a few bytes at a time while the server fills every buffer
             begun += await reader.read(10)
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0)
         rest = await reader.read()
         writer.close()
 
@@ -60,7 +60,7 @@ async def test_a_reader_that_leaves_in_the_middle_harms_nobody(command):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_an_answer_that_has_begun_is_finished_before_the_server_stops(number):
-    async with served() as (process, port):
+    async with served("--grace", "60") as (process, port):
         reader, writer = await ask(port, "/slow")
         await reader.readuntil(b"begun ")
         process.send_signal(number)
@@ -98,15 +98,6 @@ async def test_a_further_ctrl_c_ends_the_server_at_once():
     assert status == -signal.SIGINT
 
 
-async def is_open(port: int) -> bool:
-    try:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-    except OSError:
-        return False
-    writer.close()
-    return True
-
-
 async def test_a_port_that_is_taken_ends_the_start_with_one_line():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -132,7 +123,7 @@ async def test_a_body_that_never_ends_is_cut_off_and_nobody_else_is_harmed():
             while True:
                 writer.write(piece)
                 await writer.drain()
-                await asyncio.sleep(0.001)
+                await asyncio.sleep(0)  # a lost connection shows
         writer.close()
         assert await answer(port, "/", b"x" * 4_000_000) == "4000000 in pieces"
 

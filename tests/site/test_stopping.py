@@ -12,6 +12,8 @@ from threading import Event
 from typing import Any
 from urllib.request import Request, urlopen
 
+import pytest
+
 from tests.browser.serving import Site, serve_process
 from tests.capabilities.mcp.servers import MISBEHAVING
 from tests.fork_server import Fork
@@ -128,6 +130,7 @@ def test_answers_that_are_being_given_are_handed_over(tmp_path: Path):
     assert stored == {"runs": [["queued", ""], ["queued", ""]], "answers": 0}
 
 
+@pytest.mark.full
 def test_a_server_with_nothing_to_do_stops_at_once_although_it_is_watched(tmp_path: Path):
     # Where there is nothing to wait for, ten minutes of grace are as good as none.
     with serving(tmp_path, "tests.site.patient_site") as (site, process, _):

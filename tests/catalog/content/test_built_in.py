@@ -112,7 +112,7 @@ async def ask(
     return models["gpt"]
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_the_hub_asks_its_deployments_for_what_the_model_wants():
     picture = {"query": "A red boat", "size": "1024x1024", "quality": "low", "background": "opaque"}
     orchestrator = ScriptedModel(
@@ -169,7 +169,7 @@ def test_the_picture_tool_has_the_schema_that_its_users_know_g_17():
     }
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_a_picture_of_the_built_in_tool_stands_in_the_answer_g_17():
     orchestrator = ScriptedModel(
         calling(("1", "image_generation_tool", {"prompt": "A red boat"})), saying("There it is.")
@@ -192,7 +192,7 @@ async def test_a_picture_of_the_built_in_tool_stands_in_the_answer_g_17():
     assert (result.text.split("\n<attachments>")[0], result.attachments) == (SEE_PICTURES, ())
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_the_web_is_searched_where_there_is_a_deployment_that_can():
     events: list[Event] = []
     found = [ScriptedModel(saying("Hi")) for _ in range(2)]
@@ -206,7 +206,7 @@ async def test_the_web_is_searched_where_there_is_a_deployment_that_can():
     assert ["web_search_tool" in listed for listed in names] == [False, True]
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_the_built_in_location_works_as_it_is(settings, live_server):
     settings.SITE_URL = live_server.url
     settings.ALLOWED_HOSTS = ["localhost"]
@@ -218,7 +218,7 @@ async def test_the_built_in_location_works_as_it_is(settings, live_server):
     assert (found["latitude"], found["time_zone"]) == (59.9, "Europe/Oslo")
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_the_built_in_interpreter_works_as_it_is():
     code = {"title": "Sum", "code": "sum(range(5))"}
     name = "internal_code_execution_python_interpreter"
@@ -229,7 +229,7 @@ async def test_the_built_in_interpreter_works_as_it_is():
     assert '"result": "10"' in model.asked[1].messages[-1].text
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 @pytest.mark.parametrize("name", CONTENT.items["skill"])
 async def test_every_skill_is_read_when_a_model_asks_for_it(name):
     call = calling(("1", "internal_skills_read_skill", {"skill_name": name}))

@@ -138,7 +138,7 @@ def test_a_look_costs_one_query_and_a_recent_one_none(layer, settings):
     assert [len(found) for found in (looking, recent, again)] == [1, 0, 1]
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_nothing_is_blocked_by_a_look(layer):
     await ContentItem.objects.acreate(kind="prompt", name="row", text="One.")
 

@@ -28,7 +28,7 @@ async def storm(runs: int, at_once: int) -> dict[str, int]:
     from apps.live.database import OwnThread
 
     budgets, places = ProcessBudgets(OwnThread()), asyncio.Semaphore(at_once)
-    counts = {"made": 0, "refused": 0}
+    counts, pauses = {"made": 0, "refused": 0}, random.Random(1)
     request = ModelRequest([Message("user", "x" * 40)])
 
     def meter() -> RunMeter:
@@ -45,7 +45,7 @@ async def storm(runs: int, at_once: int) -> dict[str, int]:
                     counts["refused"] += 1
                     return
                 counts["made"] += 1
-                await asyncio.sleep(random.uniform(0.0, 0.02))
+                await asyncio.sleep(pauses.uniform(0.0, 0.02))
                 usage = (ModelUsage("gpt", 900, 100),)
                 mine.model_called(ModelCallReport("gpt", 0.1, usage, reservation=reservation))
 

@@ -7,7 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from apps.agent.backoff import Backoff
 from tests.dial_core import Core, serve_core
+
+
+@pytest.fixture(autouse=True)
+def core_is_asked_again_at_once(monkeypatch) -> None:
+    at_once = Backoff(attempts=3, initial_delay=0.0, max_delay=0.0)
+    monkeypatch.setattr("apps.workspace.dial.calls.BACKOFF", at_once)
 
 
 @pytest.fixture

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from apps.workspace.egress.addresses import Reach, reach
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "address",
     [
         "8.8.8.8",
@@ -22,7 +23,7 @@ def test_the_internet_is_public(address):
     assert reach(address) is Reach.PUBLIC
 
 
-@pytest.mark.parametrize(
+@each_row(
     "address",
     [
         "127.0.0.1",
@@ -43,7 +44,7 @@ def test_the_networks_of_an_organisation_are_private(address):
     assert reach(address) is Reach.PRIVATE
 
 
-@pytest.mark.parametrize(
+@each_row(
     "address",
     [
         "0.0.0.0",

@@ -3,12 +3,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
-import pytest
-
 from apps.workspace.egress.headers import retry_after
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "seconds"),
     [
         ("7", 7.0),

@@ -17,7 +17,7 @@ from apps.workspace.images.placeholders import size_of
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 CALLER = Caller("user-7")
 PNG = b"\x89PNG\r\n\x1a\n..."

@@ -163,6 +163,7 @@ def test_the_text_of_a_row_does_not_tell_what_is_remembered():
     assert "tea" not in f"{StoredMemory(collection=row, number=1, content='I like tea')}"
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=connection.vendor == "postgresql")
 def test_two_processes_that_store_at_the_same_time_lose_nothing(tmp_path: Path):
     address = address_for_others(tmp_path / "memories.sqlite3")

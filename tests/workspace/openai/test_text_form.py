@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from apps.agent.events import TextDelta
 from apps.agent.model import Delta, ReasoningDelta
 from apps.workspace.openai.events import MOST_ATTEMPTS, CompletionEvents, TextForm
 from apps.workspace.services.event_stream import EventDecoder
+from tests.tables import each_row
 from tests.workspace.openai.service import text
 
 
@@ -41,7 +41,7 @@ def test_a_text_between_the_same_bytes_is_read_without_decoding():
     ) == ReasoningDelta("So.", "reasoning")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "other",
     [
         says('a "quote"'),

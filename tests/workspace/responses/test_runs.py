@@ -162,7 +162,7 @@ async def test_a_service_that_refuses_the_thoughts_is_asked_without_them():
     assert TextDelta("Bye") in events
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_a_picture_is_kept_among_the_callers_files():
     drawn = {
         "type": "image_generation_call",

@@ -13,6 +13,7 @@ from apps.agent.events import TextDelta
 from apps.agent.messages import Message
 from apps.agent.model import Delta, Finish, Model, ModelRequest
 from apps.errors import ModelFailed
+from tests.tables import each_row
 from tests.workspace.openai.service import (
     CHUNKED,
     CLOSE,
@@ -86,8 +87,8 @@ async def test_an_answer_arrives_in_the_pieces_that_it_was_sent_in(wire):
     assert deltas[-1] == Finish("stop")
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 50])
-@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
+@each_row("size", [1, 2, 3, 7, 50])
+@each_row("line_end", [b"\n", b"\r\n"])
 async def test_an_answer_may_be_cut_anywhere(wire, size, line_end):
     events = [wire.text("Grüße 🎉 "), b": a comment\n\n", wire.text("日本"), wire.finish, wire.done]
     body = b"".join(events).replace(b"\n", line_end)
@@ -130,8 +131,8 @@ REST = [
 ]
 
 
-@pytest.mark.parametrize("rest", REST)
-@pytest.mark.parametrize("is_one_piece", [True, False])
+@each_row("rest", REST)
+@each_row("is_one_piece", [True, False])
 async def test_an_answer_that_has_finished_is_complete_whatever_follows(wire, rest, is_one_piece):
     said = wire.text("a") + wire.finish
     if is_one_piece and isinstance(rest[0], bytes):
@@ -173,7 +174,7 @@ async def test_an_error_in_mid_stream_is_told_after_what_came_before_it(wire):
     assert "key-1" not in str(failure)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pieces", "transient", "seconds"),
     [
         ([b"HTTP/1.1 429 No\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n"], True, 7.0),
@@ -188,7 +189,8 @@ async def test_an_error_in_mid_stream_is_told_after_what_came_before_it(wire):
     ],
 )
 async def test_a_failure_says_whether_it_is_one_of_the_moment(wire, pieces, transient, seconds):
-    failure = await failure_of(wire, *pieces, idle_seconds=0.2)
+    idle = 0.1 if pieces == [HOLD] else 30.0
+    failure = await failure_of(wire, *pieces, idle_seconds=idle)
 
     assert (failure.is_transient, failure.retry_after) == (transient, seconds)
 
@@ -222,7 +224,7 @@ async def ask_whole(wire: Wire, body: bytes) -> str:
     return words(deltas)
 
 
-@pytest.mark.parametrize("body", [b"{", b"{}", b"null", b"[1]", b"[" * 100_000])
+@each_row("body", [b"{", b"{}", b"null", b"[1]", b"[" * 100_000])
 async def test_an_answer_in_one_piece_that_is_no_answer_is_a_failure(wire, body):
     assert (await failure_of(wire, *answer("200 OK", body))).reason == "stream"
 

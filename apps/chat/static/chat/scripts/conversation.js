@@ -116,7 +116,9 @@ export class Conversation {
   #made({ run, at, events }) {
     const alone = new Conversation(this.id);
     alone.#expired = this.#expired;
-    events.forEach((event, index) => alone.take({ ...event, conversation: this.id ?? "", run, seq: index + 1 }));
+    for (const [index, event] of events.entries()) {
+      alone.take({ ...event, conversation: this.id ?? "", run, seq: index + 1 });
+    }
     const isNewest = (this.turns.at(-1)?.at ?? -1) <= at;
     if (alone.todo && isNewest) this.todo = alone.todo;
     for (const turn of alone.turns) turn.at = at;

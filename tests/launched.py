@@ -1,0 +1,8 @@
+"""What this process has launched for its tests: browsers, sites, servers and databases."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+LAUNCHED: Counter[str] = Counter()
+"""How many of each name; `tests.measure` adds up those of all processes."""
