@@ -46,20 +46,6 @@ def ask(page: Page, text: str) -> None:
     wait_for_answer(page)
 
 
-def test_a_title_that_a_model_writes_is_shown_in_all_tabs(
-    page: Page, context: BrowserContext, address: str
-):
-    page.goto(address)
-    other = context.new_page()
-    other.goto(address)
-
-    ask(page, "think reasoning soda bread")
-
-    expect(page.locator("#conversation-title")).to_have_text("soda bread")
-    expect(page).to_have_title("soda bread · Models")
-    expect(other.get_by_role("link", name="soda bread")).to_be_visible()
-
-
 def test_another_model_is_chosen_for_the_conversation_and_for_one_more_answer(
     page: Page, address: str
 ):
