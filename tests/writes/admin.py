@@ -185,14 +185,27 @@ def pages_of(model: Any, rows: Any, request: Any, world: World) -> Iterator[Writ
     if rows.has_add_permission(request) and new is not None:
         yield Write("POST", f"{index}add/", model, new, page=f"{index}add/")
     if rows.has_change_permission(request) and change is not None:
-        yield Write("POST", f"{page}change/", model, change, page=f"{page}change/")
+        yield Write(
+            "POST",
+            f"{page}change/",
+            model,
+            change,
+            page=f"{page}change/",
+            is_like_another=new is not None,
+        )
     deleted = OTHERS.get((model, "delete_selected"), attribute)
     if rows.has_delete_permission(request, getattr(world, deleted)):
-        yield Write("POST", f"{index}{{w.{deleted}.pk}}/delete/", model, {"post": "yes"})
+        yield Write(
+            "POST",
+            f"{index}{{w.{deleted}.pk}}/delete/",
+            model,
+            {"post": "yes"},
+            is_like_another=True,
+        )
     if isinstance(rows, RestoringAdmin) and rows.kind.restorable:
         change_pk = f"{{w.changes[{model._meta.model_name}].pk}}"
         restore = f"{page}history/{change_pk}/restore/after/"
-        yield Write("POST", restore, model, {}, page=restore)
+        yield Write("POST", restore, model, {}, page=restore, is_like_another=True)
     for name in rows.get_actions(request) if model is not ContentItem else ():
         body = {
             "action": name,
@@ -201,7 +214,11 @@ def pages_of(model: Any, rows: Any, request: Any, world: World) -> Iterator[Writ
             "post": "yes",
         }
         yield Write(
-            "POST", f"{index}#{name}", None if name in UNCHANGED else model, body, status=302
+            "POST",
+            f"{index}#{name}",
+            None if name in UNCHANGED else model,
+            body,
+            is_like_another=True,
         )
 
 

@@ -43,7 +43,11 @@ def rows(
     """Adding, changing and deleting of one kind of row."""
     return [
         send("POST", f"{path}/", changes, new, 201),
-        *([send("PUT", f"{path}/{key}/", changes, {**new, **change})] if puts else []),
+        *(
+            [send("PUT", f"{path}/{key}/", changes, {**new, **change}, is_like_another=True)]
+            if puts
+            else []
+        ),
         send("PATCH", f"{path}/{key}/", changes, change),
         send("DELETE", f"{path}/{key}/", changes, None, 204),
     ]

@@ -51,6 +51,8 @@ class Write:
     user: str = "operator"
     by_key: bool = False
     """It is routed before Django, and has the key of the operator."""
+    is_like_another: bool = False
+    """Another call reads the same fields, so odd values are tried with that one alone."""
     prepare: Callable[[World, Client], Any] | None = None
 
     @property
