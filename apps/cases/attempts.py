@@ -119,7 +119,7 @@ def called_tools(messages: Iterable[Message]) -> Iterable[CalledTool]:
         for call in message.tool_calls:
             try:
                 arguments = msgspec.json.decode(call.arguments or "{}")
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, UnicodeError, RecursionError):
                 arguments = {}
             yield CalledTool(call.name, arguments if isinstance(arguments, dict) else {})
 

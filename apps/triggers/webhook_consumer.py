@@ -111,7 +111,7 @@ def read_json(content_type: str, body: bytes) -> object:
         raise Refused("unsupported_type", "Send JSON, with the content type application/json.")
     try:
         found: object = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise Refused("invalid_json", f"The body is not valid JSON: {error}.") from error
     return found
 

@@ -47,5 +47,6 @@ def problem_of(world: World, write: Write, body: object) -> str:
     if outcome.status >= 500 and outcome.status != write.status:
         return f"{outcome.status}: {outcome.words}"
     is_refused = outcome.status >= 400 and (write.kind != "frames" or len(write.body) == 1)
-    kept = outcome.changed - UNCOUNTED if is_refused else frozenset()
+    used = {"accounts_apikey"} if write.by_key else set()  # it was used just now
+    kept = outcome.changed - UNCOUNTED - used if is_refused else frozenset()
     return f"{outcome.status} leaves {sorted(kept)}: {outcome.words}" if kept else ""
