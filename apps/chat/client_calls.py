@@ -9,15 +9,13 @@ from pydantic import Field, ValidationError, model_validator
 from apps.accounts.caller import Caller
 from apps.chat.answer_frames import Answered, ClientToolFrame, ClientToolGiven
 from apps.chat.decisions import decide, find_run
-from apps.chat.frames import LARGEST_FRAME_BYTES, first_problem
+from apps.chat.frames import LARGEST_FRAME_BYTES, STORABLE, first_problem
 from apps.chat.json_consumer import JsonConsumer
 from apps.errors import Refused
 from apps.live.hub import HUB, Hub
 from apps.live.interactions import Claim, claim
 
 LONGEST_PAGE = 100
-STORABLE = r"^[^\x00]*$"
-"""PostgreSQL has no NUL in texts."""
 
 T = TypeVar("T", bound=Answered)
 

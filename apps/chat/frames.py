@@ -22,6 +22,8 @@ MOST_ATTACHMENTS = 20
 
 
 LONGEST_DEPLOYMENT = 100
+STORABLE = r"^[^\x00]*$"
+"""PostgreSQL has no NUL in texts."""
 Effort = Annotated[str, Field(max_length=20, pattern=r"^[a-z]*$")]
 
 
@@ -80,7 +82,7 @@ class Ask(Frame):
     memory: bool = True
     temporary: bool = False
     effort: Effort = ""
-    deployment: str = Field(default="", max_length=LONGEST_DEPLOYMENT)
+    deployment: str = Field(default="", max_length=LONGEST_DEPLOYMENT, pattern=STORABLE)
     place: str = Field(default="", max_length=LONGEST_PLACE)
     narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
     application: str = Field(default="", max_length=LONGEST_SLUG)
