@@ -15,13 +15,13 @@ from apps.errors import ModelFailed, ToolError
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.hooks.test_capability import (
-    CALLER,
     QUESTION,
     Memory,
     application,
     completed,
     events_of,
 )
+from tests.capabilities.runs import CALLER
 from tests.fakes import (
     FakeWorkspace,
     MemoryLedger,

@@ -72,7 +72,10 @@ async def test_what_a_client_wishes_of_the_model_is_no_wish_of_its_helpers():
     model = ScriptedModel(
         calling(task("1", "Sum up the harbour.")), saying("It is large."), saying("Large.")
     )
-    wishes = {"parameters": {"max_tokens": 5, "user": "u"}, "instructions": "Be kind."}
+    wishes: dict[str, Any] = {
+        "parameters": {"max_tokens": 5, "user": "u"},
+        "instructions": "Be kind.",
+    }
 
     await runs.events_of(application(helped()), {"gpt": model}, QUESTION, **wishes)
 
