@@ -10,8 +10,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.http_servers import serving
 
 SAYS = ("Looking. ", "One more. ", "Done.")
 TOOLS = ("quick", "slow")
@@ -80,21 +82,13 @@ class Handler(BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
 
-    def log_message(self, *arguments: Any) -> None: ...
-
 
 @contextmanager
 def serve_slow_service() -> Iterator[SlowService]:
     service = SlowService()
     handler = type("Handler", (Handler,), {"service": service})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    service.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield service
-    finally:
-        service.may_end.set()
-        server.shutdown()
-        server.server_close()
+    with serving(handler) as service.url:
+        try:
+            yield service
+        finally:
+            service.may_end.set()

@@ -5,27 +5,41 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
+import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
+from tests.browser.serving import free_port
+from tests.load.processes import until
+
+PATIENCE = 120.0
 OURS = ("-m", "tests.site.raw_application", "{port}")
 DAPHNE = ("-m", "daphne", "-p", "{port}", "tests.site.raw_application:application")
 """What `manage.py runserver` serves with."""
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+ENVIRONMENT = {**os.environ, "DJANGO_SETTINGS_MODULE": "quickapps_site.settings"}
+
+
+@contextmanager
+def shared(command: tuple[str, ...]) -> Iterator[int]:
+    """The port of a server that several tests ask."""
+    port = free_port()
+    arguments = [sys.executable, *(part.format(port=port) for part in command)]
+    with subprocess.Popen(arguments, env=ENVIRONMENT, stderr=subprocess.DEVNULL) as process:
+        try:
+            assert until(PATIENCE, lambda: process.poll() or asyncio.run(is_open(port))) is True
+            yield port
+        finally:
+            process.kill()
 
 
 async def start(port: int, command: tuple[str, ...]) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
         *(part.format(port=port) for part in command),
-        env={**os.environ, "DJANGO_SETTINGS_MODULE": "quickapps_site.settings"},
+        env=ENVIRONMENT,
         stderr=asyncio.subprocess.PIPE,
         # Whoever runs tests in the background has them ignore it, and what they start as well.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
@@ -39,7 +53,7 @@ async def served(
     port = free_port()
     process = await start(port, (*command, *options))
     try:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(PATIENCE):
             await until_it_listens(process, port)
             yield process, port
     finally:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status
 from tests.browser.serving import serve
 from tests.dial_core import serve_core
 from tests.fork_server import ROOT
+from tests.http_servers import serving
 
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
 FAILED = Status.StatusCode.STATUS_CODE_ERROR
@@ -107,19 +108,8 @@ def serve_collector() -> Iterator[Collector]:
             self.send_header("content-length", "0")
             self.end_headers()
 
-        def log_message(self, format: str, *args: Any) -> None:
-            return None
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    collector.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with serving(Handler) as collector.url:
         yield collector
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(SECONDS)
 
 
 def attributes(span: Any) -> dict[str, Any]:

@@ -134,8 +134,8 @@ async def test_a_renewed_secret_signs_beside_the_former_one_for_a_day_and_then_a
     subscription.former_secret_until = timezone.now()
     await subscription.asave()
     await database_sync_to_async(delete_old)()
-    await subscription.arefresh_from_db()
-    assert (subscription.former_secret, subscription.former_secret_until) == ("", None)
+    left = await Subscription.objects.aget()
+    assert (left.former_secret, left.former_secret_until) == ("", None)
 
 
 async def test_the_text_is_told_where_the_subscription_says_so():

@@ -66,34 +66,37 @@ def test_there_is_what_manifests_written_elsewhere_refer_to():
     }
 
 
-@pytest.mark.parametrize("name", CONTENT.items["toolset"])
-def test_every_toolset_resolves_as_it_is(name):
-    document = manifest(tool_sets=[{"type": "predefined", "template_name": name}])
+def test_every_toolset_resolves_as_it_is(subtests: pytest.Subtests):
+    for name in CONTENT.items["toolset"]:
+        with subtests.test(name=name):
+            document = manifest(tool_sets=[{"type": "predefined", "template_name": name}])
 
-    assert resolve_references(read(document), CONTENT).problems == ()
-
-
-@pytest.mark.parametrize("name", CONTENT.items["tool"])
-def test_every_tool_resolves_in_a_toolset_of_its_kind(name):
-    kinds = {"restapi-tool": "rest-api", "deployment-tool": "dial-deployment"}
-    kind = kinds.get(CONTENT.items["tool"][name].value["type"], "internal")
-    toolset = {"type": kind, "name": "own", "tools": [{"template_name": name}]}
-
-    found = resolve_references(read(manifest(tool_sets=[toolset])), CONTENT)
-
-    assert found.problems == ()
-    [tool] = found.manifest.model_dump()["tool_sets"][0]["tools"]
-    function = CONTENT.items["tool"][name].value["open_ai_tool"]["function"]
-    assert tool["open_ai_tool"]["function"]["name"] == function["name"]
+            assert resolve_references(read(document), CONTENT).problems == ()
 
 
-@pytest.mark.parametrize("name", CONTENT.items["tool"])
-def test_descriptions_are_short_enough_for_every_model(name):
-    function = CONTENT.items["tool"][name].value["open_ai_tool"]["function"]
-    parameters = function["parameters"]["properties"].values()
+def test_every_tool_resolves_in_a_toolset_of_its_kind(subtests: pytest.Subtests):
+    for name in CONTENT.items["tool"]:
+        with subtests.test(name=name):
+            kinds = {"restapi-tool": "rest-api", "deployment-tool": "dial-deployment"}
+            kind = kinds.get(CONTENT.items["tool"][name].value["type"], "internal")
+            toolset = {"type": kind, "name": "own", "tools": [{"template_name": name}]}
 
-    assert len(function["description"]) <= 1024
-    assert all(0 < len(parameter["description"]) <= 1024 for parameter in parameters)
+            found = resolve_references(read(manifest(tool_sets=[toolset])), CONTENT)
+
+            assert found.problems == ()
+            [tool] = found.manifest.model_dump()["tool_sets"][0]["tools"]
+            function = CONTENT.items["tool"][name].value["open_ai_tool"]["function"]
+            assert tool["open_ai_tool"]["function"]["name"] == function["name"]
+
+
+def test_descriptions_are_short_enough_for_every_model(subtests: pytest.Subtests):
+    for name in CONTENT.items["tool"]:
+        with subtests.test(name=name):
+            function = CONTENT.items["tool"][name].value["open_ai_tool"]["function"]
+            parameters = function["parameters"]["properties"].values()
+
+            assert len(function["description"]) <= 1024
+            assert all(0 < len(parameter["description"]) <= 1024 for parameter in parameters)
 
 
 async def ask(
