@@ -43,6 +43,12 @@ tests/peers/node_modules/stamp: tests/peers/package-lock.json
 		npm ci --prefix tests/peers --ignore-scripts --no-audit --no-fund --silent && touch $@; \
 	else echo "Without Node, the tests of an MCP server are skipped."; fi
 
+# A small DOM in Node, in which the scripts of the pages are tested.
+tests/scripts/node_modules/stamp: tests/scripts/package-lock.json
+	@if command -v npm > /dev/null; then \
+		npm ci --prefix tests/scripts --ignore-scripts --no-audit --no-fund --silent && touch $@; \
+	else echo "Without Node, the tests of the scripts of the pages are skipped."; fi
+
 # Models and tools on this very machine are what people try first.
 run run-dial: export PRIVATE_NETWORK_ALLOWLIST ?= localhost,127.0.0.1
 
@@ -65,7 +71,7 @@ admin-password: .venv/run.stamp ## Set a new random password for the account `ad
 # A third of the time that collecting takes is for rewriting asserts, unless they are cached.
 test rest postgres soak: export PYTHONDONTWRITEBYTECODE =
 
-TESTING = .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp
+TESTING = .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp tests/scripts/node_modules/stamp
 TIER = $(BIN)/python -m tests.tiers
 
 test: $(TESTING) ## Set everything up and run the tests that belong before a commit (SEED, WORKERS)
@@ -81,7 +87,7 @@ postgres: .venv/dev.stamp ## Run the tests that a database can make fail on TEST
 	@$(TIER) postgres
 
 soak: $(TESTING) ## Kill processes, load and fuzz for as long as you ask, in seconds for each test (SOAK=600)
-	@$(TIER) soak --soak-seconds $(SOAK)
+	@$(TIER) soak --fuzz --soak-seconds $(SOAK) --timeout $$(($(SOAK) + 300))
 
 check: lint test rest postgres ## What CI runs: format, lint, types, layers, migrations, templates, all tests
 
@@ -91,7 +97,7 @@ durations: test rest ## Record the durations of all tests; on an idle machine, b
 slow: .venv/dev.stamp ## Print the slowest tests and fixtures of the last runs, and the time per folder
 	@$(BIN)/python -m tests.durations slow
 
-lint: .venv/dev.stamp ## Everything that looks at the code without running it
+lint: .venv/dev.stamp tools/scripts/node_modules/stamp ## Everything that looks at the code without running it
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(if $(TEMPLATES),$(BIN)/djade --target-version 5.2 --check $(TEMPLATES))
@@ -99,11 +105,17 @@ lint: .venv/dev.stamp ## Everything that looks at the code without running it
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py check
 	$(BIN)/python manage.py makemigrations --check --dry-run
+	@if command -v npm > /dev/null; then npm run --prefix tools/scripts --silent check; fi
 
 fix: .venv/dev.stamp ## Repair what can be repaired
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(if $(TEMPLATES),$(BIN)/djade --target-version 5.2 $(TEMPLATES))
+
+tools/scripts/node_modules/stamp: tools/scripts/package-lock.json
+	@if command -v npm > /dev/null; then \
+		npm ci --prefix tools/scripts --ignore-scripts --no-audit --no-fund --silent && touch $@; \
+	else echo "Without npm, scripts and styles are not checked."; test -z "$$CI"; fi
 
 tools/bundles/node_modules/stamp: tools/bundles/package-lock.json
 	npm ci --prefix tools/bundles --ignore-scripts --no-audit --no-fund --silent

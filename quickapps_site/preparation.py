@@ -3,13 +3,20 @@
 `make run` does it in the process that serves then, because importing everything takes seconds.
 """
 
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from apps.migration_history import upgrade_problem
+
 
 def prepare() -> None:
-    """Bring the database up to date. Raises `CommandError` for content that cannot be imported."""
+    """Bring the database up to date.
+
+    Raises `CommandError` for a database that is too old, and for content that cannot be imported.
+    """
+    if problem := upgrade_problem(connection):
+        raise CommandError(problem)
     if has_migrations_to_apply():
         call_command("migrate", interactive=False, verbosity=0)
     call_command("import_content")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import hypothesis
 import pytest
 from asgiref.sync import async_to_sync
+from hypothesis.internal.detection import is_hypothesis_test
 
 from tests import folders
 from tests.durations import REPORTS, recorded_tests
@@ -26,6 +28,9 @@ hypothesis.settings.register_profile(
     derandomize=True,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
+hypothesis.settings.register_profile(
+    "fuzz", hypothesis.settings.get_profile("any machine"), derandomize=False, database=None
+)
 hypothesis.settings.load_profile("any machine")
 
 
@@ -39,7 +44,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--soak-seconds",
         type=float,
         default=60.0,
-        help="For how long each test with the marker `soak` goes on.",
+        help="How long each test with the marker `soak` runs.",
+    )
+    parser.addoption(
+        "--fuzz",
+        action="store_true",
+        help="Give property tests the marker `soak`, and random examples until --soak-seconds are over.",
     )
 
 
@@ -47,6 +57,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.option.xmlpath = config.option.xmlpath or f"{config.getoption('--reports')}/junit.xml"
     config.pluginmanager.register(MeasurePlugin(config, recorded_tests()))
+    if config.getoption("--fuzz"):
+        hypothesis.settings.load_profile("fuzz")
     use_fast_settings()
 
 
@@ -72,6 +84,12 @@ def use_fast_settings() -> None:
 def pytest_itemcollected(item: pytest.Item) -> None:
     if folders.is_full(item.nodeid, {marker.name for marker in item.iter_markers()}):
         item.add_marker(pytest.mark.full)
+    if item.config.getoption("--fuzz") and is_property(item):
+        item.add_marker(pytest.mark.soak)
+
+
+def is_property(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)
 
 
 @pytest.hookimpl(trylast=True)
@@ -94,11 +112,22 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run coroutine tests with `async_to_sync`: the database is on the thread that rolls it back."""
+    if pyfuncitem.config.getoption("--fuzz") and is_property(pyfuncitem):
+        fuzz(pyfuncitem)
+        return True
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = pyfuncitem._fixtureinfo.argnames
     async_to_sync(pyfuncitem.obj)(**{name: pyfuncitem.funcargs[name] for name in names})
     return True
+
+
+def fuzz(pyfuncitem: pytest.Function) -> None:
+    names = pyfuncitem._fixtureinfo.argnames
+    arguments = {name: pyfuncitem.funcargs[name] for name in names}
+    deadline = time.monotonic() + pyfuncitem.config.getoption("--soak-seconds")
+    while time.monotonic() < deadline:
+        pyfuncitem.obj(**arguments)
 
 
 @pytest.fixture(scope="session")

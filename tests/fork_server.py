@@ -17,7 +17,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.launched import LAUNCHED
@@ -79,7 +80,8 @@ class Fork:
 
     def send_signal(self, sent: int) -> None:
         if self.poll() is None:
-            os.kill(self.pid, sent)
+            with suppress(ProcessLookupError):  # it has ended since
+                os.kill(self.pid, sent)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
@@ -137,6 +139,21 @@ def fork_server() -> ForkServer:
     return server
 
 
+@contextmanager
+def serving(program: str, *arguments: str) -> Iterator[str]:
+    """Run a server for the length of the block; yields the port, which it prints."""
+    ours, theirs = os.pipe()
+    with os.fdopen(ours) as said, os.fdopen(theirs, "wb") as output:
+        files = (output.fileno(), output.fileno(), 2)  # it reads nothing
+        process = fork_server().start(program, arguments, os.environ, files)
+        output.close()
+        try:
+            yield said.readline().strip()
+        finally:
+            process.kill()
+            process.wait(60)
+
+
 def serve() -> list[str]:
     """Start what is asked for. Gives the arguments of the program in its process, else nothing."""
     control = socket.socket(fileno=0)
@@ -175,13 +192,17 @@ def fork(ends: dict[int, int], end: int) -> int:
 
 
 def tell(ends: dict[int, int]) -> None:
-    """Write how each program ended that is gone."""
-    for pid, end in [*ends.items()]:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            os.write(end, str(os.waitstatus_to_exitcode(status)).encode())
-            os.close(end)
-            del ends[pid]
+    """Write how each program ended that is gone.
+
+    Another one may end meanwhile, whose signal calls this again before this call returns.
+    """
+    for pid in [*ends]:
+        with suppress(ChildProcessError):  # that call has it
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                end = ends.pop(pid)
+                os.write(end, str(os.waitstatus_to_exitcode(status)).encode())
+                os.close(end)
 
 
 def become(arguments: list[str], environment: dict[str, str], files: list[int]) -> list[str]:

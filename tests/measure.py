@@ -94,7 +94,8 @@ class MeasurePlugin:
         # The process that started the workers sees the reports of all of them.
         if self.is_worker or report.when is None:
             return
-        self.measurements.tests[report.nodeid][PHASES.index(report.when)] += report.duration
+        if not isinstance(report, pytest.SubtestReport):  # its time is part of its test's
+            self.measurements.tests[report.nodeid][PHASES.index(report.when)] += report.duration
         if report.failed and report.nodeid not in self.measurements.failed:
             self.measurements.failed.append(report.nodeid)
 

@@ -11,7 +11,7 @@ from django.db.backends.sqlite3.creation import DatabaseCreation
 
 from tests.browser.serving import migrated_database
 
-create_without_tables = DatabaseCreation._create_test_db
+create_without_tables = vars(DatabaseCreation)["_create_test_db"]
 
 
 def use_templates() -> None:

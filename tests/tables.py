@@ -17,7 +17,7 @@ MOST_CHARACTERS = 80
 """A failing row shows this much of each value."""
 
 
-def table(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Test], Test]:
+def each_row(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Test], Test]:
     """Run a test with each row, as `parametrize` does, but in one test that reports every failing row.
 
     Fixtures are set up once, so a row must not change what the next rows rely on.

@@ -1,9 +1,13 @@
 """A program that is a fork is what a new process would be."""
 
+import os
 import signal
+import subprocess
 import tempfile
 
-from tests.fork_server import fork_server
+import pytest
+
+from tests.fork_server import fork_server, tell
 
 
 def run(module: str, *arguments: str, said: str = "", **environment: str) -> str:
@@ -47,3 +51,30 @@ def test_it_ends_when_it_is_told_to_and_says_how() -> None:
     assert before is None
     statuses = (kept.poll(), killed.wait(60), failed.wait(60))
     assert statuses == (-signal.SIGTERM, -signal.SIGKILL, 1)
+
+
+def test_one_that_ends_while_the_end_of_another_is_written_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    children = [subprocess.Popen(["false"]) for _ in range(3)]
+    for child in children:
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    pipes = [os.pipe() for _ in children]
+    ends = {child.pid: end for child, (_, end) in zip(children, pipes, strict=True)}
+    write = os.write
+
+    def interrupted(end: int, status: bytes) -> int:
+        tell(ends)
+        return write(end, status)
+
+    monkeypatch.setattr(os, "write", interrupted)
+    while ends:
+        tell(ends)
+    for child in children:
+        child.wait()
+
+    told = []
+    for reading, _ in pipes:
+        told.append(os.read(reading, 10))
+        os.close(reading)
+    assert told == [b"1"] * 3

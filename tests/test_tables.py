@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.tables import table
+from tests.tables import each_row
 
 
 def half(number: int, expected: int, divisor: int) -> None:
@@ -18,7 +18,7 @@ async def half_later(number: int, expected: int, divisor: int) -> None:
 
 
 async def run(test: Any, *rows: tuple[int, Any]) -> None:
-    result = table(("number", "expected"), rows)(test)(divisor=2)
+    result = each_row(("number", "expected"), rows)(test)(divisor=2)
     if inspect.isawaitable(result):
         await result
 
@@ -40,7 +40,7 @@ async def test_a_single_failure_is_raised_itself(test: Any):
 
 
 def test_a_row_that_does_not_raise_fails():
-    @table("text", ["1", "x"])
+    @each_row("text", ["1", "x"])
     def refuse(text: str) -> None:
         with pytest.raises(ValueError, match="invalid literal"):
             int(text)
@@ -54,8 +54,8 @@ def test_a_row_that_does_not_raise_fails():
 def test_tables_of_tables_run_every_combination():
     seen = list[tuple[int, int]]()
 
-    @table("a", [1, 2])
-    @table("b", [3, 4])
+    @each_row("a", [1, 2])
+    @each_row("b", [3, 4])
     def note(a: int, b: int) -> None:
         seen.append((a, b))
 
@@ -64,7 +64,7 @@ def test_tables_of_tables_run_every_combination():
     assert seen == [(1, 3), (1, 4), (2, 3), (2, 4)]
 
 
-@table("number", [1, 2, 3])
+@each_row("number", [1, 2, 3])
 def test_fixtures_and_rows_reach_a_test_together(number: int, tmp_path: Path):
     (tmp_path / str(number)).write_text("")
 

@@ -41,6 +41,16 @@ def test_every_vendored_package_comes_with_its_licence(folder: str) -> None:
     assert "brings no licence text" not in licences
 
 
+def test_types_are_checked_with_the_versions_that_are_vendored() -> None:
+    vendored = json.loads((ROOT / "tools/vendor/package.json").read_text())
+    checked = json.loads((ROOT / "tools/scripts/package.json").read_text())["devDependencies"]
+    built = {**vendored["dependencies"], **vendored["devDependencies"]}
+
+    shared = checked.keys() & built.keys()
+    assert {"lit", "esbuild"} <= shared
+    assert {name: checked[name] for name in shared} == {name: built[name] for name in shared}
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_vendored_file_names_a_source_map(folder: str) -> None:
     """Hashed static files cannot be collected when a named map is missing."""

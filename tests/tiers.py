@@ -57,7 +57,7 @@ def tiers() -> dict[str, Tier]:
         "test": Tier("not full and not soak"),
         "rest": Tier("full and not soak", ("mark.full",), FULL_FOLDERS),
         "postgres": Tier("postgres and not soak", ("mark.postgres",), environment=database),
-        "soak": Tier("soak", ("mark.soak",)),
+        "soak": Tier("soak", ("mark.soak", "@given")),
     }
 
 

@@ -9,7 +9,6 @@ from rest_framework_api_key.models import AbstractAPIKey
 from apps.accounts.arrivals import Invitation as Invitation
 from apps.accounts.arrivals import SetupToken as SetupToken
 from apps.accounts.arrivals import SignUp as SignUp
-from apps.accounts.arrivals import in_a_week as in_a_week
 from apps.accounts.audit_entry import AuditEntry as AuditEntry
 from apps.accounts.quiet_hours import QuietHours
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
-from django.db import DatabaseError
+from django.db import DatabaseError, connections
 from django.utils.module_loading import import_string
 
 from apps.capabilities.registry import Capability
@@ -13,6 +13,7 @@ from apps.catalog.content.installed import directories
 from apps.catalog.content.layers import Content, read_layers
 from apps.catalog.content.models import read_rows
 from apps.catalog.content.review import content_problems, mapping_problems, missing_problems
+from apps.migration_history import upgrade_problem
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 
@@ -100,6 +101,13 @@ def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]
     known = {warning.msg for warning in content_warnings(read_layers(directories()))}
     found = content_warnings(read_layers(directories(), rows))
     return [warning for warning in found if warning.msg not in known]
+
+
+@register(Tags.database)
+def databases_can_be_migrated(databases: Any = None, **options: Any) -> list[CheckMessage]:
+    """`manage.py migrate` runs this check before it touches the database."""
+    problems = (upgrade_problem(connections[name]) for name in databases or ())
+    return [Error(problem, id="quickapps.E003") for problem in problems if problem]
 
 
 def content_warnings(content: Content) -> list[CheckMessage]:

@@ -9,6 +9,8 @@ from channels.layers import get_channel_layer
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from apps.migration_history import upgrade_problem
+
 logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 3.0
@@ -57,6 +59,8 @@ def migrations_are_applied() -> None:
     global _applied  # reading all migrations takes long, and applied ones stay applied
     if _applied:
         return
+    if problem := upgrade_problem(connection):
+        raise Unready(problem)
     executor = MigrationExecutor(connection)
     missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if missing:

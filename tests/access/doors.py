@@ -95,7 +95,7 @@ def page(asker: Asker, address: str, form: Mapping[str, Any] | None = None) -> A
     """To Django, on the thread that has the transaction of the test."""
     client = Browser(headers={**asker.headers})
     answer = client.get(address) if form is None else client.post(address, form)
-    return answer.status_code, answer.content.decode()
+    return answer.status_code, answer.text
 
 
 async def chat_page(house: House, asker: Asker, slug: str) -> Answer:

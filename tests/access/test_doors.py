@@ -6,22 +6,14 @@ from collections.abc import Mapping
 import pytest
 
 from tests.access.askers import APPLICATIONS, USABLE, Asker, make_askers
-from tests.access.doors import (
-    KEY_DOORS,
-    KEY_LISTS,
-    PAGE_DOORS,
-    PAGE_LISTS,
-    Door,
-    House,
-    open_house,
-)
+from tests.access.doors import KEY_DOORS, KEY_LISTS, PAGE_DOORS, PAGE_LISTS, Door, House, open_house
 from tests.chat.scripts import settled
 
 pytestmark = pytest.mark.django_db
 
 MISSING = "missing"
-DOORS = [("page", name) for name in PAGE_DOORS] + [("key", name) for name in KEY_DOORS]
-LISTS = [("page", name) for name in PAGE_LISTS] + [("key", name) for name in KEY_LISTS]
+DOORS = {"page": PAGE_DOORS, "key": KEY_DOORS}
+LISTS = {"page": PAGE_LISTS, "key": KEY_LISTS}
 
 
 @pytest.fixture
@@ -56,31 +48,32 @@ async def admitted(house: House, door: Door, asker: Asker) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("kind", "name"), DOORS)
-async def test_each_door_knows_only_what_its_caller_may_use(kind, name, askers):
-    house, doors = open_house(), PAGE_DOORS if kind == "page" else KEY_DOORS
-    those = entitled(askers, kind)
-    if name == "submission":  # without a key it is for pages, which send a cookie
-        those = {who: one for who, one in those.items() if one.has_key or one.has_browser}
+@pytest.mark.parametrize("kind", DOORS)
+async def test_each_door_knows_only_what_its_caller_may_use(kind, askers, subtests):
+    for name, door in DOORS[kind].items():
+        house, those = open_house(), entitled(askers, kind)
+        if name == "submission":  # without a key it is for pages, which send a cookie
+            those = {who: one for who, one in those.items() if one.has_key or one.has_browser}
 
-    found = {who: await admitted(house, doors[name], one) for who, one in those.items()}
+        found = {who: await admitted(house, door, one) for who, one in those.items()}
 
-    await settled(house.hub)
-    assert found == expected(those)
+        await settled(house.hub)
+        with subtests.test(name):
+            assert found == expected(those)
 
 
-@pytest.mark.parametrize(("kind", "name"), LISTS)
-async def test_each_list_has_only_what_its_caller_may_use(kind, name, askers):
-    house, lists = open_house(), PAGE_LISTS if kind == "page" else KEY_LISTS
-    those = entitled(askers, kind)
+@pytest.mark.parametrize("kind", LISTS)
+async def test_each_list_has_only_what_its_caller_may_use(kind, askers, subtests):
+    house, those = open_house(), entitled(askers, kind)
+    for name, list_of in LISTS[kind].items():
+        found = {who: (await list_of(house, one, ""))[1] for who, one in those.items()}
 
-    found = {who: (await lists[name](house, one, ""))[1] for who, one in those.items()}
-
-    named = {
-        who: sorted(slug for slug in APPLICATIONS if re.search(rf"The {slug}[<\"\s]", text))
-        for who, text in found.items()
-    }
-    assert named == expected(those)
+        named = {
+            who: sorted(slug for slug in APPLICATIONS if re.search(rf"The {slug}[<\"\s]", text))
+            for who, text in found.items()
+        }
+        with subtests.test(name):
+            assert named == expected(those)
 
 
 def test_every_caller_of_the_table_is_made(askers):

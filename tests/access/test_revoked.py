@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -19,7 +17,7 @@ from apps.live.hub import Hub
 from apps.live.models import Run
 from tests.chat.scripts import Scene, Tab, says, scene
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @asynccontextmanager
@@ -33,16 +31,10 @@ async def granted() -> AsyncIterator[tuple[Scene, Tab]]:
 
 async def test_the_next_question_of_an_open_page_is_refused_as_for_a_missing_application():
     async with granted() as (on, tab):
-        on.model.put(says("one"), None)
-        conversation = await tab.ask("Count.")
-        await tab.until_over()
+        await tab.exchange("Count.", says("one"))
         await Grant.objects.all().adelete()
 
-        frame = {"type": "ask", "id": str(uuid4()), "text": "More", "conversation": None}
-        await tab.send_json_to(frame)
-        refused = json.loads(await tab.receive_from())
-        await tab.send_json_to({**frame, "conversation": conversation})
-        continued = json.loads(await tab.receive_from())
+        refused, continued = await tab.refusal(), await tab.refusal(conversation=tab.conversation)
 
     slug = on.application.slug
     text = f"There is no application named '{slug}' that you may use."

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 
@@ -20,11 +19,6 @@ from quickapps_site import serve
 pytestmark = pytest.mark.django_db
 
 PASSWORD = "a-password-for-tests"
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_counted_yet() -> None:
-    cache.clear()
 
 
 def post(token: str, client: Client | None = None, **fields: str) -> Any:

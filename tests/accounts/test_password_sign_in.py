@@ -8,7 +8,6 @@ import pytest
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.test import Client
 
@@ -19,7 +18,6 @@ PASSWORD = "a-password-for-tests"
 
 @pytest.fixture(autouse=True)
 def passwords_are_not_enough(settings: Any) -> None:
-    cache.clear()
     settings.PASSWORD_SIGN_IN = False
 
 

@@ -9,7 +9,6 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.core import mail
-from django.core.cache import cache
 from django.test import Client
 
 pytestmark = pytest.mark.django_db
@@ -17,16 +16,6 @@ pytestmark = pytest.mark.django_db
 OLD, NEW = "a-password-for-tests", "another-password-for-tests"
 ADDRESS = "grace@example.org"
 RESET = "/accounts/password/reset/"
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_counted_yet() -> None:
-    cache.clear()
-
-
-@pytest.fixture
-def with_mail(settings: Any) -> None:
-    settings.SENDS_MAIL = True
 
 
 @pytest.fixture

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from io import StringIO
-from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, generate_totp_secret, hotp_value
 from django.contrib.auth.models import Permission, User
-from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
 
@@ -21,12 +19,6 @@ pytestmark = pytest.mark.django_db
 
 PAGE = "/account/"
 PASSWORD = "a-password-for-tests"
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_counted_yet(settings: Any) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    cache.clear()
 
 
 @pytest.fixture
@@ -52,7 +44,7 @@ def with_totp(user: User) -> str:
 
 
 @pytest.mark.parametrize("door", ["/accounts/login/", "/admin/login/"])
-def test_with_a_second_factor_the_password_alone_opens_no_door(ada: User, door: str):
+def test_with_a_second_factor_the_password_alone_opens_no_door(ada, door):
     ada.is_staff = ada.is_superuser = True
     ada.save()
     secret = with_totp(ada)
@@ -73,7 +65,7 @@ def test_with_a_second_factor_the_password_alone_opens_no_door(ada: User, door: 
     assert client.get("/admin/").status_code == 200
 
 
-def test_codes_are_not_to_be_guessed(ada: User):
+def test_codes_are_not_to_be_guessed(ada):
     secret = with_totp(ada)
     client = Client()
     client.post("/accounts/login/", {"username": "ada", "password": PASSWORD})
@@ -85,9 +77,7 @@ def test_codes_are_not_to_be_guessed(ada: User):
     assert client.get(PAGE).status_code == 302
 
 
-def test_secrets_of_second_factors_are_encrypted_and_can_be_encrypted_anew(
-    ada: User, settings: Any
-):
+def test_secrets_of_second_factors_are_encrypted_and_can_be_encrypted_anew(ada, settings):
     settings.SECRET_KEY = "the-old-key"
     secret = with_totp(ada)
     stored = Authenticator.objects.get().data["secret"]
@@ -101,7 +91,7 @@ def test_secrets_of_second_factors_are_encrypted_and_can_be_encrypted_anew(
     assert row.wrap().validate_code(code_of(secret))
 
 
-def test_a_second_factor_that_no_key_decrypts_lets_nobody_in(ada: User, settings: Any):
+def test_a_second_factor_that_no_key_decrypts_lets_nobody_in(ada, settings):
     secret = with_totp(ada)
     settings.SECRET_KEY = "another-key"
     wrapped = Authenticator.objects.get().wrap()
@@ -110,7 +100,7 @@ def test_a_second_factor_that_no_key_decrypts_lets_nobody_in(ada: User, settings
     assert not wrapped.validate_code(code_of(""))
 
 
-def test_staff_are_led_to_set_up_a_second_factor_where_it_is_required(ada: User, settings: Any):
+def test_staff_are_led_to_set_up_a_second_factor_where_it_is_required(ada, settings):
     settings.MFA_REQUIRED_FOR_STAFF = True
     ada.is_staff = ada.is_superuser = True
     ada.save()
@@ -126,7 +116,7 @@ def test_staff_are_led_to_set_up_a_second_factor_where_it_is_required(ada: User,
     assert person.get("/").status_code == 200
 
 
-def test_a_superuser_takes_a_lost_second_factor_away_which_is_audited(ada: User, settings: Any):
+def test_a_superuser_takes_a_lost_second_factor_away_which_is_audited(ada, settings):
     settings.AUDIT = True
     with_totp(ada)
     root = User.objects.create_superuser("root")

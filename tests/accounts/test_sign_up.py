@@ -31,16 +31,6 @@ ADDRESS = "ada@example.org"
 TOKEN = "token-of-a-test"
 
 
-@pytest.fixture(autouse=True)
-def nothing_is_counted_yet() -> None:
-    cache.clear()
-
-
-@pytest.fixture
-def with_mail(settings: Any) -> None:
-    settings.SENDS_MAIL = True
-
-
 def post(client: Client | None = None, **fields: str) -> Any:
     typed = {"username": "ada", "email": ADDRESS, "password1": PASSWORD, **fields}
     return (client or Client()).post(PAGE, typed)

@@ -15,7 +15,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpResponse
-from django.test import Client, RequestFactory
+from django.test import RequestFactory
 
 from apps.accounts.models import SignUp
 
@@ -52,9 +52,7 @@ def come_back(**told: Any) -> HttpResponse:
         return answer
 
 
-def test_of_two_providers_that_call_us_alike_a_sign_in_that_waits_goes_on_with_its_own(
-    settings: Any,
-):
+def test_of_two_providers_that_call_us_alike_a_sign_in_that_waits_goes_on_with_its_own(settings):
     """It waits for a second factor, or until a person has confirmed who they are."""
     configure(settings)
     known = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]
@@ -81,9 +79,7 @@ def test_of_two_providers_that_call_us_alike_a_sign_in_that_waits_goes_on_with_i
         ("open", False, 403),
     ],
 )
-def test_strangers_get_accounts_where_the_operator_says_so(
-    settings: Any, sign_up: str, allowed: bool | None, status: int
-):
+def test_strangers_get_accounts_where_the_operator_says_so(settings, sign_up, allowed, status):
     settings.SIGN_UP = sign_up
     configure(settings, allow_sign_up=allowed)
 
@@ -93,7 +89,7 @@ def test_strangers_get_accounts_where_the_operator_says_so(
     assert User.objects.filter(username="ada").exists() is (status == 302)
 
 
-def test_strangers_wait_for_approval_and_can_use_no_password(settings: Any):
+def test_strangers_wait_for_approval_and_can_use_no_password(settings):
     settings.SIGN_UP = "approval"
     configure(settings)
 
@@ -106,7 +102,7 @@ def test_strangers_wait_for_approval_and_can_use_no_password(settings: Any):
     assert SignUp.objects.get(user=ada).needs_approval
 
 
-def test_whoever_comes_back_is_known_by_the_providers_id_of_them(settings: Any):
+def test_whoever_comes_back_is_known_by_the_providers_id_of_them(settings):
     configure(settings, allow_sign_up=True)
     come_back(preferred_username="ada", email="ada@example.org", email_verified=True)
 
@@ -115,7 +111,7 @@ def test_whoever_comes_back_is_known_by_the_providers_id_of_them(settings: Any):
     assert list(User.objects.values_list("username", "email")) == [("ada", "ada@example.org")]
 
 
-def test_a_name_that_is_taken_is_not_given_again(settings: Any):
+def test_a_name_that_is_taken_is_not_given_again(settings):
     configure(settings, allow_sign_up=True)
     User.objects.create_user("root")
 
@@ -126,7 +122,7 @@ def test_a_name_that_is_taken_is_not_given_again(settings: Any):
 
 
 @pytest.mark.parametrize("trusted", [False, True])
-def test_a_verified_address_links_only_where_the_operator_trusts_it(settings: Any, trusted: bool):
+def test_a_verified_address_links_only_where_the_operator_trusts_it(settings, trusted):
     configure(settings, allow_sign_up=True, email_authentication=trusted)
     grace = User.objects.create_user("grace", ADDRESS, "a-password-for-tests")
     EmailAddress.objects.create(user=grace, email=ADDRESS, verified=True, primary=True)
@@ -140,7 +136,7 @@ def test_a_verified_address_links_only_where_the_operator_trusts_it(settings: An
 
 
 @pytest.mark.parametrize("verified", [False, "false", None, 1, "yes", ["true"]])
-def test_an_address_that_is_not_verified_links_nobody(settings: Any, verified: object):
+def test_an_address_that_is_not_verified_links_nobody(settings, verified):
     configure(settings, allow_sign_up=True, email_authentication=True)
     grace = User.objects.create_user("grace", ADDRESS)
 
@@ -152,7 +148,7 @@ def test_an_address_that_is_not_verified_links_nobody(settings: Any, verified: o
     assert not EmailAddress.objects.exists()
 
 
-def test_a_superuser_is_never_linked_by_an_address(settings: Any):
+def test_a_superuser_is_never_linked_by_an_address(settings):
     configure(settings, allow_sign_up=True, email_authentication=True)
     User.objects.create_superuser("root", ADDRESS)
 
@@ -161,7 +157,7 @@ def test_a_superuser_is_never_linked_by_an_address(settings: Any):
     assert (answer.status_code, SocialAccount.objects.count()) == (409, 0)
 
 
-def test_a_closed_account_stays_closed(settings: Any):
+def test_a_closed_account_stays_closed(settings):
     configure(settings, allow_sign_up=True)
     come_back(preferred_username="ada")
     User.objects.update(is_active=False)
@@ -169,7 +165,7 @@ def test_a_closed_account_stays_closed(settings: Any):
     assert come_back(preferred_username="ada")["Location"] == "/accounts/inactive/"
 
 
-def test_the_way_to_github_has_a_state_and_a_code_challenge(settings: Any, client: Client):
+def test_the_way_to_github_has_a_state_and_a_code_challenge(settings, client):
     configure(settings)
 
     page = client.post("/accounts/github/login/").text
@@ -179,7 +175,7 @@ def test_the_way_to_github_has_a_state_and_a_code_challenge(settings: Any, clien
     assert "code_challenge_method=S256" in page
 
 
-def test_nobody_is_sent_anywhere_by_following_a_link(settings: Any, client: Client):
+def test_nobody_is_sent_anywhere_by_following_a_link(settings, client):
     configure(settings)
 
     page = client.get("/accounts/oidc/company/login/")
@@ -189,11 +185,11 @@ def test_nobody_is_sent_anywhere_by_following_a_link(settings: Any, client: Clie
 
 
 @pytest.mark.parametrize("place", ["oidc/unknown/login", "oidc/unknown/callback"])
-def test_a_provider_that_is_not_configured_does_not_exist(client: Client, place: str):
+def test_a_provider_that_is_not_configured_does_not_exist(client, place):
     assert client.get(f"/accounts/{place}/").status_code == 404
     assert client.post(f"/accounts/{place}/").status_code == 404
 
 
-def test_github_does_not_exist_until_it_is_configured(client: Client):
+def test_github_does_not_exist_until_it_is_configured(client):
     assert client.post("/accounts/github/login/").status_code == 404
     assert client.get("/accounts/github/callback/").status_code == 404

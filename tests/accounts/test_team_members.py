@@ -29,7 +29,7 @@ def confirm(user: User, email: str, *, verified: bool = True) -> None:
     EmailAddress.objects.create(user=user, email=email, verified=verified)
 
 
-def test_somebody_is_added_by_the_exact_name_or_a_confirmed_address(ada: User, grace: User):
+def test_somebody_is_added_by_the_exact_name_or_a_confirmed_address(ada, grace):
     team = make_team("Docs", by=ada)
     confirm(grace, "grace@example.org")
     tom = User.objects.create_user("tom")
@@ -42,7 +42,7 @@ def test_somebody_is_added_by_the_exact_name_or_a_confirmed_address(ada: User, g
 @pytest.mark.parametrize(
     "written", ["", "gra", "GRACE", "grace@example.org", "eve@example.org", "old", "robot"]
 )
-def test_nobody_is_added_by_less(ada: User, grace: User, written: str):
+def test_nobody_is_added_by_less(ada, grace, written):
     team = make_team("Docs", by=ada)
     eve = User.objects.create_user("eve")
     confirm(eve, "eve@example.org", verified=False)
@@ -55,7 +55,7 @@ def test_nobody_is_added_by_less(ada: User, grace: User, written: str):
     assert list(members_of(team)) == [ada]
 
 
-def test_the_last_administrator_stays_one(ada: User, grace: User):
+def test_the_last_administrator_stays_one(ada, grace):
     team = make_team("Docs", grace, by=ada)
 
     for change in (
@@ -71,7 +71,7 @@ def test_the_last_administrator_stays_one(ada: User, grace: User):
     assert (administers(ada.pk, team.pk), administers(grace.pk, team.pk)) == (False, True)
 
 
-def test_an_administrator_whose_account_is_closed_is_none(ada: User, grace: User):
+def test_an_administrator_whose_account_is_closed_is_none(ada, grace):
     team = make_team("Docs", grace, by=ada)
     team.administrators.add(grace)
     User.objects.filter(pk=grace.pk).update(is_active=False)
@@ -82,7 +82,7 @@ def test_an_administrator_whose_account_is_closed_is_none(ada: User, grace: User
     assert not administers(grace.pk, team.pk)
 
 
-def test_one_who_is_no_member_administers_nothing(grace: User):
+def test_one_who_is_no_member_administers_nothing(grace):
     team = make_team("Docs")
     team.administrators.add(grace)
 

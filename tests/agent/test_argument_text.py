@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -7,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.agent.argument_text import ArgumentText
+from tests.tables import each_row
 
 
 def read(*pieces: str) -> list[str]:
@@ -20,7 +19,7 @@ def test_the_text_is_decoded_while_it_arrives():
     assert read(*pieces) == ["", "a", "b", '\n"c', "é", ""]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "text"),
     [
         ('{"other": {"code": "no"}, "code": "yes"}', "yes"),

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from apps.agent.backoff import LONGEST_ASKED_SECONDS, Backoff

@@ -1,7 +1,5 @@
 """One call of a tool, and how it went."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

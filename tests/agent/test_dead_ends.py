@@ -1,7 +1,5 @@
 """T-06: a model that says that it cannot proceed, and calls tools all the same."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,12 +47,7 @@ async def test_t_06_the_calls_of_a_dead_end_are_not_made_and_have_a_result_each(
 
 @pytest.mark.parametrize(
     ("said", "found"),
-    [
-        (GIVES_UP, True),
-        ("So I CANNOT PROCEED here", True),
-        ("I look it up.", False),
-        ("", False),
-    ],
+    [(GIVES_UP, True), ("So I CANNOT PROCEED here", True), ("I look it up.", False), ("", False)],
 )
 def test_t_06_a_phrase_is_found_anywhere_in_the_text_in_any_case(said, found):
     assert DEAD_ENDS.include(Message("assistant", said)) is found

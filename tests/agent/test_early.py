@@ -1,7 +1,5 @@
 """Stages of calls whose arguments are still being written."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any

@@ -12,9 +12,10 @@ from apps.agent.estimate import (
     use_of,
 )
 from apps.agent.messages import Attachment, Message, Thoughts, ToolCall
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "tokens"),
     [
         ("", 0),

@@ -1,7 +1,5 @@
 """Pairs of a call and its result that nobody asked for."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Tools that ask somebody, and runs that wait for the answer."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Sequence

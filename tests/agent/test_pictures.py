@@ -24,7 +24,7 @@ BOAT = Attachment("image/png", "A red boat", url="files/me/boat-1.png")
         (Attachment("image/png", "", url="files/me/a%20b.png"), "![](files/me/a%20b.png)"),
     ],
 )
-def test_title_and_address_cannot_end_the_picture(picture: Attachment, written: str):
+def test_title_and_address_cannot_end_the_picture(picture, written):
     assert as_markdown(picture) == written
 
 

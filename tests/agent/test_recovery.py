@@ -1,7 +1,5 @@
 """§4: a model that fails may be asked once more with a conversation that was rewritten."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

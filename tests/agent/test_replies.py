@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from apps.agent.allowance import MOST_DATA, Allowance
@@ -154,14 +152,7 @@ async def test_the_stages_of_the_model_are_shown_and_closed_when_its_answer_begi
     ]
 
 
-@pytest.mark.parametrize(
-    "begins",
-    [
-        text("Done"),
-        calls(call_delta(0, "1", "look")),
-        finish(),
-    ],
-)
+@pytest.mark.parametrize("begins", [text("Done"), calls(call_delta(0, "1", "look")), finish()])
 async def test_open_stages_of_the_model_are_completed_by_text_by_calls_and_by_the_end(begins):
     events: list[Event] = []
 
@@ -327,9 +318,7 @@ async def test_state_and_attachments_of_the_model_are_kept_with_its_message():
     chart = Attachment("image/png", "Chart", url="files/x/c.png")
 
     reply = await reply_to(
-        [AttachmentAdded(chart), StateSaved({"a": 1})],
-        StateSaved({"b": 2}),
-        emit=events.append,
+        [AttachmentAdded(chart), StateSaved({"a": 1})], StateSaved({"b": 2}), emit=events.append
     )
 
     assert events == [AttachmentAdded(chart)]

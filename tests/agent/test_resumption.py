@@ -1,7 +1,5 @@
 """A run that was cut off goes on from its last recorded step."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress

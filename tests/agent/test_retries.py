@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 import logging
 
@@ -72,7 +70,7 @@ async def test_after_three_attempts_the_last_failure_is_raised():
 
 
 @pytest.mark.parametrize("turn", range(20))
-async def test_three_pauses_are_drawn_from_ranges_that_double_d_33(turn: int):
+async def test_three_pauses_are_drawn_from_ranges_that_double_d_33(turn):
     pauses: list[float] = []
     model = ScriptedModel([CUT], [CUT], [CUT], saying("Hello"))
 

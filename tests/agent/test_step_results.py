@@ -1,7 +1,5 @@
 """What is recorded of a step reads as it was, after it went through JSON."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -39,11 +37,7 @@ values = st.recursive(
     max_leaves=4,
 )
 objects = st.dictionaries(words, values, max_size=2)
-attachments = st.builds(
-    Attachment,
-    *[words] * 2,
-    *[st.none() | words] * 4,
-)
+attachments = st.builds(Attachment, *[words] * 2, *[st.none() | words] * 4)
 usages = st.builds(ModelUsage, words, numbers, numbers, *[st.none() | numbers] * 3)
 messages = st.builds(
     Message,

@@ -1,14 +1,13 @@
-from __future__ import annotations
-
 import json
 
 import msgspec
 import pytest
 
 from apps.agent.surrogates import Mender, decode_json, mend, well_formed
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "expected"),
     [
         (rb'"\ud800"', "\ufffd"),

@@ -1,7 +1,5 @@
 """What a conversation has read that is not to be trusted, in words for people."""
 
-from __future__ import annotations
-
 import pytest
 
 from apps.agent.messages import Message
@@ -22,13 +20,10 @@ from tests.fakes import MemoryLedger
             "This conversation has read untrusted content: web page a.example, and 2 more.",
         ),
         (["one\n\n line\t"], "This conversation has read untrusted content: one line."),
-        (
-            ["x" * 500],
-            f"This conversation has read untrusted content: {'x' * (CHARACTERS - 1)}….",
-        ),
+        (["x" * 500], f"This conversation has read untrusted content: {'x' * (CHARACTERS - 1)}…."),
     ],
 )
-def test_the_first_source_is_named_and_the_others_are_counted(sources: list[str], reason: str):
+def test_the_first_source_is_named_and_the_others_are_counted(sources, reason):
     taint = Taint()
 
     for source in sources:
@@ -59,7 +54,7 @@ def test_each_new_source_is_recorded_once_for_the_next_attempt():
 
 
 @pytest.mark.parametrize("told", [None, "web page a.example", {"a": 1}, [1, None, ["x"]], []])
-def test_a_state_that_a_client_has_broken_tells_nothing(told: object):
+def test_a_state_that_a_client_has_broken_tells_nothing(told):
     messages = [Message("assistant", "Yes.", state={"untrusted": told})]
 
     assert recorded_taint(MemoryLedger(), messages, None).sources == []

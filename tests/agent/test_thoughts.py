@@ -1,7 +1,5 @@
 """What a model thinks: shown beside its answer, kept for its next call, given back to it alone."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """Time limits stand still while somebody is asked."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,10 +1,9 @@
-import pytest
-
 from apps.agent.messages import Message
 from apps.agent.todo_list import counts_of, tells_todo, todo_message
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "counts"),
     [
         ("", (0, 0)),
@@ -17,7 +16,7 @@ from apps.agent.todo_list import counts_of, tells_todo, todo_message
         ("> - [x] quoted", (1, 1)),
     ],
 )
-def test_items_are_counted_with_those_below_others(text: str, counts: tuple[int, int]):
+def test_items_are_counted_with_those_below_others(text, counts):
     assert counts_of(text) == counts
 
 

@@ -29,6 +29,11 @@ def test_a_case_is_written_in_rows_run_live_recorded_and_replayed(site: Site, ad
     written = page.locator("textarea[name=expectations]")
     expect(written).to_have_value('[\n  {\n    "kind": "equals",\n    "text": "Hello"\n  }\n]')
     assert barriers(page) == []
+    # A value of another type than its row writes is shown as well.
+    page.get_by_text("As JSON").last.click()
+    written.fill('[{"kind": "in_order", "tools": "web_fetch"}]')
+    expect(page.get_by_label("Names, one a line")).to_have_value("web_fetch")
+    written.fill('[{"kind": "equals", "text": "Hello"}]')
     page.get_by_role("button", name="Save and continue editing").click()
     page.get_by_role("link", name="Run this case").click()
 

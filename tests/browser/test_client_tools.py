@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import barriers, watch
-from tests.browser.scripted import ScriptedSocket
 from tests.browser.serving import Site, serve
 from tests.peers.upstream import Upstream, serve_upstream
 
@@ -83,23 +81,6 @@ def test_the_model_fills_in_a_field_which_the_person_undoes_by_keyboard(
     expect(page.locator("#set-notice")).to_be_hidden()
 
 
-def test_the_model_reads_what_the_page_shows_and_no_secret_of_it(page: Page, address: str):
-    page.goto(address)
-    page.evaluate(
-        """() => document.body.insertAdjacentHTML("beforeend", `
-        <label>Amount <input data-tool-field="amount" value="7"></label>
-        <label>Word <input type="password" data-tool-field="word" value="hush"></label>
-        <label>Note <input value="hush"></label>`)"""
-    )
-    call(page, "_platform_inspect_page")
-
-    expect(page.locator(ANSWER)).to_contain_text('"amount"')
-    told = page.locator(ANSWER).inner_text()
-    assert '"label": "Amount", "value": "7"' in told
-    assert '"actions": ["_platform.inspect_page", "_platform.set_field"]' in told
-    assert "hush" not in told
-
-
 def test_a_script_of_the_site_brings_a_tool_that_one_of_two_pages_runs_once(
     page: Page, address: str, context: BrowserContext
 ):
@@ -123,50 +104,6 @@ def test_a_script_of_the_site_brings_a_tool_that_one_of_two_pages_runs_once(
     assert [one.evaluate("() => window.counted") for one in (page, second)] == [1, 0]
 
 
-def test_a_tool_that_fails_or_that_nobody_registered_is_an_error_at_once(page: Page, address: str):
-    page.goto(address)
-    page.evaluate(
-        """() => window.quickapps.tools.register({
-            name: "shop.count", run: () => { throw new Error("The shop is closed."); },
-        })"""
-    )
-    call(page, "shop_count")
-    expect(page.locator(ANSWER)).to_contain_text("The shop is closed.")
-
-    call(page, "shop_nobody")
-    expect(page.locator(ANSWER).last).to_contain_text("no tool named shop.nobody")
-
-
-def test_scripts_cannot_take_names_of_others(page: Page, address: str):
-    page.goto(address)
-    refused = page.evaluate(
-        """() => ["shop.a", "shop.a", "_platform.b", "_platform.set_field", "x y", ""].map((name) => {
-            try { window.quickapps.tools.register({ name, run: () => 1 }); return ""; }
-            catch (error) { return error.message; }
-        })"""
-    )
-
-    assert [bool(text) for text in refused] == [False, True, True, True, True, True]
-
-
-def test_a_page_that_is_reloaded_in_the_middle_does_not_do_it_twice(page: Page, address: str):
-    page.goto(address)
-    page.evaluate(
-        """() => window.quickapps.tools.register({
-            name: "shop.count", run: () => new Promise(() => { window.isCounting = true; }),
-        })"""
-    )
-    call(page, "shop_count")
-    page.wait_for_function("() => window.isCounting")
-    expect(page.locator(".decision")).to_contain_text("On this page")
-    assert barriers(page) == []
-    page.reload()
-
-    expect(page.locator(ANSWER)).to_contain_text(
-        re.compile("reloaded .* may have been carried out")
-    )
-
-
 def test_a_script_of_another_host_brings_a_tool(
     tmp_path: Path, browser: Browser, upstream: Upstream
 ):
@@ -185,55 +122,3 @@ def test_a_script_of_another_host_brings_a_tool(
         expect(page.locator(ANSWER)).to_contain_text("It brought counted")
         page.close()
     assert problems == []
-
-
-def test_a_tool_that_does_not_end_is_left_when_the_answer_is_stopped(page: Page, address: str):
-    page.goto(address)
-    page.evaluate(
-        """() => window.quickapps.tools.register({
-            name: "shop.count", run: () => new Promise(() => { window.isCounting = true; }),
-        })"""
-    )
-    call(page, "shop_count")
-    page.wait_for_function("() => window.isCounting")
-    page.get_by_role("button", name="Stop").click()
-    expect(page.locator(".notice", has_text="Stopped.")).to_be_visible()
-
-    call(page, "_platform_set_field", {"value": "And in Riga?"})
-
-    expect(page.locator(ANSWER)).to_contain_text("And in Riga?")
-
-
-def test_of_two_calls_the_second_is_not_made_when_the_answer_is_stopped_meanwhile(
-    page: Page, address: str
-):
-    socket = ScriptedSocket()
-    socket.serve(page)
-    page.route("**/api/ai/tool-claim", lambda route: route.fulfill(json={"state": "granted"}))
-    page.goto(address)
-    page.evaluate(
-        """() => {
-            window.made = [];
-            window.quickapps.tools.register({
-                name: "shop.count", run: ({ n }) => new Promise(() => window.made.push(n)),
-            });
-        }"""
-    )
-    call(page, "twice")
-    for number in (1, 2):
-        asked = {"name": "shop.count", "title": f"Count {number}", "arguments": {"n": number}}
-        kind = {"key": f"t:1:{number}:c", "kind": "client_tool"}
-        socket.say(type="interaction.requested", **kind, asked=asked, due=None)
-    socket.say(type="run.status", status="waiting")
-    expect(page.locator(".decision", has_text="On this page")).to_have_count(2)
-    socket.end("stopped")
-    expect(page.locator(".notice", has_text="Stopped.")).to_be_visible()
-
-    call(page, "again")
-    asked = {"name": "shop.count", "title": "Count 3", "arguments": {"n": 3}}
-    kind = {"key": "t:1:0:c", "kind": "client_tool"}
-    socket.say(type="interaction.requested", **kind, asked=asked, due=None)
-    socket.say(type="run.status", status="waiting")
-    page.wait_for_function("() => window.made.length > 1")
-
-    assert page.evaluate("() => window.made") == [1, 3]

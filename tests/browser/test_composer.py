@@ -22,21 +22,6 @@ MANIFEST: dict[str, Any] = {
     "tool_sets": [],
     "conversation_starters": {"starters": [{"title": "Oslo", "text": "The weather in Oslo?"}]},
 }
-PASTE = """
-(field, text) => {
-  const clipboardData = new DataTransfer();
-  clipboardData.setData("text/plain", text);
-  field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-}
-"""
-PAINTED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
-RECOGNITION = """
-window.SpeechRecognition = class {
-  start() { window.recognition = this; }
-  stop() { this.onend(); }
-  abort() {}
-};
-"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -160,39 +145,6 @@ def test_the_box_is_as_high_as_its_text_up_to_a_part_of_the_page(page: Page):
     assert heights == [one, one, round(one + 4 * line), most, one]
 
 
-def test_what_the_person_turns_to_while_the_page_comes_keeps_the_focus(page: Page):
-    page.add_init_script(
-        """customElements.whenDefined("chat-history").then(() => document.getElementById("new-chat").focus());"""
-    )
-    page.goto(ADDRESS)
-    page.evaluate(PAINTED)
-
-    expect(page.locator("#new-chat")).to_be_focused()
-
-
-def test_a_long_text_becomes_a_file_and_enter_says_why_it_does_nothing(page: Page):
-    page.goto(ADDRESS)
-    box = question(page)
-
-    box.press("Enter")
-    expect(page.locator(".composer-problem")).to_have_text("Nothing sent: write something first.")
-    box.evaluate(PASTE, "line\n" * 100)
-    expect(page.locator(".chip[data-state=done]")).to_contain_text("pasted-text-")
-    expect(page.locator(".composer-problem")).to_be_empty()
-    picture(page, "pasted")
-    page.get_by_role("button", name="Paste as text instead").click()
-    expect(page.locator(".chip")).to_have_count(0)
-    expect(box).to_have_value("line\n" * 100)
-    expect(box).to_be_focused()
-    page.get_by_label("Files", exact=True).set_input_files(
-        {"name": "empty.txt", "mimeType": "text/plain", "buffer": b""}
-    )
-    box.press("Enter")
-    expect(page.locator(".composer-problem")).to_have_text(
-        "Not sent: empty.txt could not be uploaded. Remove it."
-    )
-
-
 def test_shortcuts_and_the_palette_reach_everything(page: Page):
     page.goto(f"{ADDRESS}?q=What+is+this%3F")
     box = question(page)
@@ -266,34 +218,3 @@ def test_settings_and_prompts_are_kept_with_the_account(admin_page: Page, scheme
     expect(page.get_by_text("Write small letters, digits")).to_be_visible()
     picture(page, f"prompt-edit-{scheme}-{width}")
     assert barriers(page) == []
-
-
-def test_speech_is_written_down_while_one_speaks(admin_page: Page, site: Site):
-    site.shell(
-        """
-        from django.contrib.auth.models import User
-        person = User.objects.get(username="admin")
-        Preferences.objects.update_or_create(user=person, defaults={"has_voice": True})
-        """
-    )
-    page = admin_page
-    page.add_init_script(RECOGNITION)
-    page.goto(ADDRESS)
-    box = question(page)
-    expect(page.get_by_label("How much the model thinks")).to_be_visible()  # it moves the buttons
-    box.fill("Well,")
-    button = page.get_by_role("button", name="Dictate")
-    button.click()
-    expect(button).to_have_attribute("aria-pressed", "true")
-    page.evaluate("recognition.onresult({ results: [[{ transcript: 'good' }]] })")
-    expect(box).to_have_value("Well, good")
-    page.evaluate(
-        "recognition.onresult({ results: [[{ transcript: 'good' }], [{ transcript: ' day' }]] })"
-    )
-    expect(box).to_have_value("Well, good day")
-    picture(page, "dictating")
-    assert barriers(page) == []
-    page.evaluate("recognition.onerror({ error: 'not-allowed' })")
-    expect(page.locator(".composer-problem")).to_contain_text("The microphone is not allowed.")
-    button.click()
-    expect(button).to_have_attribute("aria-pressed", "false")

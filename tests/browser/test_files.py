@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,11 +19,6 @@ PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b"
     "550000000a49444154789c63a8070000810080d394534a0000000049454e44ae426082"
 )
-DRAG = """(files) => {
-  const transfer = new DataTransfer();
-  for (const [name, text, type] of files) transfer.items.add(new File([text], name, { type }));
-  return transfer;
-}"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,18 +43,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "data.bin").write_bytes(b"\x00\x01\x02")
     (tmp_path / LONG).write_text("long")
     return tmp_path
-
-
-@pytest.fixture
-def slow(chat: Page) -> Iterator[None]:
-    """A network that takes seconds for what is usually instant."""
-    session = chat.context.new_cdp_session(chat)
-    session.send(
-        "Network.emulateNetworkConditions",
-        {"offline": False, "latency": 20, "downloadThroughput": -1, "uploadThroughput": 100_000},
-    )
-    yield
-    session.detach()
 
 
 def choose(page: Page, *paths: Path) -> None:
@@ -100,68 +82,6 @@ def test_a_pdf_is_read_by_a_tool_and_is_there_after_a_reload_and_in_a_second_tab
     assert context.request.get(address).body() == PDF
 
 
-def test_a_file_alone_is_a_question(chat: Page, folder: Path) -> None:
-    choose(chat, folder / "notes.md")
-    expect(stored(chat)).to_have_count(1)
-
-    question(chat).press("Enter")
-
-    wait_for_answer(chat)
-    expect(chat.locator(".question-text")).to_have_count(0)
-    expect(chat.locator("#conversation-title")).to_have_text("notes.md")
-
-
-def test_files_are_dropped_and_pasted(chat: Page) -> None:
-    dropped = chat.evaluate_handle(DRAG, [["dropped.txt", "hello", "text/plain"]])
-    chat.dispatch_event("body", "dragenter", {"dataTransfer": dropped})
-    expect(chat.get_by_text("Drop files to attach them")).to_be_visible()
-    chat.dispatch_event("body", "drop", {"dataTransfer": dropped})
-    expect(chat.get_by_text("Drop files to attach them")).to_be_hidden()
-
-    pasted = chat.evaluate_handle(DRAG, [["pasted.txt", "there", "text/plain"]])
-    chat.evaluate(
-        """(data) => document.querySelector("#question").dispatchEvent(
-          new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }))""",
-        pasted,
-    )
-
-    expect(stored(chat)).to_have_count(2)
-    assert names(chat) == ["dropped.txt", "pasted.txt"]
-
-
-@pytest.mark.usefixtures("slow")
-def test_an_upload_shows_its_progress_and_can_be_cancelled(chat: Page, folder: Path) -> None:
-    (folder / "large.txt").write_text("0123456789" * 200_000)
-    choose(chat, folder / "large.txt", folder / "notes.md")
-
-    progress = chat.get_by_role("progressbar", name="Upload of large.txt")
-    expect(progress).to_be_visible()
-    expect(chat.get_by_role("button", name="Send")).to_be_disabled()
-    chat.get_by_role("button", name="Cancel large.txt").click()
-
-    expect(stored(chat)).to_have_count(1)
-    assert names(chat) == ["notes.md"]
-    expect(question(chat)).to_be_focused()
-
-
-def test_what_was_lost_in_mid_upload_is_sent_again(
-    chat: Page, folder: Path, context: BrowserContext
-) -> None:
-    context.set_offline(True)
-    choose(chat, folder / "notes.md", folder / "dot.png")
-    expect(chat.locator(".chip[data-state=failed]")).to_have_count(2)
-    expect(chat.locator(".chip-detail").first).to_have_text("The connection was lost.")
-    expect(chat.get_by_role("button", name="Retry notes.md")).to_be_visible()
-    assert barriers(chat) == []
-
-    context.set_offline(False)
-
-    expect(stored(chat)).to_have_count(2)
-    chat.reload()
-    expect(stored(chat)).to_have_count(2)
-    assert names(chat) == ["notes.md", "dot.png"]
-
-
 def test_what_cannot_be_sent_says_why(chat: Page, folder: Path) -> None:
     (folder / "huge.bin").write_bytes(bytes(10_485_761))
     (folder / "empty.txt").write_bytes(b"")
@@ -177,6 +97,7 @@ def test_what_cannot_be_sent_says_why(chat: Page, folder: Path) -> None:
         "is not what its name says: its content is not image/png. "
         "Check the file, or give it the right ending.",
     ]
+    assert barriers(chat) == []
     question(chat).fill("Read them")
     question(chat).press("Enter")
     expect(chat.locator(".composer").get_by_role("alert")).to_have_text(
@@ -239,20 +160,3 @@ def test_the_panel_lists_downloads_and_deletes_with_the_keyboard_alone(
     expect(chat.get_by_role("button", name="Files", exact=True)).to_be_focused()
     chat.locator("summary", has_text="notes.md").click()
     expect(chat.get_by_text("The file is no longer there.")).to_be_visible()
-
-
-def test_more_files_than_go_with_one_question_are_told_before_they_are_sent(
-    chat: Page, folder: Path
-) -> None:
-    for number in range(21):
-        (folder / f"{number}.txt").write_text(str(number))
-    choose(chat, *(folder / f"{number}.txt" for number in range(21)))
-    expect(stored(chat)).to_have_count(21)
-
-    expect(chat.get_by_text("At most 20 files go with one question; remove 1.")).to_be_visible()
-    expect(chat.get_by_role("button", name="Send")).to_be_disabled()
-    chat.get_by_role("button", name="Remove 7.txt", exact=True).click()
-
-    ask(chat, "What can you do?")
-    wait_for_answer(chat)
-    expect(chat.locator(".question .attachments li")).to_have_count(20)

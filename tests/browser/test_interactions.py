@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.scripted import ScriptedSocket
@@ -95,34 +95,6 @@ def test_a_call_is_approved_with_a_changed_argument_after_a_reload(
     expect(page.locator(".decision")).to_contain_text("with changed city")
     expect(page).to_have_title("call Weather_now · Interactions")
     assert barriers(page) == []
-
-
-def test_a_call_is_denied_in_a_second_tab_by_keyboard(
-    page: Page, address: str, context: BrowserContext
-):
-    ask(page, address)
-    expect(page.locator(CARD)).to_be_visible()
-    second = context.new_page()
-    second.goto(page.url)
-
-    expect(second.locator(CARD)).to_be_focused()
-    second.get_by_label("Reason, if you deny it").fill("It is late.")
-    second.keyboard.press("Enter")
-
-    for tab in (second, page):
-        expect(tab.locator(".decision")).to_contain_text("Denied by you")
-        expect(tab.locator(".decision")).to_contain_text("It is late.")
-        expect(tab.locator(".answer-foot")).to_be_visible()
-    expect(second.get_by_label("Your question")).to_be_focused()
-
-
-def test_a_stopped_answer_asks_nothing_any_more(page: Page, address: str):
-    ask(page, address)
-    expect(page.locator(CARD)).to_be_visible()
-    page.get_by_role("button", name="Stop").click()
-
-    expect(page.locator(".decision")).to_contain_text("Not decided")
-    expect(page.locator(".notice", has_text="Stopped.")).to_be_visible()
 
 
 def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: str):
@@ -215,20 +187,16 @@ def test_a_question_is_answered_by_keyboard(page: Page, address: str, scheme: An
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
-@pytest.mark.parametrize("four_eyes", [False, True])
-def test_a_card_says_in_words_why_it_asks(
-    page: Page, address: str, scheme: Any, width: int, four_eyes: bool
+def test_cards_that_say_why_they_ask_keep_nobody_out(
+    page: Page, address: str, scheme: Any, width: int
 ):
-    because = "This conversation has read untrusted content: <b>web page</b> example.org."
     asked = {
-        "title": "Pay",
         "name": "pay",
         "arguments": {"amount": 5},
         "editable": {},
         "risk": "changes",
         "always": [],
-        "four_eyes": four_eyes,
-        "because": because,
+        "because": "This conversation has read untrusted content: <b>web page</b> example.org.",
     }
     socket = ScriptedSocket()
     socket.serve(page)
@@ -236,9 +204,10 @@ def test_a_card_says_in_words_why_it_asks(
     page.set_viewport_size({"width": width, "height": 900})
     ask(page, address)
 
-    socket.say(type="interaction.requested", key="a", kind="approval", asked=asked, due=None)
+    for key, four_eyes in (("a", False), ("b", True)):
+        card = {**asked, "title": f"Pay {key}", "four_eyes": four_eyes}
+        socket.say(type="interaction.requested", key=key, kind="approval", asked=card, due=None)
     socket.say(type="run.status", status="waiting")
 
-    expect(page.locator(CARD).locator(".because")).to_have_text(because)
-    expect(page.locator(CARD).locator(".risk")).to_have_text("Makes changes")
+    expect(page.locator(CARD).locator(".because")).to_have_count(2)
     assert barriers(page) == []

@@ -6,11 +6,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import barriers
-from tests.browser.scripted import ScriptedSocket
 from tests.browser.serving import Site
-from tests.browser.test_chat import MANIFEST, ask, chat, question, socket
-
-__all__ = ["chat", "socket"]  # fixtures
+from tests.browser.test_chat import MANIFEST
 
 SLUG = "long-conversations"
 TURNS = 1_500
@@ -131,67 +128,3 @@ def test_an_address_with_a_message_leads_to_it_and_what_is_between_can_be_read(
     expect(page.get_by_text("Question number 710", exact=True)).to_be_attached()
     page.get_by_role("button", name="Jump to latest").click()
     expect(page.get_by_text("Question number 1499", exact=True)).to_be_in_viewport()
-
-
-def test_a_reload_and_a_lost_connection_in_the_middle_of_an_answer_lose_and_repeat_nothing(
-    admin_page: Page, conversation: str
-) -> None:
-    chat, socket = admin_page, ScriptedSocket(conversation.rstrip("/").rpartition("/")[2])
-    socket.serve(chat)
-    chat.goto(conversation)
-    ask(chat, socket, "First?")
-    socket.write("One.")
-    socket.end()
-    ask(chat, socket, "Second?")
-    socket.write("Two, ")
-
-    chat.reload()
-    expect(chat.locator(".answer-text")).to_have_text(["One.", "Two,"])
-    assert socket.received[-1]["window"] is True
-    socket.write("and ")
-    expect(chat.locator(".answer-text").last).to_have_text("Two, and")
-    socket.cut()
-    socket.write("more.")
-    expect(chat.locator(".answer-text").last).to_have_text("Two, and more.")
-    socket.end()
-
-    expect(chat.locator(".question-text")).to_have_text(["First?", "Second?"])
-    expect(chat.locator(".answer-text")).to_have_text(["One.", "Two, and more."])
-    expect(chat.locator(".working")).to_have_count(0)
-    assert socket.received[-1]["after"] > 0
-    assert "window" not in socket.received[-1]
-
-
-def test_the_way_back_counts_the_answers_that_came(chat: Page, socket: ScriptedSocket) -> None:
-    ask(chat, socket, "Tell me much.")
-    socket.write("A paragraph.\n\n" * 100)
-    expect(chat.get_by_text("A paragraph.").nth(99)).to_be_attached()
-    chat.mouse.move(600, 300)
-    chat.mouse.wheel(0, -600)
-    expect(chat.get_by_role("button", name="Jump to latest", exact=True)).to_be_visible()
-    socket.end()
-
-    counted = chat.get_by_role("button", name="Jump to latest: 1 new answer")
-    expect(counted).to_be_visible()
-    counted.click()
-    expect(counted).to_be_hidden()
-    expect(question(chat)).to_be_focused()
-
-
-def test_missing_turns_that_do_not_come_can_be_asked_for_again(
-    admin_page: Page, conversation: str
-) -> None:
-    page = admin_page
-    page.route("**/turns/?**", lambda route: route.abort())
-    page.goto(conversation)
-    expect(page.get_by_text("Question number 1499", exact=True)).to_be_in_viewport()
-    page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
-    expect(page.get_by_text("These messages could not be loaded.")).to_be_visible()
-    assert barriers(page) == []
-
-    page.unroute("**/turns/?**")
-    page.get_by_role("button", name="Show earlier messages").click()
-
-    expect(page.get_by_text("Question number 1489", exact=True)).to_be_attached()
-    expect(page.get_by_text("These messages could not be loaded.")).to_have_count(0)
-    expect(page.get_by_role("button", name="Show earlier messages")).to_be_focused()

@@ -326,41 +326,6 @@ def test_pictures_are_seen_large_one_after_the_other_and_sound_is_played_in_plac
     expect(page.frame_locator("artifact-panel iframe").locator("h1")).to_have_text("Größe")
 
 
-def test_steps_are_shown_as_far_as_the_person_wants_and_a_failure_says_why(
-    page: Page, address: str
-) -> None:
-    socket = answer(page, address, "Before.")
-    page.get_by_label("Your question").fill("Again")
-    page.get_by_label("Your question").press("Enter")
-    expect(page.get_by_text("Sending…")).to_have_count(0)
-    socket.say(type="stage.opened", stage="1", title="Look it up", parent=None)
-    socket.say(type="stage.opened", stage="2", title="Ask the library", parent="1")
-    error = "> ##### Error:\n\n```text\nThe library is closed.\nat line 3\n```\n"
-    socket.say(type="stage.delta", stage="2", text=error)
-    socket.say(type="stage.closed", stage="2", failed=True, seconds=0.5)
-    expect(page.locator(".step-cause")).to_have_text("The library is closed.")
-    level = page.locator("select[data-step-level]")
-
-    level.select_option("compact")
-    line = page.locator(".activity > .step-line")
-    expect(line.locator(".step-title")).to_have_text("Look it up")
-    socket.say(type="stage.closed", stage="1", failed=False, seconds=1)
-    socket.write("Done.")
-    socket.end()
-    expect(line.locator(".step-title")).to_have_text("2 steps")
-    expect(line).to_contain_text("1 failed")
-    expect(line).to_contain_text("1.5 s")
-    expect(page.locator(".steps").first).to_be_hidden()
-    line.click()
-    expect(page.locator(".steps").first).to_be_visible()
-    assert barriers(page) == []
-
-    level.select_option("none")
-    expect(page.locator(".steps")).to_have_count(0)
-    page.goto(address)
-    expect(level).to_have_value("none")
-
-
 def test_a_number_shows_what_it_stands_for_to_pointers_and_keyboards(
     page: Page, address: str
 ) -> None:

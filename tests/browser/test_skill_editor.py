@@ -107,58 +107,6 @@ def test_nothing_is_lost_by_a_mistake_and_what_is_wrong_stands_at_its_file(
     assert files_of(site, "mistaken") == []
 
 
-def test_files_of_this_computer_are_taken_and_pictures_left_out(admin_page: Page):
-    page = admin_page
-    page.goto(f"{ADD}taken")
-    picker = page.locator("[data-skill-files] input[type=file]")
-
-    picker.set_input_files(
-        [
-            payload("rules.md", "Größe\n".encode()),
-            payload("photo.txt", b"\xff\xfe\x00"),
-        ]
-    )
-
-    status = page.get_by_role("group", name="Files beside SKILL.md").get_by_role("status")
-    expect(status).to_have_text(
-        "rules.md was added. photo.txt is not UTF-8 text, and was left out."
-    )
-    expect(page.get_by_label("Path")).to_have_value("rules.md")
-    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Größe\n")
-    picker.set_input_files([payload("rules.md", b"Newer")])
-    expect(status).to_have_text("rules.md was replaced.")
-    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Newer")
-
-
-def test_what_is_too_large_to_be_sent_stays_on_the_page(admin_page: Page, site: Site):
-    page = admin_page
-    page.goto(f"{ADD}too-large")
-    page.get_by_label("SKILL.md*").fill(DOCUMENT.format(name="too-large"))
-    page.locator("[data-skill-files] input[type=file]").set_input_files(
-        [payload(f"{number}.md", b"x" * 260_000) for number in range(9)]
-    )
-    status = page.get_by_role("group", name="Files beside SKILL.md").get_by_role("status")
-    expect(status).to_contain_text("8.md was added.")
-
-    page.get_by_role("button", name="Save", exact=True).click()
-
-    expect(status).to_contain_text("Nothing was saved: SKILL.md and its files have 2,340,0")
-    expect(page.get_by_label("Path")).to_have_count(9)
-    assert files_of(site, "too-large") == []
-
-
-def test_the_files_follow_the_kind_that_is_chosen(admin_page: Page):
-    page = admin_page
-    page.goto("/admin/catalog/contentitem/add/")
-    add = page.get_by_role("button", name="Add a file")
-
-    expect(add).to_be_hidden()
-    page.get_by_label("Kind*").select_option("skill")
-    expect(add).to_be_visible()
-    page.get_by_label("Kind*").select_option("prompt")
-    expect(add).to_be_hidden()
-
-
 def test_a_skill_is_written_without_scripts(browser: Browser, site: Site):
     context = browser.new_context(base_url=site.url, java_script_enabled=False)
     page = context.new_page()

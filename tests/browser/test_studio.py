@@ -79,9 +79,34 @@ def test_an_application_is_made_tried_published_and_found_live(admin_page: Page,
     section(page, "Behaviour")
     page.get_by_label("Memory", exact=True).check()
     expect(page.get_by_label("Memories that it knows")).to_be_visible()
+    page.get_by_label("The time", exact=True).uncheck()
+    page.get_by_label("The time", exact=True).check()
     assert barriers(page) == []
     page.keyboard.press("Control+s")
     expect(state).to_have_text("Live with unpublished changes")
+    written = site.shell(
+        """
+        from apps.catalog.versions.drafts import draft_of
+        result = draft_of(Application.objects.get(slug="studio-desk")).manifest["features"]
+        """
+    )
+    assert written == {"memory": {"enabled": True}}
     page.goto(f"{site.url}/chat/studio-desk/")
     expect(page.get_by_role("button", name="Help")).to_be_visible()
     assert problems == []
+
+
+def test_removing_a_value_that_is_not_there_changes_nothing_around_it(admin_page: Page, site: Site):
+    admin_page.goto(f"{site.url}/admin/")
+
+    left = admin_page.evaluate(
+        """async () => {
+            const { Store } = await import("/static/console/studio/store.js");
+            const store = new Store({ document: { tool_sets: [{ name: "shop" }, { name: "desk" }] } });
+            store.change("tool_sets[0].display.name", undefined);
+            store.change("tool_sets[2].name", undefined);
+            return store.document;
+        }"""
+    )
+
+    assert left == {"tool_sets": [{"name": "shop"}, {"name": "desk"}]}

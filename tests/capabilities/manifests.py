@@ -1,12 +1,10 @@
 """Manifests and openings for tests, short to write."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit, Event, StageClosed, StageDelta
@@ -30,7 +28,7 @@ class Files:
         self.kept: dict[str, tuple[bytes, str]] = {}
 
     @property
-    def files(self) -> Files:
+    def files(self) -> Self:
         return self
 
     async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
@@ -81,10 +79,7 @@ def parameter(place: str, key: str, kind: str | None = "string", **rest: Any) ->
 
 @asynccontextmanager
 async def opened(
-    capability: Capability,
-    document: Manifest,
-    caller: Caller = CALLER,
-    files: Files | None = None,
+    capability: Capability, document: Manifest, caller: Caller = CALLER, files: Files | None = None
 ) -> AsyncIterator[Contribution]:
     opener = capability.prepare(document)
     assert opener is not None

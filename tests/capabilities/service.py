@@ -1,7 +1,5 @@
 """A real HTTP service on the loopback, in the process of the test, that remembers what it saw."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """What the capabilities of one run tell each other."""
 
-from __future__ import annotations
-
 import pytest
 
 from apps.capabilities.registry import Key, Known

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -40,7 +39,7 @@ from tests.catalog.rows import make_application, make_deployment, make_operator,
 from tests.chat.scripts import settled
 
 # What runs cost is written by a thread of its own, which no transaction of a test rolls back.
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("loopback")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
 
 @pytest.fixture(autouse=True)
@@ -68,9 +67,7 @@ def demo() -> Application:
     return make_application()
 
 
-def test_a_case_is_recorded_live_and_then_replayed_offline_by_a_build(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_a_case_is_recorded_live_and_then_replayed_offline_by_a_build(tmp_path, capsys):
     application = demo()
     make_case(application, "Greets", {"kind": "not_called", "tool": "*"})
     make_case(application, "Says the impossible", {"kind": "contains", "text": "impossible"})
@@ -140,7 +137,7 @@ async def test_a_service_is_called_live_and_left_alone_in_a_replay():
     assert first.tools[0]["name"] == "shop_look_up"
 
 
-async def test_a_live_run_waits_for_room_in_the_rate_and_is_stopped_while_it_waits(settings: Any):
+async def test_a_live_run_waits_for_room_in_the_rate_and_is_stopped_while_it_waits(settings):
     settings.REDIS_URL, settings.APPLICATION_REQUESTS_PER_MINUTE = "", 1
     hub, told = Hub(), asyncio.Event()
 

@@ -12,7 +12,7 @@ from apps.catalog.models import ContentItem
 from apps.catalog.resolve import forget, resolve_document
 from apps.errors import ApplicationBroken
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
@@ -102,27 +102,27 @@ def tracking(token: object, **more: object) -> dict[str, object]:
     }
 
 
-async def test_a_document_that_others_keep_names_no_secret_of_ours():
-    named = {**document(), "tool_sets": [tracking({"$secret": "shop"})]}
-
+@pytest.mark.parametrize(
+    ("toolset", "place"),
+    [
+        (tracking({"$secret": "shop"}), "authorization"),
+        (
+            {
+                "type": "predefined",
+                "template_name": "weather",
+                "override": {"authorization": {"token": {"$secret": "shop"}}},
+            },
+            "override.authorization",
+        ),
+    ],
+    ids=["itself", "in a patch"],
+)
+async def test_a_document_that_others_keep_names_no_secret_of_ours(toolset, place):
     with pytest.raises(ApplicationBroken) as broken:
-        await resolve_document("helper", "Helper", named)
+        await resolve_document("helper", "Helper", {**document(), "tool_sets": [toolset]})
 
     assert broken.value.problems == (
-        "tool_sets[0].authorization.token: names a secret of this installation, and only "
-        "applications that are kept here may; type the credential",
-    )
-
-
-async def test_nor_in_a_patch_of_a_template():
-    patch = {"authorization": {"token": {"$secret": "shop"}}}
-    reference = {"type": "predefined", "template_name": "weather", "override": patch}
-
-    with pytest.raises(ApplicationBroken) as broken:
-        await resolve_document("helper", "Helper", {**document(), "tool_sets": [reference]})
-
-    assert broken.value.problems == (
-        "tool_sets[0].override.authorization.token: names a secret of this installation, and only "
+        f"tool_sets[0].{place}.token: names a secret of this installation, and only "
         "applications that are kept here may; type the credential",
     )
 

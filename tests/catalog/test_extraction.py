@@ -79,6 +79,14 @@ class TestExtract:
         assert refusals(document, AnonymousUser()) == []
         assert secrets() == []
 
+    def test_the_credential_of_an_item_whose_address_is_overridden_stays(self):
+        override = {"tools": tracking(url="https://mine.example.net/")["tools"]}
+        use = {"type": "predefined", "template_name": "lent", "override": override}
+        Application.objects.create(slug="turned", title="Turned", manifest=manifest(use))
+
+        assert extract(tracking(), item="lent").document == tracking()
+        assert secrets() == []
+
     def test_what_goes_to_a_deployment_as_it_is_written_is_no_credential_of_a_toolset(self):
         sent = {"type": "static_function", "static_function": {"name": "x", "token": MARK}}
         tool = {"deployment": {"deployment_id": "gpt", "parameters": {"tools": [sent]}}}

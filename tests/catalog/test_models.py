@@ -10,17 +10,6 @@ from tests.catalog.rows import make_application, make_deployment, manifest_with
 pytestmark = pytest.mark.django_db
 
 
-def test_two_saves_of_one_version_give_two_versions():
-    make_application()
-    mine, yours = Application.objects.get(), Application.objects.get()
-
-    mine.save()
-    yours.save()
-
-    assert (mine.version, yours.version) == (2, 3)
-    assert Application.objects.get().version == 3
-
-
 def test_a_partial_save_counts_too():
     application = make_application()
 

@@ -8,10 +8,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.catalog import row_import
-from apps.catalog.extraction import extract
 from apps.catalog.models import Application, Change
 from apps.catalog.row_files import ContentInvalid
-from apps.catalog.row_import import digest, import_directories
+from apps.catalog.row_import import import_directories
 from apps.workspace.local.models import Deployment, Secret
 from tests.catalog.rows import secrets
 from tests.console.admin.test_document_form import tracking
@@ -57,11 +56,11 @@ def versions() -> tuple[int, int]:
     return Deployment.objects.get().version, Application.objects.get().version
 
 
-def test_the_built_in_content_is_imported_without_a_warning(settings):
-    report = import_directories(settings.PREDEFINED_DIR)
+def test_the_command_imports_the_built_in_content_by_default_without_a_warning():
+    output, errors = printed()
 
-    assert report.warnings == ()
-    assert {outcome.action for outcome in report.outcomes} == {"created"}
+    assert errors == ""
+    assert {line.split()[0] for line in output.splitlines()} == {"created"}
     demo = Application.objects.get(slug="demo")
     model = Deployment.objects.get(deployment_id="demo-model")
     assert (demo.is_public, demo.is_enabled, model.provider) == (True, True, "demo")
@@ -102,10 +101,6 @@ def test_every_key_of_a_file_becomes_a_column(tmp_path):
         assert {key: getattr(row, renamed.get(key, key)) for key in written} == written
 
 
-def test_a_file_that_names_no_row_is_called_as_the_row_is(directory):
-    assert actions(directory) == [("gpt", "created"), ("app", "created")]
-
-
 def test_r_01_a_file_may_have_the_limit_of_another_system(directory):
     write(directory, "application/app.json", {**APP, "manifest": {**MANIFEST, "MaxTurns": 7}})
 
@@ -115,18 +110,13 @@ def test_r_01_a_file_may_have_the_limit_of_another_system(directory):
     assert (created[1][1], again[1][1]) == ("created", "unchanged")
 
 
-def test_importing_again_changes_nothing(directory):
-    import_directories(directory)
+def test_importing_again_changes_what_has_changed_in_the_files(directory):
+    assert actions(directory) == [("gpt", "created"), ("app", "created")]
     before = versions()
 
     assert actions(directory) == [("gpt", "unchanged"), ("app", "unchanged")]
     assert versions() == before
-
-
-def test_a_new_file_updates_the_row(directory):
-    import_directories(directory)
     write(directory, "application/app.json", {**APP, "title": "New"})
-
     assert actions(directory) == [("gpt", "unchanged"), ("app", "updated")]
     assert Application.objects.get().title == "New"
 
@@ -292,11 +282,13 @@ def test_two_files_of_a_row_are_refused(directory):
 
 
 def test_an_unknown_deployment_is_worth_a_warning(directory):
+    known = import_directories(directory).warnings
     unknown = {**MANIFEST, "orchestrator": {"deployment": {"deployment_id": "gtp"}}}
     write(directory, "application/app.json", {**APP, "manifest": unknown})
 
     report = import_directories(directory)
 
+    assert known == ()
     assert report.warnings == (
         "application/app.json: manifest.orchestrator.deployment.deployment_id: there is no "
         "deployment 'gtp' in this installation; did you mean 'gpt'?",
@@ -322,10 +314,6 @@ def test_a_secret_that_is_still_to_come_is_worth_a_warning(directory):
         "no secret 'desk'.",
     )
     assert Application.objects.get().manifest == manifest
-
-
-def test_a_deployment_of_the_same_directory_is_known(directory):
-    assert import_directories(directory).warnings == ()
 
 
 @pytest.mark.parametrize("name", ["missing", "."])
@@ -358,10 +346,6 @@ def test_the_command_tells_what_it_did(directory):
         "unchanged deployment gpt\nupdated   application app\n",
         "",
     )
-
-
-def test_the_command_imports_the_built_in_content_by_default():
-    assert "created   application demo\n" in printed()[0]
 
 
 def test_the_command_tells_warnings_apart(directory):
@@ -403,46 +387,43 @@ def named() -> object:
 SERVERS = ["https://track.example.org"]
 
 
-def test_a_credential_in_a_file_becomes_a_secret_once(directory):
+@pytest.fixture
+def keyed(directory: Path) -> Path:
+    """Imported with a credential."""
     write(directory, "application/app.json", with_key("first"))
+    assert actions(directory)[1] == ("app", "created")
+    return directory
 
-    first = actions(directory)[1]
-    again = actions(directory)[1]
 
-    assert (first, again) == (("app", "created"), ("app", "unchanged"))
+def test_a_credential_in_a_file_becomes_a_secret_once(keyed):
+    assert actions(keyed)[1] == ("app", "unchanged")
     assert secrets() == [("tracking-key", "first", SERVERS)]
     assert named() == {"$secret": "tracking-key"}
     assert "first" not in str(list(Change.objects.values()))
 
 
-def test_a_file_that_changes_beside_its_credential_keeps_the_secret(directory):
-    write(directory, "application/app.json", with_key("first"))
-    actions(directory)
-    write(directory, "application/app.json", with_key("first", title="Other"))
+def test_a_file_that_changes_beside_its_credential_keeps_the_secret(keyed):
+    write(keyed, "application/app.json", with_key("first", title="Other"))
 
-    assert actions(directory)[1] == ("app", "updated")
+    assert actions(keyed)[1] == ("app", "updated")
     assert Application.objects.get().title == "Other"
     assert secrets() == [("tracking-key", "first", SERVERS)]
 
 
-def test_another_credential_in_a_file_makes_another_secret(directory):
-    write(directory, "application/app.json", with_key("first"))
-    actions(directory)
-    write(directory, "application/app.json", with_key("second"))
+def test_another_credential_in_a_file_makes_another_secret(keyed):
+    write(keyed, "application/app.json", with_key("second"))
 
-    assert actions(directory)[1] == ("app", "updated")
+    assert actions(keyed)[1] == ("app", "updated")
     assert secrets()[1] == ("tracking-key-2", "second", SERVERS)
     assert named() == {"$secret": "tracking-key-2"}
 
 
-def test_a_secret_that_was_rotated_is_left_alone_by_the_file_it_came_from(directory):
-    write(directory, "application/app.json", with_key("first"))
-    actions(directory)
+def test_a_secret_that_was_rotated_is_left_alone_by_the_file_it_came_from(keyed):
     secret = Secret.objects.get()
     secret.value = "rotated"
     secret.save()
 
-    assert actions(directory)[1] == ("app", "unchanged")
+    assert actions(keyed)[1] == ("app", "unchanged")
     assert secrets() == [("tracking-key", "rotated", SERVERS)]
 
 
@@ -455,25 +436,6 @@ def test_a_file_that_names_a_secret_is_imported_anew_after_a_rotation(directory)
     write(directory, "application/app.json", with_key({"$secret": "shop"}, title="Other"))
 
     assert actions(directory)[1] == ("app", "updated")
-
-
-def test_a_row_of_an_earlier_version_is_recognized_after_its_credential_was_moved(directory):
-    file = with_key("first")
-    row = Application(slug="app", title="App", manifest=file["manifest"], is_shared=True)
-    columns = {"title": "App", "description": "", "is_public": False, "manifest": row.manifest}
-    hashed = digest(columns)
-    row.manifest = extract(row.manifest).document
-    row.imported_hash = hashed
-    row.save()
-    write(directory, "application/app.json", file)
-    unchanged = actions(directory)[1]
-    Application.objects.update(imported_hash=hashed)
-    write(directory, "application/app.json", with_key("first", title="Other"))
-
-    updated = actions(directory)[1]
-
-    assert (unchanged, updated) == (("app", "unchanged"), ("app", "updated"))
-    assert secrets() == [("tracking-key", "first", SERVERS)]
 
 
 def test_fallbacks_are_imported_before_the_deployments_that_name_them(tmp_path):

@@ -25,10 +25,7 @@ def answer_text(number: int) -> str:
 
 
 def add_turns(
-    conversation: Conversation,
-    count: int,
-    text: Callable[[int], str] = answer_text,
-    step: str = "",
+    conversation: Conversation, count: int, text: Callable[[int], str] = answer_text, step: str = ""
 ) -> list[UUID]:
     """Store `count` answered questions, each with a step if it says something; their runs."""
     runs: list[Run] = []

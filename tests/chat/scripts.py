@@ -159,6 +159,7 @@ class Visitor:
         if self.address:
             tab.scope["client"] = (self.address, 1)
         assert (await tab.connect(PATIENCE))[0]
+        tab.model = self.model
         self.tabs.append(tab)
         return tab
 
@@ -172,6 +173,7 @@ class Tab(WebsocketCommunicator):  # type: ignore[misc]
     """Sends frames and reads what it is sent, as the page does: ids are told once."""
 
     conversation = run = ""
+    model: PacedModel
 
     async def ask(
         self,
@@ -188,6 +190,14 @@ class Tab(WebsocketCommunicator):  # type: ignore[misc]
         opened = await self.frame()
         assert opened["type"] == "conversation.opened", opened
         return str(opened["conversation"])
+
+    async def exchange(
+        self, text: str, *answer: Delta | Exception | None, **more: Any
+    ) -> list[dict[str, Any]]:
+        """Ask, in the open conversation if there is one, and return the frames up to the end."""
+        self.model.put(*answer, None)
+        await self.ask(text, more.pop("conversation", self.conversation or None), **more)
+        return await self.until_over()
 
     async def open(self, conversation: str, after: int = 0) -> dict[str, Any]:
         await self.send_json_to({"type": "open", "conversation": conversation, "after": after})
@@ -218,6 +228,12 @@ class Tab(WebsocketCommunicator):  # type: ignore[misc]
             if frames[-1]["status"] not in ("queued", "running", "waiting"):
                 return frames
 
+    async def refusal(self, **frame: Any) -> dict[str, Any]:
+        """Send a frame, a question if no other type is named; the error that answers it."""
+        asked = {} if "type" in frame else {"type": "ask", "id": str(uuid4()), "text": "Hi"}
+        await self.send_json_to({**asked, **frame})
+        return (await self.until("error"))[-1]
+
     async def is_silent(self) -> bool:
         return bool(await self.receive_nothing(0.05, 0.01))
 
@@ -244,6 +260,14 @@ class Scene:
     model: PacedModel
     visitor: Visitor
 
+    async def stranger(self, hub: Hub | None = None) -> Tab:
+        """A tab of somebody else, which is closed with those of the visitor."""
+        tab = await Visitor(self.application, self.model, session_key="browser-2").tab(
+            hub or self.hub
+        )
+        self.visitor.tabs.append(tab)
+        return tab
+
 
 @asynccontextmanager
 async def scene(*, checks_tasks: bool = True, **fields: Any) -> AsyncIterator[Scene]:
@@ -261,6 +285,13 @@ async def scene(*, checks_tasks: bool = True, **fields: Any) -> AsyncIterator[Sc
     # a layer on Redis keeps tasks of its own for as long as the loop lives
     assert not checks_tasks or asyncio.all_tasks() <= before
     assert hub.viewers == {}
+
+
+@asynccontextmanager
+async def open_tab(**options: Any) -> AsyncIterator[tuple[Scene, Tab]]:
+    """A scene whose visitor has opened a tab of the page."""
+    async with scene(**options) as on:
+        yield on, await on.visitor.tab(on.hub)
 
 
 def text_of(frames: Sequence[dict[str, Any]]) -> str:

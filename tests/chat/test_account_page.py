@@ -54,7 +54,7 @@ def recently(client: Client) -> Client:
     return client
 
 
-def test_the_name_takes_the_place_of_the_username(ada: User):
+def test_the_name_takes_the_place_of_the_username(ada):
     client = signed_in(ada)
     answer = client.post("/account/name/", {"name": "Ada Lovelace"}, follow=True)
     ada.refresh_from_db()
@@ -70,7 +70,7 @@ def upload(client: Client, content: bytes, name: str = "me.png") -> Any:
     return client.post("/account/picture/", {"picture": sent}, follow=True)
 
 
-def test_a_picture_is_shown_replaced_and_deleted(ada: User):
+def test_a_picture_is_shown_replaced_and_deleted(ada):
     client = signed_in(ada)
     saved = upload(client, PNG)
     shown = client.get(f"/people/{ada.pk}/picture/")
@@ -95,7 +95,7 @@ def test_a_picture_is_shown_replaced_and_deleted(ada: User):
         (PNG + bytes(1024 * 1024), "The picture is larger than 1 MB."),
     ],
 )
-def test_what_is_no_small_picture_is_refused(ada: User, content: bytes, problem: str):
+def test_what_is_no_small_picture_is_refused(ada, content, problem):
     answer = upload(signed_in(ada), content)
 
     assert answer.status_code == 400
@@ -103,7 +103,7 @@ def test_what_is_no_small_picture_is_refused(ada: User, content: bytes, problem:
     assert not Picture.objects.exists()
 
 
-def test_a_picture_is_seen_by_people_of_the_same_team_and_by_who_manages_accounts(ada: User):
+def test_a_picture_is_seen_by_people_of_the_same_team_and_by_who_manages_accounts(ada):
     team, other = Group.objects.create(name="team"), Group.objects.create(name="role only")
     Team.objects.create(group=team)
     ada.groups.set([team, other])
@@ -121,7 +121,7 @@ def test_a_picture_is_seen_by_people_of_the_same_team_and_by_who_manages_account
     assert Client().get(address).status_code == 302
 
 
-def test_sessions_are_listed_and_ended_one_by_one_or_all_at_once(ada: User):
+def test_sessions_are_listed_and_ended_one_by_one_or_all_at_once(ada):
     here, phone, work = (signed_in(ada, user_agent=agent) for agent in (FIREFOX, "Phone/1", "W"))
     for client in (phone, work, here):
         client.get(PAGE)
@@ -139,7 +139,7 @@ def test_sessions_are_listed_and_ended_one_by_one_or_all_at_once(ada: User):
     assert after_all == [200, 302, 302]
 
 
-def test_nobody_ends_the_session_of_another(ada: User):
+def test_nobody_ends_the_session_of_another(ada):
     mine = signed_in(ada)
     mine.get(PAGE)
     mallory = signed_in(User.objects.create_user("mallory"))
@@ -150,7 +150,7 @@ def test_nobody_ends_the_session_of_another(ada: User):
     assert mine.get(PAGE).status_code == 200
 
 
-def test_a_session_is_written_down_once_in_five_minutes(ada: User):
+def test_a_session_is_written_down_once_in_five_minutes(ada):
     client = signed_in(ada)
     client.get(PAGE)
     row = UserSession.objects.get()
@@ -159,7 +159,7 @@ def test_a_session_is_written_down_once_in_five_minutes(ada: User):
     assert UserSession.objects.get().last_seen_at == row.last_seen_at
 
 
-def test_a_change_of_the_secret_key_ends_no_session_that_is_only_listed(ada: User, settings: Any):
+def test_a_change_of_the_secret_key_ends_no_session_that_is_only_listed(ada, settings):
     settings.SECRET_KEY = "the-old-key"
     here, there = signed_in(ada), signed_in(ada)
     there.get(PAGE)
@@ -183,11 +183,11 @@ def test_a_change_of_the_secret_key_ends_no_session_that_is_only_listed(ada: Use
         ("", "Unknown"),
     ],
 )
-def test_browsers_are_called_by_their_names(agent: str, name: str):
+def test_browsers_are_called_by_their_names(agent, name):
     assert browser_of(agent) == name
 
 
-def test_a_key_is_shown_once_and_belongs_to_the_team_that_its_person_works_in(ada: User):
+def test_a_key_is_shown_once_and_belongs_to_the_team_that_its_person_works_in(ada):
     group = Group.objects.create(name="Analysts")
     team = Team.objects.create(group=group)
     ada.groups.add(group)
@@ -205,7 +205,7 @@ def test_a_key_is_shown_once_and_belongs_to_the_team_that_its_person_works_in(ad
     assert row.prefix in client.get(PAGE).text
 
 
-def test_a_key_can_be_limited_to_applications_and_to_a_time(ada: User):
+def test_a_key_can_be_limited_to_applications_and_to_a_time(ada):
     one = make_application(slug="one", title="One")
     hidden = make_application(slug="hidden", title="Hidden", is_shared=False)
     client = recently(signed_in(ada))
@@ -225,7 +225,7 @@ def test_a_key_can_be_limited_to_applications_and_to_a_time(ada: User):
     assert row.expiry_date.date() == day + timedelta(days=1)
 
 
-def test_a_person_has_a_limited_number_of_keys(ada: User, monkeypatch: pytest.MonkeyPatch):
+def test_a_person_has_a_limited_number_of_keys(ada, monkeypatch):
     monkeypatch.setattr(own_keys, "KEYS_PER_PERSON", 1)
     client = recently(signed_in(ada))
     client.post("/account/keys/", {"name": "One"})
@@ -238,7 +238,7 @@ def test_a_person_has_a_limited_number_of_keys(ada: User, monkeypatch: pytest.Mo
     assert [key.name for key in ApiKey.objects.filter(revoked=False)] == ["Three"]
 
 
-def test_nobody_revokes_the_key_of_another(ada: User):
+def test_nobody_revokes_the_key_of_another(ada):
     key, _ = ApiKey.objects.create_key(name="Of ada", user=ada)
     mallory = signed_in(User.objects.create_user("mallory"))
 
@@ -247,7 +247,7 @@ def test_nobody_revokes_the_key_of_another(ada: User):
     assert not key.revoked
 
 
-def test_the_installation_can_forbid_keys_of_people(ada: User, settings: Any):
+def test_the_installation_can_forbid_keys_of_people(ada, settings):
     settings.PERSONAL_API_KEYS = False
     client = recently(signed_in(ada))
 
@@ -255,7 +255,7 @@ def test_the_installation_can_forbid_keys_of_people(ada: User, settings: Any):
     assert client.post("/account/keys/", {"name": "Laptop"}).status_code == 404
 
 
-def test_a_key_wants_the_password_again(ada: User):
+def test_a_key_wants_the_password_again(ada):
     client = signed_in(ada)
     asked = client.post("/account/keys/", {"name": "Laptop"})
 
@@ -264,7 +264,7 @@ def test_a_key_wants_the_password_again(ada: User):
     assert not ApiKey.objects.exists()
 
 
-def test_linked_accounts_are_offered_where_there_is_a_provider(ada: User, settings: Any):
+def test_linked_accounts_are_offered_where_there_is_a_provider(ada, settings):
     client = signed_in(ada)
     without = client.get("/account/").content
     app = {"provider_id": "acme", "name": "Acme", "client_id": "id", "settings": {}}

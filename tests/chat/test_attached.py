@@ -1,4 +1,4 @@
-"""Questions with files: what a run is given, what is stored, what is refused."""
+"""Questions with files: what a run is given, what is stored, what is refused, which types are taken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from channels.db import database_sync_to_async
 from apps.accounts.caller import Caller
 from apps.chat.models import Conversation, Message
 from apps.workspace.local import files
-from tests.chat.scripts import ScriptedWorkspace, Tab, Visitor, says, scene
+from tests.catalog.rows import manifest_with
+from tests.chat.scripts import MANIFEST, ScriptedWorkspace, Tab, Visitor, open_tab, says, scene
+from tests.chat.test_views import add_application, visiting
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
@@ -52,9 +54,8 @@ async def test_a_question_takes_its_files_to_the_model_and_into_the_conversation
 
 
 async def test_files_without_words_are_a_question_that_is_called_after_them():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(None)
-        tab = await on.visitor.tab(on.hub)
 
         await send(tab, await keep(on.visitor.bucket), text="")
         await tab.until_over()
@@ -63,8 +64,7 @@ async def test_files_without_words_are_a_question_that_is_called_after_them():
 
 
 async def test_what_is_not_the_visitors_cannot_be_attached():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         foreign = await keep("user-7")
         for url in (foreign, f"files/{on.visitor.bucket}/nothing", "https://example.org/a", ""):
             await send(tab, url)
@@ -101,7 +101,7 @@ async def test_a_wish_for_an_id_that_is_taken_leads_to_another_conversation():
         ("", ""),
     ],
 )
-async def test_a_run_knows_the_time_zone_and_the_folder_of_the_question(told: str, known: str):
+async def test_a_run_knows_the_time_zone_and_the_folder_of_the_question(told, known):
     async with scene() as on:
         on.model.put(None)
         callers: list[Caller] = []
@@ -129,3 +129,34 @@ class Remembering(Visitor):
     @property
     def open_workspace(self) -> Any:
         return self.opened
+
+
+# --- Types that applications take ---------------------------------------------------------------
+
+TAKES_PDF = {**MANIFEST, "features": {"input_attachment_types": ["application/pdf", "image/*"]}}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "types"),
+    [(TAKES_PDF, "application/pdf,image/*"), (MANIFEST, "text/*"), (manifest_with(), "text/*")],
+)
+def test_the_page_is_told_which_files_it_may_offer(settings, manifest, types):
+    settings.CHAT_UPLOAD_TYPES = ("text/*",)
+    application = add_application(manifest=manifest)
+
+    assert visiting().get(application.get_absolute_url()).context["upload_types"] == types
+
+
+async def test_a_question_takes_files_of_these_types_alone():
+    async with scene(manifest=TAKES_PDF) as on:
+        on.model.put(says("Fine."), None)
+        path = await keep(on.visitor.bucket)
+        tab = await on.visitor.tab(on.hub)
+
+        await send(tab, path)
+        refused = await refusal(tab)
+        await send(tab)
+        frames = await tab.until_over()
+
+    assert refused == ("error", "wrong_type")
+    assert any(frame["type"] == "message.added" for frame in frames)

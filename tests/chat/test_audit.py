@@ -8,7 +8,6 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Permission, User
-from django.test import Client
 from django.utils import timezone
 
 from apps.accounts import audit
@@ -35,13 +34,10 @@ async def events() -> list[tuple[Any, ...]]:
 
 async def converse(on: Any, *questions: str) -> str:
     tab = await on.visitor.tab(on.hub)
-    conversation = None
     for question in questions:
-        on.model.put(says("Secret words"), None)
-        conversation = await tab.ask(question, conversation)
-        await tab.until_over()
+        await tab.exchange(question, says("Secret words"))
     await settled(on.hub)
-    return str(conversation)
+    return tab.conversation
 
 
 async def test_t_63_a_conversation_leaves_an_event_for_each_thing_that_happens():
@@ -139,7 +135,7 @@ def test_old_events_are_deleted(settings):
     assert audit.delete_old() == 0
 
 
-def test_the_audit_is_read_by_staff_with_its_permission_and_changed_by_nobody(client: Client):
+def test_the_audit_is_read_by_staff_with_its_permission_and_changed_by_nobody(client):
     audit.record(AuditEvent("message.sent", "user-1", "10.0.0.7", "travel"))
     audit.record(AuditEvent("access.denied", "user-2", "10.0.0.8", "travel"))
     staff = User.objects.create_user("auditor", is_staff=True)
@@ -165,8 +161,7 @@ async def test_asking_in_the_conversation_of_another_is_denied():
         await AuditEntry.objects.all().adelete()
         on.visitor.session.session_key = "browser-2"
         tab = await on.visitor.tab(on.hub)
-        await tab.ask("Yours?", conversation)
-        frame = await tab.frame()
+        frame = await tab.refusal(conversation=conversation)
 
     assert frame["code"] == "conversation_not_found"
     assert [row[0] for row in await events()] == ["access.denied"]

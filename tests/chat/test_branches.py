@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
@@ -22,18 +22,9 @@ from apps.chat.models import Conversation, Message
 from apps.chat.summaries import ConversationSummaries
 from apps.live import leases
 from apps.live.models import JournalEntry, Run
-from tests.chat.scripts import Scene, Tab, says, scene
+from tests.chat.scripts import Scene, Tab, open_tab, says, scene
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
-
-
-async def turn(
-    on: Scene, tab: Tab, text: str, answer: str, conversation: str = "", **more: Any
-) -> str:
-    on.model.put(says(answer), None)
-    found = await tab.ask(text, conversation or None, **more)
-    await tab.until_over()
-    return found
 
 
 async def shown(conversation: str) -> list[str]:
@@ -45,7 +36,8 @@ async def id_of(text: str) -> str:
     return str((await Message.objects.aget(text=text)).uuid)
 
 
-async def change(tab: Tab, kind: str, conversation: str, text: str) -> None:
+async def change(tab: Tab, kind: str, text: str, conversation: str = "") -> None:
+    conversation = conversation or tab.conversation
     frame = {"type": kind, "conversation": conversation, "message": await id_of(text)}
     await tab.send_json_to(frame)
 
@@ -66,21 +58,20 @@ def read(on: Scene) -> list[str]:
 
 
 async def test_another_answer_stands_beside_the_first_and_the_model_reads_neither():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await turn(on, tab, "Tides?", "At noon.")
-        await turn(on, tab, "Sure?", "Yes.", conversation)
+    async with open_tab() as (on, tab):
+        await tab.exchange("Tides?", says("At noon."))
+        await tab.exchange("Sure?", says("Yes."))
 
-        await turn(on, tab, "", "At one.", conversation, again=await id_of("Tides?"))
+        await tab.exchange("", says("At one."), again=await id_of("Tides?"))
         other = await on.visitor.tab(on.hub)
-        opened, texts = await replayed(other, conversation)
+        opened, texts = await replayed(other, tab.conversation)
 
     row = await Conversation.objects.aget()
     runs = await database_sync_to_async(shown_runs)(row)
     newest = await Message.objects.aget(text="At one.")
     beside = [await id_of("At noon."), str(newest.uuid)]
     assert read(on) == ["Tides?"]
-    assert await shown(conversation) == texts == ["Tides?", "At one."]
+    assert await shown(tab.conversation) == texts == ["Tides?", "At one."]
     assert [UUID(run) for run in runs] == [newest.run_id]
     assert opened["branches"] == {str(newest.run_id): {"ids": beside, "at": 1}}
     assert await Message.objects.filter(role="user").acount() == 2
@@ -88,12 +79,11 @@ async def test_another_answer_stands_beside_the_first_and_the_model_reads_neithe
 
 @pytest.mark.parametrize("is_going", [False, True])
 async def test_an_answer_that_ends_while_its_page_is_opened_is_told_with_its_branches(
-    is_going: bool, monkeypatch: pytest.MonkeyPatch
+    is_going, monkeypatch
 ):
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await turn(on, tab, "Tides?", "At noon.")
-        await turn(on, tab, "", "At one.", conversation, again=await id_of("Tides?"))
+    async with open_tab() as (on, tab):
+        await tab.exchange("Tides?", says("At noon."))
+        await tab.exchange("", says("At one."), again=await id_of("Tides?"))
         question = await Message.objects.aget(text="Tides?")
         answers = [await id_of("At noon."), await id_of("At one.")]
         run = await Run.objects.aget(pk=question.run_id or "")
@@ -106,7 +96,7 @@ async def test_an_answer_that_ends_while_its_page_is_opened_is_told_with_its_bra
         monkeypatch.setattr(opening, "find", found_before_it_ended)
         if is_going:
             monkeypatch.setattr(leases, "open_run", {run.stream: run}.get)
-        opened = await (await on.visitor.tab(on.hub)).open(conversation)
+        opened = await (await on.visitor.tab(on.hub)).open(tab.conversation)
 
     assert opened["branches"] == {str(run.pk): {"ids": answers, "at": 1}}
 
@@ -114,19 +104,19 @@ async def test_an_answer_that_ends_while_its_page_is_opened_is_told_with_its_bra
 async def test_an_edited_question_begins_a_branch_and_all_tabs_are_told():
     async with scene() as on:
         tab, other = await on.visitor.tab(on.hub), await on.visitor.tab(on.hub)
-        conversation = await turn(on, tab, "Tides?", "At noon.")
-        await turn(on, tab, "Sure?", "Yes.", conversation)
-        await other.open(conversation)
+        await tab.exchange("Tides?", says("At noon."))
+        await tab.exchange("Sure?", says("Yes."))
+        await other.open(tab.conversation)
 
-        await turn(on, tab, "Really?", "No.", conversation, edits=await id_of("Sure?"))
+        await tab.exchange("Really?", says("No."), edits=await id_of("Sure?"))
         told = await other.until("branches.changed")
-        await turn(on, tab, "Storms?", "None.", conversation, edits=await id_of("Tides?"))
-        first = await shown(conversation)
-        await change(tab, "branch.switch", conversation, "Tides?")
+        await tab.exchange("Storms?", says("None."), edits=await id_of("Tides?"))
+        first = await shown(tab.conversation)
+        await change(tab, "branch.switch", "Tides?")
         await tab.until("branches.changed")
-        opened, texts = await replayed(tab, conversation)
+        opened, texts = await replayed(tab, tab.conversation)
 
-    assert told[-1]["conversation"] == conversation
+    assert told[-1]["conversation"] == tab.conversation
     assert first == ["Storms?", "None."]
     assert texts == ["Tides?", "At noon.", "Really?", "No."]
     edited, earlier = await id_of("Tides?"), await id_of("Really?")
@@ -137,43 +127,40 @@ async def test_an_edited_question_begins_a_branch_and_all_tabs_are_told():
 
 
 async def test_the_same_frame_twice_begins_one_branch():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await turn(on, tab, "Tides?", "At noon.")
+    async with open_tab() as (_, tab):
+        await tab.exchange("Tides?", says("At noon."))
         request, asked = uuid4(), await id_of("Tides?")
-        await turn(on, tab, "", "At one.", conversation, request=request, again=asked)
+        await tab.exchange("", says("At one."), request=request, again=asked)
 
-        await tab.ask("", conversation, request=request, again=asked)
+        await tab.ask("", tab.conversation, request=request, again=asked)
         assert await tab.is_silent()
 
     assert await Run.objects.acount() == 2
 
 
 @pytest.mark.parametrize("kind", ["branch.switch", "turn.delete"])
-async def test_nothing_is_changed_while_an_answer_is_written(kind: str):
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await turn(on, tab, "Tides?", "At noon.")
+async def test_nothing_is_changed_while_an_answer_is_written(kind):
+    async with open_tab() as (on, tab):
+        await tab.exchange("Tides?", says("At noon."))
         on.model.put(says("Hm"))
-        await tab.ask("Sure?", conversation)
+        await tab.ask("Sure?", tab.conversation)
         await tab.until("message.delta")
 
-        await change(tab, kind, conversation, "Tides?")
+        await change(tab, kind, "Tides?")
         refusal = await tab.until("error")
-        await tab.ask("", conversation, again=await id_of("Tides?"), while_running="queue")
+        await tab.ask("", tab.conversation, again=await id_of("Tides?"), while_running="queue")
         second = await tab.until("error")
 
     assert (refusal[-1]["code"], second[-1]["code"]) == ("run_going", "run_going")
 
 
 async def test_branches_of_somebody_else_are_not_there():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await turn(on, tab, "Tides?", "At noon.")
+    async with open_tab() as (on, tab):
+        await tab.exchange("Tides?", says("At noon."))
         on.visitor.session.session_key = "browser-2"
         stranger = await on.visitor.tab(on.hub)
 
-        await change(stranger, "turn.delete", conversation, "Tides?")
+        await change(stranger, "turn.delete", "Tides?", tab.conversation)
         refusal = await stranger.frame()
 
     assert refusal["code"] == "conversation_not_found"
@@ -181,13 +168,13 @@ async def test_branches_of_somebody_else_are_not_there():
 
 
 async def test_a_message_of_another_conversation_is_refused():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        await turn(on, tab, "Storms?", "None.")
-        conversation = await turn(on, tab, "Tides?", "At noon.")
+    async with open_tab() as (_, tab):
+        await tab.exchange("Storms?", says("None."))
+        await tab.exchange("Tides?", says("At noon."), conversation=None)
 
-        await tab.ask("", conversation, again=await id_of("Storms?"))
-        refusal = await tab.frame()
+        refusal = await tab.refusal(
+            text="", conversation=tab.conversation, again=await id_of("Storms?")
+        )
 
     assert refusal == {
         "type": "error",
@@ -197,17 +184,13 @@ async def test_a_message_of_another_conversation_is_refused():
 
 
 async def test_an_answer_that_was_cut_goes_on_as_one():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         on.model.put(says("Once upon "), Finish("length"), None)
-        conversation = await tab.ask("A tale.")
+        await tab.ask("A tale.")
         cut = (await tab.until_over())[-2]["message"]
 
-        on.model.put(says("a time."), None)
-        await tab.ask("", conversation, continues=cut["id"])
-        frames = await tab.until_over()
-        await tab.ask("", conversation, continues=cut["id"])
-        refusal = await tab.frame()
+        frames = await tab.exchange("", says("a time."), continues=cut["id"])
+        refusal = await tab.refusal(text="", conversation=tab.conversation, continues=cut["id"])
 
     row = await Conversation.objects.select_related("application").aget()
     assert frames[0]["message"]["sender"]["kind"] == "continuation"
@@ -222,24 +205,23 @@ async def test_an_answer_that_was_cut_goes_on_as_one():
 
 
 async def test_a_deleted_turn_leaves_the_ones_after_it_and_nothing_of_itself():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await turn(on, tab, "One?", "1")
-        await turn(on, tab, "Two?", "2", conversation)
-        await turn(on, tab, "Three?", "3", conversation)
+    async with open_tab() as (on, tab):
+        await tab.exchange("One?", says("1"))
+        await tab.exchange("Two?", says("2"))
+        await tab.exchange("Three?", says("3"))
         gone = (await Message.objects.aget(text="2")).run_id
         assert gone is not None
         row = await Conversation.objects.aget()
         kept = ConversationSummaries(row.pk, await database_sync_to_async(path)(row))
         await kept.keep(Summary("They counted.", 2))
 
-        await change(tab, "turn.delete", conversation, "Two?")
+        await change(tab, "turn.delete", "Two?")
         await tab.until("branches.changed")
-        after_second = await shown(conversation)
-        await change(tab, "turn.delete", conversation, "One?")
+        after_second = await shown(tab.conversation)
+        await change(tab, "turn.delete", "One?")
         await tab.until("branches.changed")
-        _, texts = await replayed(tab, conversation)
-        await turn(on, tab, "Four?", "4", conversation)
+        _, texts = await replayed(tab, tab.conversation)
+        await tab.exchange("Four?", says("4"))
 
     assert after_second == ["One?", "1", "Three?", "3"]
     assert texts == ["Three?", "3"]
@@ -250,31 +232,29 @@ async def test_a_deleted_turn_leaves_the_ones_after_it_and_nothing_of_itself():
 
 
 async def test_the_last_turn_can_be_deleted_and_the_conversation_goes_on():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await turn(on, tab, "One?", "1")
-        before = (await tab.open(conversation))["last"]
-        await change(tab, "turn.delete", conversation, "One?")
+    async with open_tab() as (_, tab):
+        await tab.exchange("One?", says("1"))
+        before = (await tab.open(tab.conversation))["last"]
+        await change(tab, "turn.delete", "One?")
         await tab.until("branches.changed")
-        empty, texts = await shown(conversation), (await tab.open(conversation))["last"]
-        await turn(on, tab, "Two?", "2", conversation)
+        empty, texts = await shown(tab.conversation), (await tab.open(tab.conversation))["last"]
+        await tab.exchange("Two?", says("2"))
 
     assert empty == []
     assert texts > before
-    assert await shown(conversation) == ["Two?", "2"]
+    assert await shown(tab.conversation) == ["Two?", "2"]
 
 
 async def test_a_summary_counts_for_the_paths_that_its_last_message_is_on():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await turn(on, tab, "One?", "1")
-        await turn(on, tab, "Two?", "2", conversation)
-        await turn(on, tab, "Three?", "3", conversation)
+    async with open_tab() as (_, tab):
+        await tab.exchange("One?", says("1"))
+        await tab.exchange("Two?", says("2"))
+        await tab.exchange("Three?", says("3"))
         row = await Conversation.objects.aget()
         look = database_sync_to_async(path)
         first = ConversationSummaries(row.pk, await look(row))
         await first.keep(Summary("Both.", 2))
-        await turn(on, tab, "Too?", "II", conversation, edits=await id_of("Two?"))
+        await tab.exchange("Too?", says("II"), edits=await id_of("Two?"))
         await row.arefresh_from_db()
         second = ConversationSummaries(row.pk, await look(row))
 
@@ -287,10 +267,9 @@ async def test_a_summary_counts_for_the_paths_that_its_last_message_is_on():
 
 
 async def test_the_export_as_json_has_the_whole_tree_and_markdown_the_path():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await turn(on, tab, "Tides?", "At noon.")
-        await turn(on, tab, "", "At one.", conversation, again=await id_of("Tides?"))
+    async with open_tab() as (_, tab):
+        await tab.exchange("Tides?", says("At noon."))
+        await tab.exchange("", says("At one."), again=await id_of("Tides?"))
 
     row = await Conversation.objects.select_related("application").aget()
     told = json.loads(json.dumps(await database_sync_to_async(document)(row)))
@@ -302,9 +281,8 @@ async def test_the_export_as_json_has_the_whole_tree_and_markdown_the_path():
 
 
 async def test_the_download_knows_two_formats():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await turn(on, tab, "Tides?", "At noon.")
+    async with open_tab() as (on, tab):
+        await tab.exchange("Tides?", says("At noon."))
         row = await Conversation.objects.aget()
         client = AsyncClient()
         visitor = await client.get(f"/chat/{on.application.slug}/")
@@ -317,33 +295,32 @@ async def test_the_download_knows_two_formats():
         unknown = await client.get(f"{address}xml")
 
     assert whole.headers["Content-Disposition"].endswith(".json")
-    assert whole.json()["id"] == conversation
+    assert whole.json()["id"] == tab.conversation
     assert (unknown.status_code, unknown.content) == (400, b"format: write markdown or json.")
 
 
 @pytest.mark.parametrize("kind", ["again", "switch", "delete"])
-async def test_a_conversation_from_before_there_were_branches_gets_them(kind: str):
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await turn(on, tab, "One?", "1")
-        await turn(on, tab, "Two?", "2", conversation)
+async def test_a_conversation_without_parents_gets_them_with_its_first_branch(kind):
+    async with open_tab() as (on, tab):
+        await tab.exchange("One?", says("1"))
+        await tab.exchange("Two?", says("2"))
         await Message.objects.aupdate(parent=None)
         await Conversation.objects.aupdate(leaf=None)
 
-        before = await shown(conversation)
-        await turn(on, tab, "", "I", conversation, again=await id_of("One?"))
-        again, asked = await shown(conversation), read(on)
+        before = await shown(tab.conversation)
+        await tab.exchange("", says("I"), again=await id_of("One?"))
+        again, asked = await shown(tab.conversation), read(on)
         if kind == "switch":
-            await change(tab, "branch.switch", conversation, "1")
+            await change(tab, "branch.switch", "1")
             await tab.until("branches.changed")
         elif kind == "delete":
-            await change(tab, "turn.delete", conversation, "One?")
+            await change(tab, "turn.delete", "One?")
             await tab.until("branches.changed")
 
     whole = ["One?", "1", "Two?", "2"]
     expected = {"again": ["One?", "I"], "switch": whole, "delete": ["Two?", "2"]}
     assert (before, again, asked) == (whole, ["One?", "I"], ["One?"])
-    assert await shown(conversation) == expected[kind]
+    assert await shown(tab.conversation) == expected[kind]
 
 
 def row(pk: int, parent: int | None = None) -> Message:
@@ -353,18 +330,15 @@ def row(pk: int, parent: int | None = None) -> Message:
 @pytest.mark.parametrize(
     ("rows", "leaf", "shown"),
     [
-        pytest.param(
-            [row(1), row(2), row(3)], None, [1, 2, 3], id="from before there were branches"
-        ),
-        pytest.param([row(1), row(2), row(3, 2)], 3, [1, 2, 3], id="begun before"),
+        pytest.param([row(1), row(2), row(3)], None, [1, 2, 3], id="without parents"),
+        pytest.param([row(1), row(2), row(3, 2)], 3, [1, 2, 3], id="a copy and its first question"),
         pytest.param([row(1), row(2, 1), row(3, 3)], 3, [3], id="another root"),
         pytest.param([row(1), row(2, 1), row(3, 3)], 2, [1, 2], id="the first root"),
-        pytest.param([row(1), row(2, 1), row(3)], 2, [1, 2, 3], id="written by an old process"),
         pytest.param([row(1), row(2, 1), row(3, 2)], 9, [1, 2, 3], id="a leaf that is gone"),
         pytest.param([], None, [], id="empty"),
     ],
 )
-def test_a_path_is_read_from_rows(rows: Sequence[Message], leaf: int | None, shown: list[int]):
+def test_a_path_is_read_from_rows(rows, leaf, shown):
     found = Tree.of(rows)
 
     assert [one.pk for one in found.up(found.end(leaf))] == shown

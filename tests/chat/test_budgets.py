@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -11,7 +10,7 @@ from django.contrib.auth import get_user_model
 
 from apps.chat.models import Conversation, Message, QueuedMessage
 from apps.insights.budgets.models import BudgetWindow
-from tests.chat.scripts import counts, says, scene, settled
+from tests.chat.scripts import counts, open_tab, says, scene, settled
 from tests.chat.test_queue import typing
 from tests.chat.test_tasks import Program
 from tests.insights.budgets.rows import make_budget
@@ -27,10 +26,8 @@ def of_type(frames: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 
 async def test_a_question_is_refused_at_once_and_nothing_of_it_is_stored():
     await make(amount=0)
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        await tab.send_json_to({"type": "ask", "id": str(uuid4()), "text": "Hello?"})
-        [refused] = await tab.until("error")
+    async with open_tab() as (_, tab):
+        refused = await tab.refusal()
 
     assert refused["code"] == "insufficient_quota"
     assert refused["text"].startswith(
@@ -41,11 +38,8 @@ async def test_a_question_is_refused_at_once_and_nothing_of_it_is_stored():
 
 async def test_what_was_answered_before_the_end_of_a_budget_stays():
     await make("run", 100)
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        on.model.put(says("A beginning."), counts(90, 20), None)
-        await tab.ask("Hello?")
-        first = await tab.until_over()
+    async with open_tab() as (on, tab):
+        first = await tab.exchange("Hello?", says("A beginning."), counts(90, 20))
         await settled(on.hub)
 
     assert of_type(first, "run.error") == []
@@ -54,8 +48,7 @@ async def test_what_was_answered_before_the_end_of_a_budget_stays():
 
 async def test_the_soft_line_is_told_once_in_a_conversation():
     await make(amount=1000, soft_amount=0)
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         notices, conversation = [], None
         for _ in range(2):
             on.model.put(says("Yes."), counts(10, 5), None)
@@ -100,9 +93,7 @@ async def test_a_person_counts_in_a_budget_of_their_own():
     async with scene() as on:
         on.visitor.user = anna
         tab = await on.visitor.tab(on.hub)
-        on.model.put(says("Yes."), counts(10, 5), None)
-        await tab.ask("Hello?")
-        await tab.until_over()
+        await tab.exchange("Hello?", says("Yes."), counts(10, 5))
         await settled(on.hub)
 
     window = await BudgetWindow.objects.aget()
@@ -115,7 +106,7 @@ async def test_the_account_menu_tells_people_of_their_own_budgets(client):
     await make("application", 1000)
 
     await sync_to_async(client.force_login)(person)
-    page = (await sync_to_async(client.get)("/")).content.decode()
+    page = (await sync_to_async(client.get)("/")).text
 
     assert page.count("account-budget") == 1
     assert "0 % of your daily budget is used: 1,000 of 1,000 tokens left." in page

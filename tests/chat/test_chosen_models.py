@@ -6,22 +6,18 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.catalog.models import Application
 from apps.chat.continuation import sweeper
-from apps.chat.models import Conversation
+from apps.chat.models import Conversation, Message
 from apps.errors import DeploymentNotFound
 from apps.live.models import Run
 from apps.workspace.local.models import Deployment
 from apps.workspace.port import DeploymentInfo
-from tests.chat.scripts import MANIFEST, Scene, ScriptedWorkspace, Tab, says, scene, text_of
+from tests.chat.scripts import MANIFEST, ScriptedWorkspace, Tab, open_tab, says, text_of
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("nothing_predefined"),
-]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
 
 OFFERING: dict[str, Any] = {
     **MANIFEST,
@@ -29,39 +25,27 @@ OFFERING: dict[str, Any] = {
 }
 
 
-async def answered(on: Scene, tab: Tab, text: str, conversation: str | None, **more: Any) -> str:
+async def answered(tab: Tab, text: str, **more: Any) -> str:
     """Ask, and have it answered; the deployment that was asked."""
-    on.model.put(says("Yes."), None)
-    await tab.ask(text, conversation, **more)
-    await tab.until_over()
-    return on.model.deployments[-1]
-
-
-async def refusal(tab: Tab) -> dict[str, Any]:
-    [*_, frame] = await tab.until("error")
-    return frame
+    await tab.exchange(text, says("Yes."), **more)
+    return tab.model.deployments[-1]
 
 
 async def test_a_new_conversation_is_answered_by_the_model_that_was_chosen_for_it():
-    async with scene(manifest=OFFERING) as on:
-        tab = await on.visitor.tab(on.hub)
-        first = await answered(on, tab, "Now?", None, deployment="other")
-        second = await answered(on, tab, "And now?", tab.conversation)
+    async with open_tab(manifest=OFFERING) as (_, tab):
+        first = await answered(tab, "Now?", deployment="other")
+        second = await answered(tab, "And now?")
         row = await Conversation.objects.aget(pk=UUID(tab.conversation))
 
     assert (first, second, row.deployment) == ("other", "other", "other")
 
 
 async def test_one_more_answer_is_given_by_another_model_and_the_next_by_the_chosen_one():
-    async with scene(manifest=OFFERING) as on:
-        tab = await on.visitor.tab(on.hub)
-        own = await answered(on, tab, "Now?", None)
-        conversation = tab.conversation
-        [question] = [
-            str(one.uuid) async for one in (await row_of(conversation)).messages.filter(role="user")
-        ]
-        again = await answered(on, tab, "", conversation, again=question, deployment="third")
-        after = await answered(on, tab, "Next", conversation)
+    async with open_tab(manifest=OFFERING) as (_, tab):
+        own = await answered(tab, "Now?")
+        question = str((await Message.objects.aget(role="user")).uuid)
+        again = await answered(tab, "", again=question, deployment="third")
+        after = await answered(tab, "Next")
 
     assert (own, again, after) == ("paced", "third", "paced")
 
@@ -71,22 +55,11 @@ async def row_of(conversation: str) -> Conversation:
 
 
 async def test_a_model_that_is_not_offered_is_refused_by_its_field():
-    async with scene(manifest=OFFERING) as on:
-        tab = await on.visitor.tab(on.hub)
-        frame = {"type": "ask", "id": str(uuid4()), "text": "Now?", "deployment": "secret"}
-        await tab.send_json_to(frame)
-        unknown = await refusal(tab)
-        await answered(on, tab, "Now?", None)
-        await tab.send_json_to(
-            {
-                **frame,
-                "id": str(uuid4()),
-                "deployment": "other",
-                "conversation": tab.conversation,
-                "while_running": "queue",
-            }
-        )
-        misplaced = await refusal(tab)
+    async with open_tab(manifest=OFFERING) as (on, tab):
+        unknown = await tab.refusal(deployment="secret")
+        await answered(tab, "Now?")
+        queued = {"conversation": tab.conversation, "while_running": "queue"}
+        misplaced = await tab.refusal(deployment="other", **queued)
 
     assert unknown["code"] == misplaced["code"] == "bad_frame"
     assert unknown["text"] == "deployment: this application offers one of paced, other, third."
@@ -95,26 +68,19 @@ async def test_a_model_that_is_not_offered_is_refused_by_its_field():
 
 
 async def test_an_application_with_one_model_offers_none():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        await tab.send_json_to(
-            {"type": "ask", "id": str(uuid4()), "text": "Now?", "deployment": "other"}
-        )
-        frame = await refusal(tab)
+    async with open_tab() as (_, tab):
+        frame = await tab.refusal(deployment="other")
 
     assert frame["text"] == "deployment: this application offers nothing: its model is fixed."
 
 
 async def test_a_model_that_is_offered_no_more_gives_way_with_words():
-    async with scene(manifest=OFFERING) as on:
-        tab = await on.visitor.tab(on.hub)
-        await answered(on, tab, "Now?", None)
+    async with open_tab(manifest=OFFERING) as (on, tab):
+        await answered(tab, "Now?")
         conversation = await row_of(tab.conversation)
         conversation.deployment = "former"
         await conversation.asave()
-        on.model.put(says("Still."), None)
-        await tab.ask("And now?", tab.conversation)
-        frames = await tab.until_over()
+        frames = await tab.exchange("And now?", says("Still."))
 
     assert text_of(frames) == "Still."
     assert on.model.deployments[-1] == "paced"
@@ -123,18 +89,15 @@ async def test_a_model_that_is_offered_no_more_gives_way_with_words():
     ]
 
 
-async def test_a_deployment_that_is_gone_gives_way_with_words(monkeypatch: pytest.MonkeyPatch):
+async def test_a_deployment_that_is_gone_gives_way_with_words(monkeypatch):
     async def facts(self: ScriptedWorkspace, deployment_id: str) -> DeploymentInfo:
         if deployment_id == "other":
             raise DeploymentNotFound(deployment_id)
         return DeploymentInfo(deployment_id, deployment_id)
 
     monkeypatch.setattr(ScriptedWorkspace, "facts", facts)
-    async with scene(manifest=OFFERING) as on:
-        tab = await on.visitor.tab(on.hub)
-        on.model.put(says("Still."), None)
-        await tab.ask("Now?", deployment="other")
-        frames = await tab.until_over()
+    async with open_tab(manifest=OFFERING) as (on, tab):
+        frames = await tab.exchange("Now?", says("Still."), deployment="other")
 
     assert text_of(frames) == "Still."
     assert on.model.deployments == ["paced"]
@@ -142,8 +105,7 @@ async def test_a_deployment_that_is_gone_gives_way_with_words(monkeypatch: pytes
 
 
 async def test_a_run_that_is_taken_up_goes_on_with_the_chosen_model():
-    async with scene(manifest=OFFERING) as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab(manifest=OFFERING) as (on, tab):
         await tab.ask("Now?", deployment="other")
         await on.model.was_asked.wait()
         [supervisor] = on.hub.supervisors.values()
@@ -159,19 +121,7 @@ async def test_a_run_that_is_taken_up_goes_on_with_the_chosen_model():
     assert run.status == Run.Status.DONE
 
 
-@pytest.fixture
-def grace() -> User:
-    return User.objects.create_user("grace")
-
-
-@pytest.fixture
-def client(grace: User) -> Client:
-    signed_in = Client()
-    signed_in.force_login(grace)
-    return signed_in
-
-
-def test_the_composer_offers_the_models_that_there_are(client: Client, grace: User):
+def test_the_composer_offers_the_models_that_there_are(browser, grace):
     for name, efforts in (("paced", []), ("other", ["low", "high"])):
         Deployment.objects.create(
             deployment_id=name,
@@ -186,13 +136,13 @@ def test_the_composer_offers_the_models_that_there_are(client: Client, grace: Us
     row = Conversation.objects.create(application=application, owner=f"user-{grace.pk}")
     address = f"/chat/{slug}/{row.pk}/deployment/"
 
-    refused = client.post(address, {"deployment": "secret"})
-    taken = client.post(address, {"deployment": "other"})
-    offered = client.get(f"/chat/{slug}/composer/?conversation={row.pk}").json()
-    new = client.get(f"/chat/{slug}/composer/").json()
+    refused = browser.post(address, {"deployment": "secret"})
+    taken = browser.post(address, {"deployment": "other"})
+    offered = browser.get(f"/chat/{slug}/composer/?conversation={row.pk}").json()
+    new = browser.get(f"/chat/{slug}/composer/").json()
     stranger = Client().post(address, {"deployment": "third"})
 
-    assert (refused.status_code, refused.content.decode()) == (
+    assert (refused.status_code, refused.text) == (
         400,
         "deployment: this application offers one of paced, other, third.",
     )

@@ -26,15 +26,7 @@ from apps.chat.continuation import sweeper
 from apps.live.hub import Hub
 from apps.live.models import Interaction, Run
 from tests.capabilities.manifests import OTHERWISE
-from tests.chat.scripts import (
-    MANIFEST,
-    PATIENCE,
-    Scene,
-    Tab,
-    Visitor,
-    scene,
-    settled,
-)
+from tests.chat.scripts import MANIFEST, PATIENCE, Scene, Tab, Visitor, open_tab, scene, settled
 from tests.chat.test_processes import layer as layer  # a fixture
 from tests.fakes import calling, saying
 
@@ -138,19 +130,14 @@ async def page(
         if until == "done":
             on.model.put(*saying("Done."), None)
         tab = await on.visitor.tab(on.hub)
-        await tab.send_json_to(
-            {"type": "ask", "id": str(uuid4()), "text": "Fill it in.", "surface": "page"}
-        )
-        conversation = (await tab.frame())["conversation"]
+        conversation = await tab.ask("Fill it in.", surface="page")
         frames = await tab.until("run.status", status=until)
         await settled(on.hub)
         requested = [one for one in frames if one["type"] == "interaction.requested"]
         yield Page(on, tab, conversation, requested)
 
 
-async def test_the_page_is_asked_and_its_result_reaches_the_model_through_another_process(
-    layer: str,
-):
+async def test_the_page_is_asked_and_its_result_reaches_the_model_through_another_process(layer):
     async with page(checks_tasks=layer == "memory") as it:
         [requested] = it.requested
         other = Hub()
@@ -174,7 +161,7 @@ async def test_the_page_is_asked_and_its_result_reaches_the_model_through_anothe
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
-async def test_the_socket_takes_a_result_as_well(is_closed: bool):
+async def test_the_socket_takes_a_result_as_well(is_closed):
     async with page() as it:
         there = await it.on.visitor.tab(Hub())
         answer = {"outcome": "failed", "error": "The field is gone."} if is_closed else ANSWER
@@ -188,37 +175,29 @@ async def test_the_socket_takes_a_result_as_well(is_closed: bool):
     assert told == (reason if is_closed else "all of it")
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"{",
-        b"[]",
-        {"result": 1, "error": "x"},
-        {"result": "x" * 200_001},
-        {"error": "x" * 2_001},
-        {"error": None},
-        {"key": 7, "result": 1},
-        {"key": "x" * 501, "result": 1},
-        {"run": "no id", "result": 1},
-    ],
-)
-async def test_what_is_malformed_is_refused_and_the_call_stays_open(body: Any):
+MALFORMED: list[Any] = [
+    b"{",
+    {},
+    b"[]",
+    {"result": 1, "error": "x"},
+    {"result": "x" * 200_001},
+    {"error": "x" * 2_001},
+    {"error": None},
+    {"key": 7, "result": 1},
+    {"key": "x" * 501, "result": 1},
+    {"run": "no id", "result": 1},
+]
+
+
+async def test_what_is_malformed_is_refused_and_the_call_stays_open():
     async with page() as it:
-        sent = body if isinstance(body, bytes) else {**it.call(), **body}
-        refused = await it.post("tool-result", sent)
-        neither = await it.post("tool-result", it.call())
-
-    assert refused == neither == (400, "bad_request")
-    assert (await Interaction.objects.aget()).answer is None
-
-
-async def test_a_number_that_json_does_not_have_is_malformed():
-    async with page() as it:
+        sent = [one if isinstance(one, bytes) else {**it.call(), **one} for one in MALFORMED]
         run, key = it.call().values()
-        sent = f'{{"run": "{run}", "key": "{key}", "result": NaN}}'
-        refused = await it.post("tool-result", sent.encode())
+        sent.append(f'{{"run": "{run}", "key": "{key}", "result": NaN}}'.encode())
+        answers = [await it.post("tool-result", one) for one in sent]
 
-    assert refused == (400, "bad_request")
+    assert answers == [(400, "bad_request")] * len(sent)
+    assert (await Interaction.objects.aget()).answer is None
 
 
 async def test_a_result_for_an_unknown_call_or_one_that_is_over_is_not_found():
@@ -280,9 +259,7 @@ async def test_who_has_lost_the_permission_is_refused_and_the_call_stays_open():
 
 
 @pytest.mark.parametrize("is_signed_in", [True, False])
-async def test_the_page_is_not_asked_for_a_person_without_the_permission(
-    is_signed_in: bool, caplog: pytest.LogCaptureFixture
-):
+async def test_the_page_is_not_asked_for_a_person_without_the_permission(is_signed_in, caplog):
     user = await make_user() if is_signed_in else None
     asked = page(user=user, until="done", permission="catalog.change_application")
     async with asked as it:
@@ -348,7 +325,7 @@ async def test_several_calls_are_answered_in_any_order_before_the_run_goes_on():
 @pytest.mark.parametrize(
     ("is_repeatable", "of_the_next_page"), [(True, "granted"), (False, "lost")]
 )
-async def test_one_page_carries_a_call_out(is_repeatable: bool, of_the_next_page: str):
+async def test_one_page_carries_a_call_out(is_repeatable, of_the_next_page):
     async with page(is_repeatable=is_repeatable) as it:
         states = [
             await it.claim("one"),
@@ -376,23 +353,16 @@ async def test_a_call_is_claimed_while_the_run_acts_on_another_answer_and_not_wh
 
 
 @pytest.mark.parametrize("surface", ["", "page"])
-async def test_only_the_whole_page_has_tools(surface: str):
-    async with scene(manifest=manifest()) as on:
-        on.model.put(*saying("Done."), None)
-        tab = await on.visitor.tab(on.hub)
-        await tab.send_json_to(
-            {"type": "ask", "id": str(uuid4()), "text": "Go.", "surface": surface}
-        )
-        await tab.until_over()
+async def test_only_the_whole_page_has_tools(surface):
+    async with open_tab(manifest=manifest()) as (on, tab):
+        await tab.exchange("Go.", *saying("Done."), surface=surface)
 
     names = [tool.name for tool in on.model.asked[0].tools]
     assert names == (["shop_fill"] if surface else [])
 
 
 async def test_no_other_surface_can_be_named():
-    async with scene(manifest=manifest()) as on:
-        tab = await on.visitor.tab(on.hub)
-        await tab.send_json_to({"type": "ask", "id": str(uuid4()), "text": "Go.", "surface": "x"})
-        error = await tab.frame()
+    async with open_tab(manifest=manifest()) as (_, tab):
+        refusal = await tab.refusal(surface="x")
 
-    assert error["code"] == "bad_frame"
+    assert refusal["code"] == "bad_frame"

@@ -149,9 +149,7 @@ def users(django_user_model: Any) -> Any:
     return django_user_model.objects
 
 
-async def test_a_person_connects_an_mcp_server_and_the_answer_goes_on(
-    service: SignInService, users: Any
-):
+async def test_a_person_connects_an_mcp_server_and_the_answer_goes_on(service, users):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         first_tools = [spec.name for spec in it.on.model.asked[-1].tools]
@@ -167,7 +165,7 @@ async def test_a_person_connects_an_mcp_server_and_the_answer_goes_on(
         "server": host,
         "host": host,
     }
-    assert "You can close this tab" in page.content.decode()
+    assert "You can close this tab" in page.text
     [resolved] = [one for one in frames if one["type"] == "interaction.resolved"]
     assert (resolved["answer"], resolved["by"]) == ({"outcome": "connected"}, "you")
     assert [spec.name for spec in it.on.model.asked[-1].tools] == ["notes_read_notes"]
@@ -176,9 +174,7 @@ async def test_a_person_connects_an_mcp_server_and_the_answer_goes_on(
     assert service.forms[0]["resource"] == service.mcp_url
 
 
-async def test_a_person_connects_a_rest_service_and_the_call_is_made(
-    service: SignInService, users: Any
-):
+async def test_a_person_connects_a_rest_service_and_the_call_is_made(service, users):
     async with signing(rest_manifest(service, scope="profile"), users) as it:
         await it.ask(("a", "profile_look_up", {}))
         address = parse_qs(urlsplit(await it.sent_away()).query)
@@ -191,16 +187,18 @@ async def test_a_person_connects_a_rest_service_and_the_call_is_made(
     assert service.sent == [f"Bearer {next(iter(service.tokens))}"]
 
 
-async def test_the_next_question_needs_no_sign_in_and_the_client_registers_once(
-    service: SignInService, users: Any
-):
+async def test_the_next_question_needs_no_sign_in_and_the_client_registers_once(service, users):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         await it.connect()
         await it.go_on()
-        it.on.model.put(*calling(("b", "notes_read_notes", {})), None, *saying("Milk."), None)
-        await it.tab.ask("Again.", it.conversation)
-        frames = await it.tab.until_over()
+        frames = await it.tab.exchange(
+            "Again.",
+            *calling(("b", "notes_read_notes", {})),
+            None,
+            *saying("Milk."),
+            conversation=it.conversation,
+        )
         await settled(it.on.hub)
         other = await database_sync_to_async(users.create_user)("ben")
         await database_sync_to_async(it.browser.force_login)(other)
@@ -216,9 +214,7 @@ async def test_the_next_question_needs_no_sign_in_and_the_client_registers_once(
     assert len({bucket async for bucket in buckets}) == 2
 
 
-async def test_one_sign_in_answers_all_cards_for_the_same_server(
-    service: SignInService, users: Any
-):
+async def test_one_sign_in_answers_all_cards_for_the_same_server(service, users):
     async with signing(rest_manifest(service), users) as it:
         await it.ask(("a", "profile_look_up", {}), ("b", "profile_look_up", {}))
         await it.connect()
@@ -229,9 +225,7 @@ async def test_one_sign_in_answers_all_cards_for_the_same_server(
     assert results == ['{"name":"Vera"}'] * 2
 
 
-async def test_who_skips_the_sign_in_lets_the_answer_go_on_without_it(
-    service: SignInService, users: Any
-):
+async def test_who_skips_the_sign_in_lets_the_answer_go_on_without_it(service, users):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         await it.skip()
@@ -243,19 +237,16 @@ async def test_who_skips_the_sign_in_lets_the_answer_go_on_without_it(
     )
 
 
-async def test_the_page_cannot_say_that_somebody_is_connected(service: SignInService, users: Any):
+async def test_the_page_cannot_say_that_somebody_is_connected(service, users):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         asked = {name: it.requested[0][name] for name in ("run", "key", "kind")}
-        await it.tab.send_json_to({"type": "answer", **asked, "answer": {"outcome": "connected"}})
-        [*_, error] = await it.tab.until("error")
+        error = await it.tab.refusal(type="answer", **asked, answer={"outcome": "connected"})
 
     assert error["code"] == "bad_frame"
 
 
-async def test_a_sign_in_has_ten_minutes_and_the_model_is_told_when_they_are_over(
-    service: SignInService, users: Any
-):
+async def test_a_sign_in_has_ten_minutes_and_the_model_is_told_when_they_are_over(service, users):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         due = (await Interaction.objects.aget()).due_at
@@ -269,14 +260,14 @@ async def test_a_sign_in_has_ten_minutes_and_the_model_is_told_when_they_are_ove
     )
 
 
-async def test_a_sign_in_can_wait_for_ever(service: SignInService, users: Any):
+async def test_a_sign_in_can_wait_for_ever(service, users):
     async with signing(mcp_manifest(service, seconds=None), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
 
     assert (await Interaction.objects.aget()).due_at is None
 
 
-async def test_a_state_is_good_once_and_for_its_person_alone(service: SignInService, users: Any):
+async def test_a_state_is_good_once_and_for_its_person_alone(service, users):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         back = follow(await it.sent_away())
@@ -291,7 +282,7 @@ async def test_a_state_is_good_once_and_for_its_person_alone(service: SignInServ
     assert service.asked.count("POST /token") == 1
 
 
-async def test_a_state_is_not_good_for_ever(service: SignInService, users: Any):
+async def test_a_state_is_not_good_for_ever(service, users):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         back = follow(await it.sent_away())
@@ -304,9 +295,7 @@ async def test_a_state_is_not_good_for_ever(service: SignInService, users: Any):
 @pytest.mark.parametrize(
     "changed", [{"iss": "https://evil.example.com"}, {"iss": ""}, {"code": "code-99"}]
 )
-async def test_a_forged_return_connects_nothing(
-    service: SignInService, users: Any, changed: dict[str, str]
-):
+async def test_a_forged_return_connects_nothing(service, users, changed):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         parts = urlsplit(follow(await it.sent_away()))
@@ -318,7 +307,7 @@ async def test_a_forged_return_connects_nothing(
     assert (await Run.objects.aget()).status == "waiting"
 
 
-async def test_a_refusal_is_told_in_words_and_the_card_stays(service: SignInService, users: Any):
+async def test_a_refusal_is_told_in_words_and_the_card_stays(service, users):
     service.denies = True
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
@@ -327,22 +316,22 @@ async def test_a_refusal_is_told_in_words_and_the_card_stays(service: SignInServ
         again = await it.connect()
         await it.go_on()
 
-    assert "The sign-in service answered: access_denied." in page.content.decode()
+    assert "The sign-in service answered: access_denied." in page.text
     assert (page.status_code, again.status_code) == (400, 200)
 
 
-async def test_words_of_the_service_are_not_markup(service: SignInService, users: Any):
+async def test_words_of_the_service_are_not_markup(service, users):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         state = parse_qs(urlsplit(await it.sent_away()).query)["state"][0]
         given = {"state": state, "iss": service.url, "error": "<script>x</script>"}
         page = await database_sync_to_async(it.browser.get)("/connect/callback/", given)
 
-    assert "&lt;script&gt;x&lt;/script&gt;" in page.content.decode()
-    assert "<script>x" not in page.content.decode()
+    assert "&lt;script&gt;x&lt;/script&gt;" in page.text
+    assert "<script>x" not in page.text
 
 
-async def test_a_client_that_the_service_forgot_registers_anew(service: SignInService, users: Any):
+async def test_a_client_that_the_service_forgot_registers_anew(service, users):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         back = follow(await it.sent_away())
@@ -355,7 +344,7 @@ async def test_a_client_that_the_service_forgot_registers_anew(service: SignInSe
     assert await RegisteredClient.objects.acount() == 1
 
 
-async def test_a_token_that_is_revoked_is_asked_for_again(service: SignInService, users: Any):
+async def test_a_token_that_is_revoked_is_asked_for_again(service, users):
     async with signing(rest_manifest(service), users) as it:
         await it.ask(("a", "profile_look_up", {}))
         await it.connect()
@@ -369,9 +358,7 @@ async def test_a_token_that_is_revoked_is_asked_for_again(service: SignInService
     assert it.told == '{"name":"Vera"}'
 
 
-async def test_an_mcp_server_that_takes_the_token_no_more_is_connected_anew(
-    service: SignInService, users: Any
-):
+async def test_an_mcp_server_that_takes_the_token_no_more_is_connected_anew(service, users):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         await it.connect()
@@ -386,9 +373,7 @@ async def test_an_mcp_server_that_takes_the_token_no_more_is_connected_anew(
     assert it.told == "Buy milk."
 
 
-async def test_a_service_that_never_takes_its_token_is_not_asked_for_ever(
-    service: SignInService, users: Any
-):
+async def test_a_service_that_never_takes_its_token_is_not_asked_for_ever(service, users):
     async with signing(rest_manifest(service), users) as it:
         await it.ask(("a", "profile_look_up", {}))
         await it.connect()
@@ -399,7 +384,7 @@ async def test_a_service_that_never_takes_its_token_is_not_asked_for_ever(
     assert it.told == ("Error: profile was connected, but it does not take that sign-in. Say so.")
 
 
-async def test_people_see_and_disconnect_what_is_theirs(service: SignInService, users: Any):
+async def test_people_see_and_disconnect_what_is_theirs(service, users):
     async with signing(mcp_manifest(service), users) as it:
         await it.ask(("a", "notes_connect_account", {}))
         await it.connect()
@@ -416,16 +401,13 @@ async def test_people_see_and_disconnect_what_is_theirs(service: SignInService, 
         after = await it.get("/connections/")
 
     row = await ToolAccount.objects.aget()
-    assert (">notes</h2>" in page.content.decode(), "None" in after.content.decode()) == (
-        True,
-        True,
-    )
+    assert (">notes</h2>" in page.text, "None" in after.text) == (True, True)
     assert [answer.status_code for answer in answers] == [404, 404, 302, 404]
     assert service.revoked == [next(iter(service.refresh_tokens))]
     assert (row.access_token, row.refresh_token, row.connected_at) == ("", "", None)
 
 
-def test_nothing_is_disconnected_without_the_token_of_the_form(users: Any):
+def test_nothing_is_disconnected_without_the_token_of_the_form(users):
     user = users.create_user("vera")
     client = Client(enforce_csrf_checks=True)
     client.force_login(user)
@@ -437,7 +419,7 @@ def test_nothing_is_disconnected_without_the_token_of_the_form(users: Any):
     assert row.connected_at == now
 
 
-def test_accounts_go_with_their_person(users: Any):
+def test_accounts_go_with_their_person(users):
     vera, ben = users.create_user("vera"), users.create_user("ben")
     for user in (vera, ben):
         ToolAccount.objects.create(bucket=f"user-{user.pk}", server="https://a.example.com")
@@ -447,7 +429,7 @@ def test_accounts_go_with_their_person(users: Any):
     assert [row.bucket for row in ToolAccount.objects.all()] == [f"user-{ben.pk}"]
 
 
-async def test_nothing_that_is_kept_of_a_run_has_a_token(service: SignInService, users: Any):
+async def test_nothing_that_is_kept_of_a_run_has_a_token(service, users):
     async with signing(rest_manifest(service), users) as it:
         await it.ask(("a", "profile_look_up", {}))
         await it.connect()
@@ -462,7 +444,7 @@ async def test_nothing_that_is_kept_of_a_run_has_a_token(service: SignInService,
     assert "Vera" in seen
 
 
-async def test_programs_are_told_that_nobody_can_be_asked(service: SignInService):
+async def test_programs_are_told_that_nobody_can_be_asked(service):
     document = Manifest.model_validate(rest_manifest(service))
     key = Caller("key-ab", "key")
 
@@ -473,7 +455,7 @@ async def test_programs_are_told_that_nobody_can_be_asked(service: SignInService
     assert service.asked == []
 
 
-def test_what_a_visitor_connected_ends_when_they_sign_in(users: Any):
+def test_what_a_visitor_connected_ends_when_they_sign_in(users):
     user = users.create_user("vera")
     ToolAccount.objects.create(bucket="session-1", server="https://a.example.com")
 

@@ -17,6 +17,7 @@ from tests.chat.scripts import (
     Visitor,
     add_application,
     counts,
+    open_tab,
     reasons,
     says,
     scene,
@@ -33,16 +34,12 @@ def kinds(frames: list[dict[str, Any]]) -> list[str]:
 
 
 async def test_a_question_is_answered_and_stored():
-    async with scene() as on:
-        on.model.put(says("12"), says(" degrees"), counts(7, 2), None)
-        tab = await on.visitor.tab(on.hub)
-
-        conversation = await tab.ask("How warm is it?")
-        frames = await tab.until_over()
+    async with open_tab() as (on, tab):
+        frames = await tab.exchange("How warm is it?", says("12"), says(" degrees"), counts(7, 2))
 
     messages = [message async for message in Message.objects.select_related("run")]
     run = await Run.objects.aget()
-    common = {"conversation": conversation, "run": str(run.pk)}
+    common = {"conversation": tab.conversation, "run": str(run.pk)}
     complete = frames[-2]["message"]
     assert frames == [
         {
@@ -89,9 +86,8 @@ async def test_a_question_is_answered_and_stored():
 
 async def test_an_answer_that_never_ends_is_cut_and_stored_so(settings):
     settings.ANSWER_MAX_CHARS = 1000
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("x" * 800), says("x" * 800))
-        tab = await on.visitor.tab(on.hub)
 
         await tab.ask("Go on for ever.")
         frames = await tab.until_over()
@@ -105,9 +101,8 @@ async def test_an_answer_that_never_ends_is_cut_and_stored_so(settings):
 
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_stop_ends_the_request_to_the_model_and_keeps_what_there_was():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("It is "), thinks("hm"))
-        tab = await on.visitor.tab(on.hub)
         await tab.ask("How warm is it?")
         before = await tab.until("stage.delta")
 
@@ -134,9 +129,8 @@ async def test_stop_ends_the_request_to_the_model_and_keeps_what_there_was():
 
 
 async def test_an_answer_goes_on_when_nobody_watches_it():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("one "))
-        tab = await on.visitor.tab(on.hub)
         conversation = await tab.ask("Count.")
         seen = await tab.until("message.delta")
 
@@ -161,8 +155,7 @@ async def test_an_answer_goes_on_when_nobody_watches_it():
 
 async def test_a_reload_at_any_point_of_an_answer_loses_and_doubles_nothing():
     pieces = [f"{number} " for number in range(6)]
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         conversation = await tab.ask("Count.")
         frames = await tab.until("run.status")
         for piece in pieces:
@@ -193,13 +186,10 @@ async def test_a_reload_at_any_point_of_an_answer_loses_and_doubles_nothing():
 
 
 async def test_what_a_model_thinks_is_a_step_that_a_reload_shows_again_and_no_part_of_the_answer():
-    async with scene() as on:
-        on.model.put(reasons("Let me "), reasons("see."), says("Four"), None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("2 + 2?")
-        live = await tab.until_over()
+    async with open_tab() as (on, tab):
+        live = await tab.exchange("2 + 2?", reasons("Let me "), reasons("see."), says("Four"))
         again = await on.visitor.tab(on.hub)
-        await again.open(conversation, 0)
+        await again.open(tab.conversation, 0)
         replayed = await again.until_over()
 
     for frames in (live, replayed):
@@ -214,11 +204,8 @@ async def test_what_a_model_thinks_is_a_step_that_a_reload_shows_again_and_no_pa
 
 
 async def test_a_refusal_is_the_answers_text():
-    async with scene() as on:
-        on.model.put(RefusalDelta("I may not."), None)
-        tab = await on.visitor.tab(on.hub)
-        await tab.ask("How do I break in?")
-        frames = await tab.until_over()
+    async with open_tab() as (_, tab):
+        frames = await tab.exchange("How do I break in?", RefusalDelta("I may not."))
 
     assert text_of(frames) == "I may not."
     assert (await Message.objects.aget(role="assistant")).text == "I may not."
@@ -240,8 +227,7 @@ async def test_two_tabs_see_the_same():
 
 async def test_a_question_that_is_sent_again_is_taken_once():
     request = uuid4()
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         conversation = await tab.ask("Count.", request=request)
         first = await tab.until("run.status")
 
@@ -261,18 +247,14 @@ async def test_a_question_that_is_sent_again_is_taken_once():
 
 
 async def test_a_second_question_is_refused_while_the_first_is_answered():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         conversation = await tab.ask("Count.")
         await tab.until("run.status")
 
-        await tab.ask("Count more.", conversation)
-        refusal = await tab.frame()
+        refusal = await tab.refusal(conversation=conversation)
         on.model.put(says("one"), None)
         await tab.until_over()
-        on.model.put(says("two"), None)
-        await tab.ask("Count more.", conversation)
-        frames = await tab.until_over()
+        frames = await tab.exchange("Count more.", says("two"))
 
     assert (refusal["type"], refusal["code"]) == ("error", "run_going")
     assert text_of(frames) == "two"
@@ -286,13 +268,9 @@ async def test_a_second_question_is_refused_while_the_first_is_answered():
 
 async def test_questions_beyond_the_rate_are_refused_but_not_one_that_is_sent_again(settings):
     settings.PERSON_REQUESTS_PER_MINUTE, request = 1, uuid4()
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("Count.", request=request)
-        on.model.put(says("one"), None)
-        first = await tab.until_over()
-        await tab.ask("Count more.", conversation)
-        refusal = await tab.frame()
+    async with open_tab() as (on, tab):
+        first = await tab.exchange("Count.", says("one"), request=request)
+        refusal = await tab.refusal(conversation=tab.conversation)
         late = await on.visitor.tab(on.hub)
         await late.ask("Count.", request=request)
         again = await late.until_over()
@@ -304,14 +282,10 @@ async def test_questions_beyond_the_rate_are_refused_but_not_one_that_is_sent_ag
 
 async def test_an_answers_tokens_count_for_the_next_question(settings):
     settings.PERSON_TOKENS_PER_MINUTE = 9
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        on.model.put(says("12"), counts(7, 2), None)
-        conversation = await tab.ask("How warm is it?")
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        await tab.exchange("How warm is it?", says("12"), counts(7, 2))
         await settled(on.hub)
-        await tab.ask("And now?", conversation)
-        refusal = await tab.frame()
+        refusal = await tab.refusal(conversation=tab.conversation)
 
     assert (refusal["type"], refusal["code"]) == ("error", "rate_limit_exceeded")
     assert refusal["text"].startswith("Rate limit reached for you: 9 tokens a minute.")
@@ -319,11 +293,8 @@ async def test_an_answers_tokens_count_for_the_next_question(settings):
 
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_the_next_question_brings_the_conversation_with_it():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        on.model.put(says("12"), None)
-        conversation = await tab.ask("How warm is it?")
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        await tab.exchange("How warm is it?", says("12"))
         call = {"id": "call-1", "type": "function", "function": {"name": "t", "arguments": "{}"}}
         stored = [
             {"role": "assistant", "content": " ", "tool_calls": [call]},
@@ -331,10 +302,7 @@ async def test_the_next_question_brings_the_conversation_with_it():
         ]
         state = {"tool_execution_history": stored}
         await Message.objects.filter(role="assistant").aupdate(state=state)
-        on.model.put(says("Yes"), None)
-
-        await tab.ask("Is that warm?", conversation)
-        await tab.until_over()
+        await tab.exchange("Is that warm?", says("Yes"))
 
     said = [(message.role, message.text.strip()) for message in on.model.asked[1].messages]
     assert said == [
@@ -347,20 +315,13 @@ async def test_the_next_question_brings_the_conversation_with_it():
 
 
 async def test_a_foreign_conversation_is_a_missing_one():
-    async with scene() as on:
-        on.model.put(says("secret"), None)
-        tab = await on.visitor.tab(on.hub)
-        foreign = await tab.ask("Tell me.")
-        await tab.until_over()
-        stranger = Visitor(on.application, on.model, session_key="browser-2")
-        other = await stranger.tab(on.hub)
-
+    async with open_tab() as (on, tab):
+        await tab.exchange("Tell me.", says("secret"))
+        other = await on.stranger()
         answers = []
-        for conversation in (foreign, str(uuid4())):
+        for conversation in (tab.conversation, str(uuid4())):
             answers.append(await other.open(conversation))
-            await other.ask("And?", conversation)
-            answers.append(await other.frame())
-        await stranger.leave()
+            answers.append(await other.refusal(conversation=conversation))
 
     missing = {
         "type": "error",
@@ -371,11 +332,9 @@ async def test_a_foreign_conversation_is_a_missing_one():
 
 
 async def test_a_socket_opens_the_conversation_of_its_address_by_itself():
-    async with scene() as on:
-        on.model.put(says("12 degrees"), None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("How warm is it?")
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        await tab.exchange("How warm is it?", says("12 degrees"))
+        conversation = tab.conversation
 
         await tab.send_json_to({"type": "open", "conversation": conversation, "window": True})
         by_frame = await tab.frame()
@@ -393,13 +352,10 @@ async def test_a_socket_opens_the_conversation_of_its_address_by_itself():
 
 async def test_a_conversation_is_not_reached_through_another_application():
     other = await add_application()
-    async with scene() as on:
-        on.model.put(None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("Hello")
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        await tab.exchange("Hello")
         elsewhere = Visitor(other, on.model)
-        refusal = await (await elsewhere.tab(on.hub)).open(conversation)
+        refusal = await (await elsewhere.tab(on.hub)).open(tab.conversation)
         await elsewhere.leave()
 
     assert refusal["code"] == "conversation_not_found"
@@ -407,16 +363,13 @@ async def test_a_conversation_is_not_reached_through_another_application():
 
 async def test_one_socket_serves_all_applications_and_follows_none_if_it_is_told_to():
     other = await add_application()
-    async with scene() as on:
-        on.model.put(None)
-        tab = await on.visitor.tab(on.hub)
-        first = await tab.ask("Hello")
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        await tab.exchange("Hello")
+        first = tab.conversation
 
         await tab.send_json_to({"type": "open", "conversation": None, "application": other.slug})
-        on.model.put(None)
-        second = await tab.ask("And here?", application=other.slug)
-        await tab.until_over()
+        await tab.exchange("And here?", conversation=None, application=other.slug)
+        second = tab.conversation
         back = {"type": "open", "conversation": first, "application": on.visitor.slug}
         await tab.send_json_to(back)
         opened = await tab.until("conversation.opened")
@@ -430,95 +383,57 @@ async def test_one_socket_serves_all_applications_and_follows_none_if_it_is_told
 
 
 ID = "b3f0a7de-58f5-4c8c-9f3e-0a4f6f6d2f11"
+OPEN, ASK = f'{{"type":"open","conversation":"{ID}"', f'{{"type":"ask","id":"{ID}","text":'
 
 
-@pytest.mark.parametrize(
-    ("sent", "code", "part"),
-    [
-        pytest.param("", "bad_frame", "Invalid JSON", id="empty"),
-        pytest.param("not JSON", "bad_frame", "Invalid JSON", id="no JSON"),
-        pytest.param("[]", "bad_frame", "an object", id="a list"),
-        pytest.param("{}", "bad_frame", "'type'", id="no type"),
-        pytest.param('{"type":"dance"}', "bad_frame", "'open', 'ask', 'stop'", id="unknown type"),
-        pytest.param(
-            '{"type":"open","conversation":"7"}', "bad_frame", "open.conversation: ", id="no id"
-        ),
-        pytest.param(
-            f'{{"type":"open","conversation":"{ID}","after":-1}}',
-            "bad_frame",
-            "open.after: ",
-            id="negative number",
-        ),
-        pytest.param(
-            f'{{"type":"open","conversation":"{ID}","after":1e99}}',
-            "bad_frame",
-            "open.after: ",
-            id="huge number",
-        ),
-        pytest.param(
-            f'{{"type":"ask","id":"{ID}","text":7}}', "bad_frame", "ask.text: ", id="no text"
-        ),
-        pytest.param('{"type":"ask","text":"Hi"}', "bad_frame", "ask.id: ", id="no request"),
-        pytest.param(
-            f'{{"type":"ask","id":"{ID}","text":" \\n"}}',
-            "empty_text",
-            "Write a question",
-            id="blank",
-        ),
-        pytest.param(
-            f'{{"type":"ask","id":"{ID}","text":"\\ud800"}}', "bad_frame", "hex", id="surrogate"
-        ),
-        pytest.param(
-            f'{{"type":"ask","id":"{ID}","text":"{"x" * 100_001}"}}',
-            "too_long",
-            "100,001",
-            id="long question",
-        ),
-        pytest.param(
-            f'{{"type":"ask","id":"{ID}","text":"{"é" * 600_000}"}}',
-            "too_large",
-            "1 MiB",
-            id="large frame",
-        ),
-        pytest.param("[" * 10_000, "bad_frame", "", id="deep"),
-        pytest.param(b"\x00", "bad_frame", "binary", id="binary"),
-        pytest.param('{"type":"stop"}', "conversation_not_found", "Open a", id="nothing to stop"),
-    ],
-)
-async def test_a_bad_frame_is_answered_and_the_socket_stays(
-    sent: str | bytes, code: str, part: str
-):
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        key = "text" if isinstance(sent, str) else "bytes"
+BAD_FRAMES: dict[str, tuple[str | bytes, str, str]] = {
+    "empty": ("", "bad_frame", "Invalid JSON"),
+    "no JSON": ("not JSON", "bad_frame", "Invalid JSON"),
+    "a list": ("[]", "bad_frame", "an object"),
+    "no type": ("{}", "bad_frame", "'type'"),
+    "unknown type": ('{"type":"dance"}', "bad_frame", "'open', 'ask', 'stop'"),
+    "no id": ('{"type":"open","conversation":"7"}', "bad_frame", "open.conversation: "),
+    "negative number": (f'{OPEN},"after":-1}}', "bad_frame", "open.after: "),
+    "huge number": (f'{OPEN},"after":1e99}}', "bad_frame", "open.after: "),
+    "no text": (f"{ASK}7}}", "bad_frame", "ask.text: "),
+    "no request": ('{"type":"ask","text":"Hi"}', "bad_frame", "ask.id: "),
+    "blank": (f'{ASK}" \\n"}}', "empty_text", "Write a question"),
+    "surrogate": (f'{ASK}"\\ud800"}}', "bad_frame", "hex"),
+    "long question": (f'{ASK}"{"x" * 100_001}"}}', "too_long", "100,001"),
+    "large frame": (f'{ASK}"{"é" * 600_000}"}}', "too_large", "1 MiB"),
+    "deep": ("[" * 10_000, "bad_frame", ""),
+    "binary": (b"\x00", "bad_frame", "binary"),
+    "nothing to stop": ('{"type":"stop"}', "conversation_not_found", "Open a"),
+}
+"""Each with the code of its refusal, and a part of the text."""
 
-        await tab.send_input({"type": "websocket.receive", key: sent})
-        refusal = await tab.frame()
-        on.model.put(says("Still here."), None)
-        await tab.ask("Are you there?")
-        frames = await tab.until_over()
 
-    assert (refusal["type"], refusal["code"]) == ("error", code)
-    assert part in refusal["text"]
+async def test_a_bad_frame_is_answered_and_the_socket_stays():
+    wrong = {}
+    async with open_tab() as (_, tab):
+        for name, (sent, code, part) in BAD_FRAMES.items():
+            key = "text" if isinstance(sent, str) else "bytes"
+            await tab.send_input({"type": "websocket.receive", key: sent})
+            refusal = await tab.frame()
+            if refusal["type"] != "error" or refusal["code"] != code or part not in refusal["text"]:
+                wrong[name] = refusal
+        frames = await tab.exchange("Are you there?", says("Still here."))
+
+    assert wrong == {}
     assert text_of(frames) == "Still here."
 
 
 async def test_characters_that_no_database_takes_are_replaced():
-    async with scene() as on:
-        on.model.put(says("a\0b"), None)
-        tab = await on.visitor.tab(on.hub)
-
-        await tab.ask("x\0y")
-        frames = await tab.until_over()
+    async with open_tab() as (_, tab):
+        frames = await tab.exchange("x\0y", says("a\0b"))
 
     assert text_of(frames) == "a\ufffdb"
     assert [m.text async for m in Message.objects.all()] == ["x\ufffdy", "a\ufffdb"]
 
 
 async def test_a_failure_is_told_with_a_reference_and_what_there_was_is_kept():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("It is"), ModelFailed("broke off", reason="stream"))
-        tab = await on.visitor.tab(on.hub)
         await tab.ask("How warm is it?")
 
         frames = await tab.until_over()
@@ -528,25 +443,18 @@ async def test_a_failure_is_told_with_a_reference_and_what_there_was_is_kept():
     assert "failed while responding" in error["text"]
     assert len(error["reference"]) == 8
     assert error["reference"] not in error["text"]
-    assert (complete["message"]["text"], complete["message"]["finish_reason"]) == (
-        "It is",
-        "error",
-    )
+    assert (complete["message"]["text"], complete["message"]["finish_reason"]) == ("It is", "error")
     assert status["status"] == "failed"
     assert (await Run.objects.aget()).status == "failed"
 
 
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_a_retry_is_another_answer_beside_the_failed_one_which_no_model_reads():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("It is"), ModelFailed("broke off", reason="stream"))
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("How warm is it?")
+        await tab.ask("How warm is it?")
         asked = (await tab.until_over())[0]["message"]
-        on.model.put(says("12"), None)
-
-        await tab.ask("", conversation, again=asked["id"])
-        frames = await tab.until_over()
+        frames = await tab.exchange("", says("12"), again=asked["id"])
 
     assert kinds(frames)[:3] == ["branches.changed", "message.added", "run.status"]
     assert frames[1]["message"] == asked
@@ -555,30 +463,10 @@ async def test_a_retry_is_another_answer_beside_the_failed_one_which_no_model_re
     assert stored == ["How warm is it?", "It is", "12"]
 
 
-async def test_an_application_that_is_switched_off_says_so():
-    async with scene(is_enabled=False) as on:
-        tab = await on.visitor.tab(on.hub)
-        frame = {"type": "ask", "id": str(uuid4()), "text": "Hi", "conversation": None}
-        await tab.send_json_to(frame)
-
-        refusal = await tab.frame()
-
-    assert refusal == {
-        "type": "error",
-        "text": f"There is no application named {on.application.slug!r} that you may use.",
-        "code": "DeploymentNotFound",
-    }
-    assert await Conversation.objects.acount() == 0
-
-
 async def test_only_people_who_are_signed_in_use_an_application_that_is_not_public():
     async with scene(is_public=False) as on:
         user = await User.objects.acreate(username="grace")
-        frame = {"type": "ask", "id": str(uuid4()), "text": "Hi", "conversation": None}
-        anonymous = await on.visitor.tab(on.hub)
-        await anonymous.send_json_to(frame)
-        refusal = await anonymous.frame()
-
+        refusal = await (await on.visitor.tab(on.hub)).refusal()
         signed_in = Visitor(on.application, on.model, user=user)
         on.model.put(says("Hello"), None)
         tab = await signed_in.tab(on.hub)
@@ -592,17 +480,11 @@ async def test_only_people_who_are_signed_in_use_an_application_that_is_not_publ
 
 
 async def test_strangers_are_told_of_a_private_application_that_is_broken_as_of_a_missing_one():
-    frame = {"type": "ask", "id": str(uuid4()), "text": "Hi", "conversation": None}
     async with scene(is_public=False, manifest={"orchestrator": 7}) as on:
         user = await User.objects.acreate(username="grace")
-        stranger = await on.visitor.tab(on.hub)
-        await stranger.send_json_to(frame)
-        told = await stranger.frame()
-
+        told = await (await on.visitor.tab(on.hub)).refusal()
         signed_in = Visitor(on.application, on.model, user=user)
-        tab = await signed_in.tab(on.hub)
-        await tab.send_json_to(frame)
-        refusal = await tab.frame()
+        refusal = await (await signed_in.tab(on.hub)).refusal()
         await signed_in.leave()
 
     assert told == {
@@ -626,8 +508,7 @@ async def test_a_browser_without_a_session_is_sent_to_the_page():
 
 
 async def test_a_page_that_floods_its_socket_gets_an_answer_to_each_frame():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (_, tab):
         for _ in range(200):
             await tab.send_input({"type": "websocket.receive", "text": "{}"})
 
@@ -639,9 +520,8 @@ async def test_a_page_that_floods_its_socket_gets_an_answer_to_each_frame():
 
 
 async def test_a_deleted_conversation_takes_its_answer_with_it():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("one"))
-        tab = await on.visitor.tab(on.hub)
         conversation = await tab.ask("Count.")
         await tab.until("message.delta")
 
@@ -657,11 +537,9 @@ async def test_a_deleted_conversation_takes_its_answer_with_it():
 
 
 async def test_a_page_that_leaves_in_the_middle_of_anything_leaves_nothing_running():
-    async with scene() as on:
-        on.model.put(None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("Count.")
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        await tab.exchange("Count.")
+        conversation = tab.conversation
 
         for turns in range(30):
             tab = await on.visitor.tab(on.hub)

@@ -28,8 +28,8 @@ from tests.chat.scripts import (
     ScriptedWorkspace,
     Tab,
     counts,
+    open_tab,
     says,
-    scene,
     settled,
     text_of,
 )
@@ -53,12 +53,10 @@ def strategy(name: str) -> dict[str, Any]:
     return {**MANIFEST, "orchestrator": {**MANIFEST["orchestrator"], "context": {"strategy": name}}}
 
 
-async def converse(on: Scene, tab: Tab, turns: int, conversation: str | None = None) -> str:
+async def converse(tab: Tab, turns: int) -> str:
     for number in range(turns):
-        on.model.put(says(f"answer {number} {WORDS}"), None)
-        conversation = await tab.ask(f"question {number} {WORDS}", conversation)
-        await tab.until_over()
-    return str(conversation)
+        await tab.exchange(f"question {number} {WORDS}", says(f"answer {number} {WORDS}"))
+    return tab.conversation
 
 
 def asked(on: Scene) -> list[list[str]]:
@@ -81,16 +79,17 @@ async def summaries(conversation: str) -> list[tuple[str, str]]:
 
 
 async def test_the_summary_is_written_after_the_answer_that_makes_it_necessary():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab, 3)
-        on.model.put(says(f"answer 3 {WORDS}"), None, says("They talked."), None)
-        await tab.ask(f"question 3 {WORDS}", conversation)
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        conversation = await converse(tab, 3)
+        await tab.exchange(
+            f"question 3 {WORDS}",
+            says(f"answer 3 {WORDS}"),
+            None,
+            says("They talked."),
+            conversation=conversation,
+        )
         await settled(on.hub)
-        on.model.put(says("Fine."), None)
-        await tab.ask("And now?", conversation)
-        frames = await tab.until_over()
+        frames = await tab.exchange("And now?", says("Fine."))
 
     assert [is_summary(request) for request in asked(on)] == [False] * 4 + [True, False]
     assert await summaries(conversation) == [("They talked.", "answer 1")]
@@ -107,15 +106,16 @@ async def test_the_summary_is_written_after_the_answer_that_makes_it_necessary()
 
 
 async def test_a_summary_is_made_before_the_call_where_none_is_there_and_then_reused():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab, 3)
-        on.model.put(says("They talked."), None, says("Fine."), None)
-        await tab.ask(f"And now? {WORDS * 2}", conversation)
-        frames = await tab.until_over()
-        on.model.put(says("Yes."), None)
-        await tab.ask("Sure?", conversation)
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        conversation = await converse(tab, 3)
+        frames = await tab.exchange(
+            f"And now? {WORDS * 2}",
+            says("They talked."),
+            None,
+            says("Fine."),
+            conversation=conversation,
+        )
+        await tab.exchange("Sure?", says("Yes."))
 
     assert [is_summary(request) for request in asked(on)] == [False] * 3 + [True, False, False]
     [notice] = [frame["text"] for frame in frames if frame["type"] == "notice.added"]
@@ -126,12 +126,9 @@ async def test_a_summary_is_made_before_the_call_where_none_is_there_and_then_re
 
 
 async def test_a_question_waits_for_the_summary_that_is_being_written():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab, 3)
-        on.model.put(says(f"answer 3 {WORDS}"), None)
-        await tab.ask(f"question 3 {WORDS}", conversation)
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        conversation = await converse(tab, 3)
+        await tab.exchange(f"question 3 {WORDS}", says(f"answer 3 {WORDS}"))
         async with asyncio.timeout(PATIENCE):
             while len(on.model.asked) < 5:
                 await asyncio.sleep(0)
@@ -149,9 +146,8 @@ async def test_a_question_waits_for_the_summary_that_is_being_written():
 
 
 async def test_of_two_summaries_of_the_same_turns_one_is_kept():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab, 3)
+    async with open_tab() as (_, tab):
+        conversation = await converse(tab, 3)
         kept = await summaries_of(conversation)
         await kept.keep(Summary("First.", 2))
         await kept.keep(Summary("Second.", 2))
@@ -163,9 +159,8 @@ async def test_of_two_summaries_of_the_same_turns_one_is_kept():
 
 
 async def test_a_conversation_is_deleted_with_its_summaries():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab, 3)
+    async with open_tab() as (_, tab):
+        conversation = await converse(tab, 3)
         await (await summaries_of(conversation)).keep(Summary("They talked.", 2))
 
         await Conversation.objects.filter(pk=conversation).adelete()
@@ -174,9 +169,8 @@ async def test_a_conversation_is_deleted_with_its_summaries():
 
 
 async def test_a_process_that_ends_in_the_middle_leaves_its_summary_to_the_next():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab, 3)
+    async with open_tab() as (on, tab):
+        conversation = await converse(tab, 3)
         on.model.put(says("They talked."), None, says("Well"))
         await tab.ask(f"And now? {WORDS * 2}", conversation)
         await tab.until("message.delta")
@@ -196,9 +190,8 @@ async def test_a_process_that_ends_in_the_middle_leaves_its_summary_to_the_next(
 
 
 async def test_a_refusal_names_the_numbers_and_stores_the_question():
-    async with scene(manifest=strategy("refuse")) as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab, 3)
+    async with open_tab(manifest=strategy("refuse")) as (on, tab):
+        conversation = await converse(tab, 3)
         await tab.ask(f"question 3 {WORDS * 2}", conversation)
         frames = await tab.until_over()
 
@@ -209,12 +202,9 @@ async def test_a_refusal_names_the_numbers_and_stores_the_question():
 
 
 async def test_what_the_model_counted_corrects_the_next_conversation():
-    async with scene(manifest=strategy("trim")) as on:
-        tab = await on.visitor.tab(on.hub)
-        on.model.put(says(f"answer {WORDS}"), counts(160, 1), None)
-        conversation = await tab.ask(f"question {WORDS}")
-        await tab.until_over()
-        answer = await Message.objects.aget(conversation=UUID(conversation), role="assistant")
+    async with open_tab(manifest=strategy("trim")) as (_, tab):
+        await tab.exchange(f"question {WORDS}", says(f"answer {WORDS}"), counts(160, 1))
+        answer = await Message.objects.aget(conversation=UUID(tab.conversation), role="assistant")
 
     known = answer.usage["context"]
     assert known["limit"] == 1000
@@ -235,12 +225,15 @@ async def owned(conversation: str, client: AsyncClient) -> None:
 
 async def test_the_page_is_told_how_full_the_window_is_and_what_stands_for_the_beginning():
     client = AsyncClient()
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab, 3)
-        on.model.put(says("They talked."), None, says("Fine."), None)
-        await tab.ask(f"And now? {WORDS * 2}", conversation)
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        conversation = await converse(tab, 3)
+        await tab.exchange(
+            f"And now? {WORDS * 2}",
+            says("They talked."),
+            None,
+            says("Fine."),
+            conversation=conversation,
+        )
         foreign = await open_usage(on, conversation, client)
         await owned(conversation, client)
         response = await open_usage(on, conversation, client)
@@ -267,11 +260,10 @@ async def test_the_page_is_told_how_full_the_window_is_and_what_stands_for_the_b
 @pytest.mark.parametrize(
     ("total", "state"), [(800, "ok"), (801, "warning"), (950, "warning"), (951, "danger")]
 )
-async def test_the_page_is_warned_above_two_shares(total: int, state: str):
+async def test_the_page_is_warned_above_two_shares(total, state):
     client = AsyncClient()
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab, 1)
+    async with open_tab() as (on, tab):
+        conversation = await converse(tab, 1)
         await owned(conversation, client)
         context = {"system": total, "tools": 0, "user": 0, "assistant": 0, "tool_results": 0}
         await Message.objects.filter(conversation=UUID(conversation), role="assistant").aupdate(
@@ -284,9 +276,8 @@ async def test_the_page_is_warned_above_two_shares(total: int, state: str):
 
 async def test_an_old_conversation_has_its_texts_alone():
     client = AsyncClient()
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab, 1)
+    async with open_tab() as (on, tab):
+        conversation = await converse(tab, 1)
         await owned(conversation, client)
         await Message.objects.filter(conversation=UUID(conversation)).aupdate(usage={})
         told = (await open_usage(on, conversation, client)).json()
@@ -296,10 +287,8 @@ async def test_an_old_conversation_has_its_texts_alone():
 
 
 async def test_summaries_are_no_messages_for_export_and_search():
-
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab, 3)
+    async with open_tab() as (_, tab):
+        conversation = await converse(tab, 3)
         await (await summaries_of(conversation)).keep(Summary("Zanzibar.", 2))
 
         def look() -> tuple[str, int]:

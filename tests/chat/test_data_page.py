@@ -21,24 +21,11 @@ from apps.chat import data_page
 from apps.chat.composer.models import Preferences
 from apps.chat.models import Conversation, Folder
 from apps.workspace.local.models import StoredFile
+from tests.chat.conftest import PASSWORD
 from tests.chat.imports.samples import LIBRECHAT, TRIP
 from tests.chat.test_views import add_application
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
-
-PASSWORD = "a-password-for-tests"
-
-
-@pytest.fixture
-def grace() -> User:
-    return User.objects.create_user("grace", password=PASSWORD)
-
-
-@pytest.fixture
-def client(grace: User) -> Client:
-    signed_in = Client()
-    signed_in.force_login(grace)
-    return signed_in
 
 
 @pytest.fixture
@@ -46,21 +33,19 @@ def application() -> Application:
     return add_application(title="Travel")
 
 
-def sent(client: Client, application: str, content: bytes) -> tuple[int, str]:
+def sent(browser: Client, application: str, content: bytes) -> tuple[int, str]:
     """Status and page after a file was sent."""
     file = SimpleUploadedFile("conversations.json", content)
     fields = {"application": application, "file": file}
-    answer = client.post("/settings/data/import/", fields)
-    return answer.status_code, answer.content.decode()
+    answer = browser.post("/settings/data/import/", fields)
+    return answer.status_code, answer.text
 
 
-def test_a_file_is_imported_and_the_page_says_what_came_in(
-    client: Client, grace: User, application: Application
-):
+def test_a_file_is_imported_and_the_page_says_what_came_in(browser, grace, application):
     content = json.dumps([TRIP, LIBRECHAT, {"odd": "<b>"}]).encode()
 
-    status, text = sent(client, application.slug, content)
-    _, again = sent(client, application.slug, content)
+    status, text = sent(browser, application.slug, content)
+    _, again = sent(browser, application.slug, content)
 
     assert status == 200
     assert "2 conversations with 9 messages imported into “Travel”." in text
@@ -79,32 +64,28 @@ def test_a_file_is_imported_and_the_page_says_what_came_in(
         (b"[]", "There are no conversations in it."),
     ],
 )
-def test_a_file_that_is_none_is_refused_in_words(
-    client: Client, application: Application, content: bytes, problem: str
-):
-    status, text = sent(client, application.slug, content)
+def test_a_file_that_is_none_is_refused_in_words(browser, application, content, problem):
+    status, text = sent(browser, application.slug, content)
 
     assert (status, f"Nothing was imported. {problem}" in text) == (400, True)
     assert not Conversation.objects.exists()
 
 
-def test_fields_are_checked(
-    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
-):
+def test_fields_are_checked(browser, application, monkeypatch):
     hidden = add_application(is_public=False, is_shared=False)
-    nothing = client.post("/settings/data/import/", {"application": application.slug})
-    other = sent(client, hidden.slug, b"[]")
+    nothing = browser.post("/settings/data/import/", {"application": application.slug})
+    other = sent(browser, hidden.slug, b"[]")
     monkeypatch.setattr(data_page, "LARGEST_FILE", 3)
-    large = sent(client, application.slug, b"[  ]")
+    large = sent(browser, application.slug, b"[  ]")
 
     assert (nothing.status_code, other[0], large[0]) == (400, 400, 400)
-    assert "file: choose a file first." in nothing.content.decode()
+    assert "file: choose a file first." in nothing.text
     assert "application: choose one that you may use." in other[1]
     assert "Unpack a ZIP, and choose the file conversations.json in it." in large[1]
 
 
 @pytest.mark.parametrize("path", ["", "import/"])
-def test_visitors_are_led_to_sign_in(path: str):
+def test_visitors_are_led_to_sign_in(path):
     visitor: Any = Client()
 
     assert visitor.post(f"/settings/data/{path}").status_code in (302, 405)
@@ -120,10 +101,10 @@ def add(application: Application, owner: str, title: str = "Mine", **fields: Any
 
 
 def test_the_export_has_all_conversations_of_its_owner_and_can_be_imported(
-    client: Client, grace: User, application: Application
+    browser, grace, application
 ):
     mine = bucket_of(grace.pk)
-    sent(client, application.slug, json.dumps([TRIP]).encode())
+    sent(browser, application.slug, json.dumps([TRIP]).encode())
     add(application, f"{mine}-team-3", "a/../b", archived_at=timezone.now())
     add(application, f"{mine}0", "Foreign")
     add(application, mine, "Temporary", temporary_until=timezone.now())
@@ -134,7 +115,7 @@ def test_the_export_has_all_conversations_of_its_owner_and_can_be_imported(
             bucket=bucket, name=name, storage_name=name, content_type="text/plain", size=3
         )
 
-    answer = client.get("/settings/data/export/")
+    answer = browser.get("/settings/data/export/")
     content = async_to_sync(content_of)(answer)
 
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -152,34 +133,30 @@ def test_the_export_has_all_conversations_of_its_owner_and_can_be_imported(
     assert "1 conversation with 5 messages imported" in text
 
 
-def test_all_conversations_are_deleted_once_the_word_is_written(
-    client: Client, grace: User, application: Application
-):
+def test_all_conversations_are_deleted_once_the_word_is_written(browser, grace, application):
     mine = bucket_of(grace.pk)
     add(application, mine)
     add(application, f"{mine}-team-3")
     foreign = add(application, "user-99", "Foreign")
-    asked = client.get("/settings/data/delete/").content.decode()
+    asked = browser.get("/settings/data/delete/").text
 
-    refused = client.post("/settings/data/delete/", {"confirmation": "yes"})
+    refused = browser.post("/settings/data/delete/", {"confirmation": "yes"})
     left = Conversation.objects.count()
-    deleted = client.post("/settings/data/delete/", {"confirmation": " Delete "}, follow=True)
+    deleted = browser.post("/settings/data/delete/", {"confirmation": " Delete "}, follow=True)
 
     assert "2 conversations will be gone for good" in asked
     assert (refused.status_code, left) == (400, 3)
-    assert "2 conversations are deleted." in deleted.content.decode()
+    assert "2 conversations are deleted." in deleted.text
     assert list(Conversation.objects.all()) == [foreign]
 
 
-def confirmed(client: Client) -> None:
+def confirmed(browser: Client) -> None:
     """The person has just shown who they are."""
-    answer = client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    answer = browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
     assert answer.status_code == 302
 
 
-def test_an_account_is_deleted_with_all_that_is_its_own(
-    client: Client, grace: User, application: Application
-):
+def test_an_account_is_deleted_with_all_that_is_its_own(browser, grace, application):
     mine = bucket_of(grace.pk)
     Application.objects.filter(pk=application.pk).update(owner=grace)
     add(application, mine)
@@ -187,12 +164,12 @@ def test_an_account_is_deleted_with_all_that_is_its_own(
     foreign = add(application, "user-99", "Foreign")
     Folder.objects.create(owner=mine, name="Folder", position=1)
     ApiKey.objects.create_key(name="Laptop", user=grace)
-    unconfirmed = client.get("/account/delete/")
-    confirmed(client)
-    page = client.get("/account/delete/").content.decode()
+    unconfirmed = browser.get("/account/delete/")
+    confirmed(browser)
+    page = browser.get("/account/delete/").text
 
-    refused = client.post("/account/delete/", {"confirmation": "ada"})
-    gone = client.post("/account/delete/", {"confirmation": "grace"})
+    refused = browser.post("/account/delete/", {"confirmation": "ada"})
+    gone = browser.post("/account/delete/", {"confirmation": "grace"})
 
     assert unconfirmed.status_code == 302
     assert "reauthenticate" in unconfirmed["Location"]
@@ -203,12 +180,10 @@ def test_an_account_is_deleted_with_all_that_is_its_own(
     assert not Folder.objects.exists()
     assert not ApiKey.objects.exists()
     assert Application.objects.get(pk=application.pk).owner is None
-    assert client.get("/account/").status_code == 302
+    assert browser.get("/account/").status_code == 302
 
 
-def test_an_account_that_an_operator_deletes_leaves_no_conversations_behind(
-    grace: User, application: Application
-):
+def test_an_account_that_an_operator_deletes_leaves_no_conversations_behind(grace, application):
     mine = bucket_of(grace.pk)
     add(application, mine)
     foreign = add(application, "user-99", "Foreign")
@@ -220,14 +195,14 @@ def test_an_account_that_an_operator_deletes_leaves_no_conversations_behind(
     assert not Folder.objects.exists()
 
 
-def test_the_last_superuser_stays(client: Client, grace: User):
+def test_the_last_superuser_stays(browser, grace):
     User.objects.filter(pk=grace.pk).update(is_superuser=True)
-    confirmed(client)
-    page = client.get("/account/delete/").content.decode()
-    refused = client.post("/account/delete/", {"confirmation": "grace"})
+    confirmed(browser)
+    page = browser.get("/account/delete/").text
+    refused = browser.post("/account/delete/", {"confirmation": "grace"})
     User.objects.create_superuser("ada", "", PASSWORD)
-    confirmed(client)
-    taken = client.post("/account/delete/", {"confirmation": "grace"})
+    confirmed(browser)
+    taken = browser.post("/account/delete/", {"confirmation": "grace"})
 
     assert "You are the only superuser." in page
     assert "Delete my account" not in page
@@ -235,12 +210,12 @@ def test_the_last_superuser_stays(client: Client, grace: User):
     assert [one.username for one in User.objects.filter(is_active=True)] == ["ada"]
 
 
-def test_a_person_chooses_how_long_conversations_are_kept(client: Client, grace: User):
-    page = client.get("/settings/data/").content.decode()
-    saved = client.post("/settings/retention/", {"retention_days": "90"})
-    wrong = client.post("/settings/retention/", {"retention_days": "5"})
+def test_a_person_chooses_how_long_conversations_are_kept(browser, grace):
+    page = browser.get("/settings/data/").text
+    saved = browser.post("/settings/retention/", {"retention_days": "90"})
+    wrong = browser.post("/settings/retention/", {"retention_days": "5"})
     kept = Preferences.objects.get(user=grace).retention_days
-    client.post("/settings/retention/", {"retention_days": ""})
+    browser.post("/settings/retention/", {"retention_days": ""})
 
     assert '<option value="" selected>Never</option>' in page
     assert saved["Location"] == "/settings/data/#retention"

@@ -26,7 +26,7 @@ from apps.errors import ApplicationNotFound
 from apps.live.models import Run
 from apps.workspace.local.models import StoredFile
 from tests.catalog.rows import make_deployment
-from tests.chat.scripts import PATIENCE, says, scene, text_of
+from tests.chat.scripts import PATIENCE, open_tab, says, scene, text_of
 from tests.chat.test_files import read, send
 from tests.chat.test_views import add_application, add_conversation, entries, listed, visiting
 from tests.console.admin.test_history import change_page, last
@@ -36,12 +36,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 def state(conversation: Conversation) -> tuple[Any, Any, str, str]:
     found = Conversation.objects.get(pk=conversation.pk)
-    return (
-        found.application_id,
-        found.former_application,
-        found.former_slug,
-        found.former_title,
-    )
+    return (found.application_id, found.former_application, found.former_slug, found.former_title)
 
 
 def delete_row(application: Application) -> None:
@@ -88,7 +83,7 @@ def delete_some_in_the_admin(application: Application) -> None:
         delete_some_in_the_admin,
     ],
 )
-def test_whichever_way_an_application_is_deleted_its_conversations_stay(delete: Any):
+def test_whichever_way_an_application_is_deleted_its_conversations_stay(delete):
     application, client = add_application(title="Travel"), visiting()
     conversation = add_conversation(application, client)
     other = add_conversation(add_application(), client)
@@ -114,9 +109,7 @@ def test_what_it_was_called_last_stays_on_the_conversation():
     assert state(conversation)[3] == "New"
 
 
-def test_the_owner_finds_reads_downloads_and_deletes_it(
-    django_capture_on_commit_callbacks: Any,
-):
+def test_the_owner_finds_reads_downloads_and_deletes_it(django_capture_on_commit_callbacks):
     application, client = add_application(title="Travel"), visiting()
     conversation = add_conversation(application, client, "Where to?")
     _, file = send(client, application.slug, conversation=conversation.pk)
@@ -130,13 +123,13 @@ def test_the_owner_finds_reads_downloads_and_deletes_it(
     listed = client.get(f"{address}files/").json()["files"]
     renamed = client.post(f"{address}rename/", {"title": "Oslo"})
 
-    assert f'href="{address}"' in start.content.decode()
+    assert f'href="{address}"' in start.text
     assert (page.status_code, entries(page)) == (200, [(str(conversation.pk), "Where to?")])
     assert page.context["ended"] == (
         "“Travel” was deleted. You can read this conversation, download it and delete it, but not "
         "continue it."
     )
-    assert "To Oslo." in download.content.decode()
+    assert "To Oslo." in download.text
     assert [found["name"] for found in listed] == ["weather.csv"]
     assert read(client, f"/{file['url']}")[0] == 200
     assert renamed.status_code == 302
@@ -240,7 +233,7 @@ def test_restoring_it_from_the_history_gives_it_back():
     operator.force_login(User.objects.get(username="one"))
     address = f"{change_page(last())}restore/before/"
 
-    asked = operator.get(address).content.decode()
+    asked = operator.get(address).text
     operator.post(address, {"seen_version": "0"})
     enable = {"action": "enable", "_selected_action": [number]}
     operator.post("/admin/catalog/application/", enable)
@@ -273,7 +266,7 @@ def test_a_download_has_everything_that_was_said_and_a_name_that_is_safe():
 
     answer = client.get(f"/chat/{application.slug}/{conversation.pk}/download/")
 
-    written = answer.content.decode()
+    written = answer.text
     assert answer["Content-Type"] == "text/markdown; charset=utf-8"
     assert answer["Content-Disposition"].startswith("attachment; filename*=UTF-8''")
     assert "/" not in answer["Content-Disposition"].partition("''")[2]
@@ -290,18 +283,15 @@ def test_a_download_has_everything_that_was_said_and_a_name_that_is_safe():
 
 
 async def test_the_socket_shows_it_and_refuses_to_continue():
-    async with scene(title="Travel") as on:
-        on.model.put(says("12 degrees"), None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("How warm is it?")
-        await tab.until_over()
+    async with open_tab(title="Travel") as (on, tab):
+        await tab.exchange("How warm is it?", says("12 degrees"))
+        conversation = tab.conversation
         await on.application.adelete()
 
         again = await on.visitor.tab(on.hub)
         opened = await again.open(conversation)
         frames = await again.until_over()
-        await again.ask("And tomorrow?", conversation)
-        refusal = await again.frame()
+        refusal = await again.refusal(conversation=conversation)
 
     assert (opened["type"], text_of(frames)) == ("conversation.opened", "12 degrees")
     assert (refusal["type"], refusal["code"]) == ("error", "application_deleted")
@@ -310,26 +300,21 @@ async def test_the_socket_shows_it_and_refuses_to_continue():
 
 
 async def test_a_new_application_of_the_same_name_does_not_continue_it():
-    async with scene() as on:
-        on.model.put(says("12 degrees"), None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("How warm is it?")
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        await tab.exchange("How warm is it?", says("12 degrees"))
         slug, manifest = on.application.slug, on.application.manifest
         await on.application.adelete()
         await Application.objects.acreate(slug=slug, is_public=True, manifest=manifest)
 
-        await tab.ask("And tomorrow?", conversation)
-        refusal = await tab.frame()
+        refusal = await tab.refusal(conversation=tab.conversation)
 
     assert refusal["code"] == "application_deleted"
     assert len(on.model.asked) == 1
 
 
 async def test_an_answer_that_is_being_written_is_ended_and_kept():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("one"))
-        tab = await on.visitor.tab(on.hub)
         await tab.ask("Count.")
         await tab.until("message.delta")
 
@@ -352,10 +337,7 @@ async def test_no_conversation_begins_with_an_application_that_was_just_deleted(
         with override_settings(CATALOG_MAX_AGE_SECONDS=60):
             await resolve(on.application.slug)
             await Application.objects.filter(pk=on.application.pk).adelete()
-            tab = await on.visitor.tab(on.hub)
-            frame = {"type": "ask", "id": str(uuid4()), "text": "Hi", "conversation": None}
-            await tab.send_json_to(frame)
-            refusal = await tab.frame()
+            refusal = await (await on.visitor.tab(on.hub)).refusal()
 
     assert refusal["code"] == ApplicationNotFound.code
     assert await Conversation.objects.acount() == 0

@@ -9,7 +9,7 @@ import pytest
 from channels.db import database_sync_to_async
 from django.contrib.auth.models import User
 
-from apps.accounts.caller import Caller, Kind
+from apps.accounts.caller import Caller
 from apps.agent.tools import ToolSpec
 from apps.capabilities.conversations.capability import NONE, TOOL_NAME
 from apps.chat.earlier import earlier_conversations
@@ -81,7 +81,7 @@ async def test_a_visitor_without_an_account_is_not_offered_the_tool():
 
 
 @pytest.mark.parametrize("kind", ["visitor", "key", "dial"])
-async def test_only_people_with_an_account_have_earlier_conversations(kind: Kind):
+async def test_only_people_with_an_account_have_earlier_conversations(kind):
     application: Any = await add_application(manifest=SEARCHING)
 
     assert earlier_conversations(Caller("b", kind), application, uuid4()) is None

@@ -8,9 +8,10 @@ from uuid import uuid4
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from apps.chat.event_stream import STREAMS_PER_VISITOR, NotificationsConsumer
+from apps.chat import event_stream
+from apps.chat.event_stream import NotificationsConsumer
 from apps.live.hub import Hub
-from tests.chat.scripts import PATIENCE, Scene, Visitor, says, scene, thinks
+from tests.chat.scripts import PATIENCE, Scene, Visitor, open_tab, says, thinks
 
 pytestmark = pytest.mark.django_db
 
@@ -66,8 +67,7 @@ async def refusal(on: Scene, query: str, **options: str) -> tuple[int, str]:
 
 
 async def test_a_conversation_is_read_as_server_sent_events():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         conversation = await tab.ask("Count.")
         stream = Stream(on.visitor, on.hub, f"conversation={conversation}")
         head = await stream.start()
@@ -95,13 +95,10 @@ async def test_a_conversation_is_read_as_server_sent_events():
 
 
 async def test_who_comes_back_goes_on_after_the_last_event_it_has():
-    async with scene() as on:
-        on.model.put(says("one"), None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("Count.")
-        frames = await tab.until_over()
+    async with open_tab() as (on, tab):
+        frames = await tab.exchange("Count.", says("one"))
 
-        stream = Stream(on.visitor, on.hub, f"conversation={conversation}", last="5")
+        stream = Stream(on.visitor, on.hub, f"conversation={tab.conversation}", last="5")
         await stream.start()
         events = [await stream.event(), await stream.event()]
         await stream.leave()
@@ -109,15 +106,12 @@ async def test_who_comes_back_goes_on_after_the_last_event_it_has():
     assert [data for _, _, data in events] == frames[-2:]
 
 
-async def test_a_silent_stream_has_a_heartbeat(settings: Any):
+async def test_a_silent_stream_has_a_heartbeat(settings):
     settings.HEARTBEAT_SECONDS = 0.02
-    async with scene() as on:
-        on.model.put(None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("Count.")
-        frames = await tab.until_over()
+    async with open_tab() as (on, tab):
+        frames = await tab.exchange("Count.")
         last = str(frames[-1]["seq"])
-        stream = Stream(on.visitor, on.hub, f"conversation={conversation}", last=last)
+        stream = Stream(on.visitor, on.hub, f"conversation={tab.conversation}", last=last)
         await stream.start()
 
         bodies = [await stream.body(), await stream.body(), await stream.body()]
@@ -127,12 +121,9 @@ async def test_a_silent_stream_has_a_heartbeat(settings: Any):
 
 
 async def test_what_cannot_be_read_is_refused():
-    async with scene() as on:
-        on.model.put(None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("Count.")
-        await tab.until_over()
-        mine = f"conversation={conversation}"
+    async with open_tab() as (on, tab):
+        await tab.exchange("Count.")
+        mine = f"conversation={tab.conversation}"
         found = [
             await refusal(on, "unions=union"),
             await refusal(on, "conversation="),
@@ -159,13 +150,13 @@ async def test_what_cannot_be_read_is_refused():
     ]
 
 
-async def test_a_visitor_has_so_many_streams_and_no_more():
-    async with scene() as on:
+async def test_a_visitor_has_so_many_streams_and_no_more(monkeypatch):
+    monkeypatch.setattr(event_stream, "STREAMS_PER_VISITOR", 2)
+    async with open_tab() as (on, tab):
         on.model.put(None)
-        tab = await on.visitor.tab(on.hub)
         query = f"conversation={await tab.ask('Count.')}"
         await tab.until_over()
-        streams = [Stream(on.visitor, on.hub, query) for _ in range(STREAMS_PER_VISITOR)]
+        streams = [Stream(on.visitor, on.hub, query) for _ in range(2)]
         for stream in streams:
             await stream.start()
 
@@ -181,12 +172,9 @@ async def test_a_visitor_has_so_many_streams_and_no_more():
 
 
 async def test_t_12_a_program_may_read_events_in_the_form_of_unions():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("Count.")
-        on.model.put(says("one"), None)
-        await tab.until_over()
-        stream = Stream(on.visitor, on.hub, f"conversation={conversation}&unions=cases")
+    async with open_tab() as (on, tab):
+        await tab.exchange("Count.", says("one"))
+        stream = Stream(on.visitor, on.hub, f"conversation={tab.conversation}&unions=cases")
         await stream.start()
         events = [await stream.event() for _ in range(3)]
         await stream.leave()

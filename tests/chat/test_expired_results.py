@@ -8,7 +8,7 @@ import pytest
 
 from apps.agent.model import Finish, ToolCallDelta
 from apps.chat.models import Message
-from tests.chat.scripts import MANIFEST, Scene, Tab, says, scene, settled
+from tests.chat.scripts import MANIFEST, Tab, open_tab, says, settled
 
 pytestmark = pytest.mark.django_db
 
@@ -18,16 +18,12 @@ def manifest(**context: Any) -> dict[str, Any]:
     return {**MANIFEST, "orchestrator": orchestrator}
 
 
-async def turn(on: Scene, tab: Tab, conversation: str | None = None) -> tuple[str, Any]:
-    """The conversation, after a question that "find" and "look" are called for, and the frame that
-    tells what has expired.
-    """
-    on.model.put(ToolCallDelta(0, "1", "find", "{}"), ToolCallDelta(1, "2", "look", "{}"))
-    on.model.put(Finish("tool_calls"), None)
-    on.model.put(says("Found."), None)
-    asked = await tab.ask("Where?", conversation)
-    await tab.until_over()
-    return str(asked), (await tab.until("results.expired"))[-1]
+async def turn(tab: Tab) -> Any:
+    """Ask a question that "find" and "look" are called for; the frame that tells what has expired."""
+    tab.model.put(ToolCallDelta(0, "1", "find", "{}"), ToolCallDelta(1, "2", "look", "{}"))
+    tab.model.put(Finish("tool_calls"), None)
+    await tab.exchange("Where?", says("Found."))
+    return (await tab.until("results.expired"))[-1]
 
 
 async def runs() -> list[str]:
@@ -36,16 +32,12 @@ async def runs() -> list[str]:
 
 
 async def test_d_06_the_page_is_told_which_results_the_model_reads_no_more():
-    async with scene(manifest=manifest(durations={"find": 2, "look": 1})) as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation, first = await turn(on, tab)
-        _, second = await turn(on, tab, conversation)
+    async with open_tab(manifest=manifest(durations={"find": 2, "look": 1})) as (on, tab):
+        first, second = await turn(tab), await turn(tab)
         again = await on.visitor.tab(on.hub)
-        await again.send_json_to({"type": "open", "conversation": conversation})
+        await again.send_json_to({"type": "open", "conversation": tab.conversation})
         opened = (await again.until("results.expired"))[-1]
-        on.model.put(says("Bye."), None)
-        await tab.ask("Bye", conversation)
-        await tab.until_over()
+        await tab.exchange("Bye", says("Bye."))
         await settled(on.hub)
     sent = on.model.asked[-1].messages
     one, two, _ = await runs()
@@ -59,12 +51,8 @@ async def test_d_06_the_page_is_told_which_results_the_model_reads_no_more():
 
 
 async def test_nothing_is_told_where_every_result_is_read():
-    async with scene() as on:
-        on.model.put(says("Hello."), None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("Hi")
-        frames = await tab.until_over()
+    async with open_tab() as (on, tab):
+        frames = await tab.exchange("Hi", says("Hello."))
         await settled(on.hub)
 
-    assert conversation
     assert "results.expired" not in {frame["type"] for frame in frames}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -16,8 +15,8 @@ from apps.chat.access import adopt
 from apps.chat.export import markdown
 from apps.chat.models import Conversation, Message
 from apps.feedback.models import LONGEST_COMMENT, Feedback
-from apps.live.models import Run
 from tests.catalog.rows import make_application
+from tests.chat.test_views import run_in
 
 pytestmark = pytest.mark.django_db
 DOWN = {"rating": "down", "reason": "wrong", "comment": "It was Tuesday."}
@@ -39,14 +38,7 @@ def answer_in(owner: str, **fields: Any) -> Message:
     """The answer "Monday." to "Which day is it?"."""
     application = fields.pop("application", None) or make_application()
     conversation = Conversation.objects.create(application=application, owner=owner, **fields)
-    run = Run.objects.create(
-        stream=conversation.pk,
-        request=uuid4(),
-        application=application.slug,
-        application_number=3,
-        bucket=owner,
-        status="done",
-    )
+    run = run_in(conversation, application_number=3)
     rows = Message.objects
     rows.create(conversation=conversation, run=run, role="user", text="Which day is it?")
     return rows.create(conversation=conversation, run=run, role="assistant", text="Monday.")
@@ -56,7 +48,7 @@ def address(answer: Message) -> str:
     return reverse("rate", args=[answer.uuid])
 
 
-def test_an_answer_is_rated_read_again_changed_and_the_feedback_removed(ada: User):
+def test_an_answer_is_rated_read_again_changed_and_the_feedback_removed(ada):
     client, answer = signed_in(ada), answer_in(f"user-{ada.pk}")
     listing = f"{reverse('feedback')}?message={answer.uuid}&message=nonsense"
 
@@ -77,7 +69,7 @@ def test_an_answer_is_rated_read_again_changed_and_the_feedback_removed(ada: Use
     assert not Feedback.objects.exists()
 
 
-def test_the_conversation_is_sent_along_only_if_the_person_says_so(ada: User):
+def test_the_conversation_is_sent_along_only_if_the_person_says_so(ada):
     client, answer = signed_in(ada), answer_in(f"user-{ada.pk}")
 
     client.post(address(answer), {**DOWN, "shares_transcript": "on"})
@@ -89,7 +81,7 @@ def test_the_conversation_is_sent_along_only_if_the_person_says_so(ada: User):
     assert Feedback.objects.get().transcript is None
 
 
-def test_only_the_owner_of_the_conversation_rates_its_answers(ada: User):
+def test_only_the_owner_of_the_conversation_rates_its_answers(ada):
     foreign = answer_in("user-0")
     ended = answer_in(f"user-{ada.pk}", application=make_application("gone"))
     Conversation.objects.filter(pk=ended.conversation_id).update(application=None)
@@ -102,10 +94,7 @@ def test_only_the_owner_of_the_conversation_rates_its_answers(ada: User):
     application = foreign.conversation.application
     assert application is not None
     Feedback.objects.create(
-        message=foreign.uuid,
-        application=application,
-        bucket="user-0",
-        rating="up",
+        message=foreign.uuid, application=application, bucket="user-0", rating="up"
     )
     assert client.get(f"{reverse('feedback')}?message={foreign.uuid}").json() == {"feedback": {}}
     client.delete(address(foreign))
@@ -120,7 +109,7 @@ def test_only_the_owner_of_the_conversation_rates_its_answers(ada: User):
         ({"rating": "down", "comment": "x" * (LONGEST_COMMENT + 1)}, "comment"),
     ],
 )
-def test_what_is_wrong_is_said_at_its_field(ada: User, fields: dict[str, str], wrong: str):
+def test_what_is_wrong_is_said_at_its_field(ada, fields, wrong):
     answer = answer_in(f"user-{ada.pk}")
 
     refused = signed_in(ada).post(address(answer), fields)
@@ -129,7 +118,7 @@ def test_what_is_wrong_is_said_at_its_field(ada: User, fields: dict[str, str], w
     assert not Feedback.objects.exists()
 
 
-def test_a_deleted_conversation_takes_the_copy_with_it_and_leaves_the_rating(ada: User):
+def test_a_deleted_conversation_takes_the_copy_with_it_and_leaves_the_rating(ada):
     answer = answer_in(f"user-{ada.pk}")
     signed_in(ada).post(address(answer), {**DOWN, "shares_transcript": "on"})
 
@@ -140,7 +129,7 @@ def test_a_deleted_conversation_takes_the_copy_with_it_and_leaves_the_rating(ada
     assert row.conversation is None
 
 
-def test_feedback_goes_with_the_account_and_with_the_application(ada: User):
+def test_feedback_goes_with_the_account_and_with_the_application(ada):
     bob = User.objects.create_user("bob")
     for user, slug in ((ada, "one"), (bob, "two")):
         answer = answer_in(f"user-{user.pk}", application=make_application(slug))
@@ -154,7 +143,7 @@ def test_feedback_goes_with_the_account_and_with_the_application(ada: User):
     assert not Feedback.objects.exists()
 
 
-def test_a_visitor_rates_too_and_whoever_signs_in_keeps_the_feedback(ada: User):
+def test_a_visitor_rates_too_and_whoever_signs_in_keeps_the_feedback(ada):
     client = Client()
     client.get(reverse("feedback"))
     bucket = client.session["visitor"]
@@ -166,7 +155,7 @@ def test_a_visitor_rates_too_and_whoever_signs_in_keeps_the_feedback(ada: User):
     assert Feedback.objects.get().bucket == f"user-{ada.pk}"
 
 
-def test_feedback_is_in_the_download_of_its_conversation(ada: User):
+def test_feedback_is_in_the_download_of_its_conversation(ada):
     answer = answer_in(f"user-{ada.pk}")
     signed_in(ada).post(address(answer), DOWN)
 

@@ -26,7 +26,7 @@ from apps.live.models import Run
 from apps.manifest.features import Figure
 from quickapps_site.settings import FIGURES
 from tests.catalog.rows import make_deployment
-from tests.chat.scripts import MANIFEST, counts, says, scene, settled
+from tests.chat.scripts import MANIFEST, counts, open_tab, says, settled
 
 STORED: dict[str, Any] = {
     "prompt_tokens": 1000,
@@ -71,7 +71,7 @@ def test_all_that_is_known_is_stored():
 
 
 @pytest.mark.parametrize("figures", [{"is_priced": False}, {"costs": {}}])
-def test_a_cost_that_is_not_known_is_not_told(figures: dict[str, Any]):
+def test_a_cost_that_is_not_known_is_not_told(figures):
     begun = timezone.now()
 
     stored = usage_of(Run(started_at=begun), transcript(**figures), begun)
@@ -102,7 +102,7 @@ def test_an_answer_of_before_there_were_figures_has_those_it_has():
         (("model", "version", "first_text", "tools"), ["models", "version", "first_text_seconds"]),
     ],
 )
-def test_the_operator_chooses_what_people_are_told(settings, wanted: Any, names: list[str]):
+def test_the_operator_chooses_what_people_are_told(settings, wanted, names):
     settings.ANSWER_FIGURES = wanted
 
     frame = encode(AnswerStored({"id": "2", **TOLD}))
@@ -138,7 +138,7 @@ def test_so_for_the_times_of_tools(settings):
         ),
     ],
 )
-def test_an_export_has_the_same(settings, wanted: Any, line: str):
+def test_an_export_has_the_same(settings, wanted, line):
     settings.ANSWER_FIGURES = wanted
     conversation = Conversation.objects.create(owner="user-1", title="Costs")
     Message.objects.create(conversation=conversation, role="assistant", text="Noon.", usage=STORED)
@@ -169,11 +169,8 @@ def price(name: str, **amounts: Any) -> None:
 async def test_the_cost_of_an_answer_is_that_of_its_rows(settings):
     settings.CATALOG_MAX_AGE_SECONDS = 0
     await sync_to_async(price)("paced", input=3, output=15, per_call=Decimal("0.01"))
-    async with scene() as on:
-        on.model.put(says("Noon."), counts(1234, 56), None)
-        tab = await on.visitor.tab(on.hub)
-        await tab.ask("Time?")
-        frames = await tab.until_over()
+    async with open_tab() as (on, tab):
+        frames = await tab.exchange("Time?", says("Noon."), counts(1234, 56))
         await settled(on.hub)
         await on.hub.summaries.close()
 
@@ -195,14 +192,12 @@ READS = ToolCallDelta(0, "call-1", "internal_skills_read_skill", '{"name": "none
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("wanted", [[], ["model"]])
-async def test_an_application_narrows_what_people_are_told(wanted: list[str]):
+async def test_an_application_narrows_what_people_are_told(wanted):
     features = {"timestamp": None, "answer_figures": wanted}
-    async with scene(manifest={**MANIFEST, "features": features}) as on:
+    async with open_tab(manifest={**MANIFEST, "features": features}) as (on, tab):
         on.model.put(READS, Finish("tool_calls"), None)
-        on.model.put(says("Noon."), counts(1234, 56), None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("Time?")
-        frames = await tab.until_over()
+        frames = await tab.exchange("Time?", says("Noon."), counts(1234, 56))
+        conversation = tab.conversation
         await settled(on.hub)
 
     def answer_in(told: Mapping[str, Any]) -> list[str]:
@@ -236,9 +231,8 @@ def test_an_application_can_name_each_figure_of_the_installation():
 async def test_an_answer_that_is_stopped_in_the_middle_tells_no_cost(settings):
     settings.CATALOG_MAX_AGE_SECONDS = 0
     await sync_to_async(price)("paced", input=3)
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("It is"))
-        tab = await on.visitor.tab(on.hub)
         await tab.ask("Time?")
         await tab.until("message.delta")
         await tab.send_json_to({"type": "stop"})

@@ -13,13 +13,10 @@ from django.test import Client
 from apps.chat.models import Conversation, Folder
 from apps.runs.prompt import OF_THE_FOLDER
 from apps.workspace.local.models import StoredFile
-from tests.chat.scripts import MANIFEST, Scene, Tab, says, scene
+from tests.chat.scripts import MANIFEST, Scene, open_tab, says
 from tests.chat.test_views import add_application, add_conversation, visiting
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("nothing_predefined"),
-]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
 
 
 @pytest.fixture
@@ -41,7 +38,7 @@ def upload(client: Client, folder: Folder, name: str = "plan.txt", text: bytes =
     return client.post(address(folder, "files"), {"file": SimpleUploadedFile(name, text)})
 
 
-def test_its_owner_writes_instructions_and_adds_files(client: Client, folder: Folder):
+def test_its_owner_writes_instructions_and_adds_files(client, folder):
     said = client.post(address(folder, "content"), {"instructions": " Answer in Latvian.\r\n"})
     first, second = upload(client, folder), upload(client, folder)
     told = client.get(address(folder, "content")).json()
@@ -60,7 +57,7 @@ def test_its_owner_writes_instructions_and_adds_files(client: Client, folder: Fo
     )
 
 
-def test_it_is_nobody_elses(client: Client, folder: Folder):
+def test_it_is_nobody_elses(client, folder):
     upload(client, folder)
     stranger = visiting()
 
@@ -78,9 +75,7 @@ def test_it_is_nobody_elses(client: Client, folder: Folder):
     assert StoredFile.objects.count() == 1
 
 
-def test_what_cannot_be_taken_is_refused_by_its_field(
-    client: Client, folder: Folder, settings: Any
-):
+def test_what_cannot_be_taken_is_refused_by_its_field(client, folder, settings):
     settings.CHAT_UPLOAD_TYPES = ["image/*"]
     long = client.post(address(folder, "content"), {"instructions": "x" * 4001})
     typed = upload(client, folder)
@@ -97,19 +92,12 @@ def test_what_cannot_be_taken_is_refused_by_its_field(
     assert StoredFile.objects.count() == 0
 
 
-def test_its_files_go_with_it(client: Client, folder: Folder):
+def test_its_files_go_with_it(client, folder):
     upload(client, folder)
     client.post(f"/conversations/folders/{folder.pk}/delete/")
 
     assert not Folder.objects.exists()
     assert not StoredFile.objects.exists()
-
-
-async def converse(on: Scene, tab: Tab, conversation: str | None = None) -> str:
-    on.model.put(says("Yes."), None)
-    conversation = await tab.ask("Now?", conversation)
-    await tab.until_over()
-    return conversation
 
 
 def fill(on: Scene, conversation: str, owner: str | None = None) -> Folder:
@@ -139,12 +127,11 @@ def read(on: Scene) -> list[tuple[str, list[str]]]:
 
 
 async def test_each_question_in_it_brings_them_along():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab)
+    async with open_tab() as (on, tab):
+        await tab.exchange("Now?", says("Yes."))
         before = read(on)
-        await database_sync_to_async(fill)(on, conversation)
-        await converse(on, tab, conversation)
+        await database_sync_to_async(fill)(on, tab.conversation)
+        await tab.exchange("Now?", says("Yes."))
 
     assert before == [("Now?", [])]
     [(prompt, _), first, _, (question, files)] = read(on)
@@ -152,7 +139,7 @@ async def test_each_question_in_it_brings_them_along():
     assert first == ("Now?", [])
     assert [f"<title>{name}</title>" in question for name in ("map.png", "plan.txt")] == [True] * 2
     assert files == ["map.png"]
-    stored = [one.attachments async for one in (await row_of(conversation)).messages.all()]
+    stored = [one.attachments async for one in (await row_of(tab.conversation)).messages.all()]
     assert stored == [[], [], [], []]
 
 
@@ -161,22 +148,20 @@ async def row_of(conversation: str) -> Conversation:
 
 
 async def test_the_folder_of_another_brings_nothing():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab)
-        await database_sync_to_async(fill)(on, conversation, "user-0")
-        await converse(on, tab, conversation)
+    async with open_tab() as (on, tab):
+        await tab.exchange("Now?", says("Yes."))
+        await database_sync_to_async(fill)(on, tab.conversation, "user-0")
+        await tab.exchange("Now?", says("Yes."))
 
     assert [files for _, files in read(on)] == [[], [], []]
 
 
 async def test_an_application_gets_the_types_that_it_takes():
     features = {"input_attachment_types": ["image/*"]}
-    async with scene(manifest={**MANIFEST, "features": features}) as on:
-        tab = await on.visitor.tab(on.hub)
-        conversation = await converse(on, tab)
-        await database_sync_to_async(fill)(on, conversation)
-        await converse(on, tab, conversation)
+    async with open_tab(manifest={**MANIFEST, "features": features}) as (on, tab):
+        await tab.exchange("Now?", says("Yes."))
+        await database_sync_to_async(fill)(on, tab.conversation)
+        await tab.exchange("Now?", says("Yes."))
 
     sent = str(read(on))
     assert ("map.png" in sent, "plan.txt" in sent) == (True, False)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 from channels.db import database_sync_to_async
-from django.test import Client
 
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
@@ -15,14 +14,11 @@ from apps.chat.handovers import hand_over
 from apps.chat.models import Conversation, Message
 from apps.errors import Refused
 from apps.live.models import Run
-from tests.chat.scripts import MANIFEST, Scene, Tab, add_application, says, scene
+from tests.chat.scripts import MANIFEST, Scene, Tab, add_application, open_tab, says
 from tests.chat.test_views import add_application as add
-from tests.chat.test_views import add_conversation, visiting
+from tests.chat.test_views import add_conversation, run_in, visiting
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("nothing_predefined"),
-]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
 
 OTHER: dict[str, Any] = {
     **MANIFEST,
@@ -56,8 +52,7 @@ async def moved(on: Scene, tab: Tab) -> Application:
 
 
 async def test_the_next_question_is_asked_there_with_all_that_was_said():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         before = await answered(on, tab, "A train?", on.visitor.slug)
         answers = Message.objects.filter(role="assistant")
         await answers.aupdate(state={"untrusted": ["the web"], "tools": {"secret": 1}})
@@ -80,8 +75,7 @@ async def test_the_next_question_is_asked_there_with_all_that_was_said():
 
 
 async def test_an_earlier_question_is_answered_again_by_the_new_one():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         await answered(on, tab, "A train?", on.visitor.slug)
         ships = await moved(on, tab)
         question = await Message.objects.aget(role="user")
@@ -137,13 +131,7 @@ def test_others_unknown_ones_and_running_answers_are_refused():
 
     stranger = visiting().post(address, {"application": ships.slug})
     unknown = [client.post(address, {"application": name}) for name in (private.slug, "", "a\0b")]
-    Run.objects.create(
-        stream=row.pk,
-        request=uuid4(),
-        application=trains.slug,
-        bucket=row.owner,
-        status=Run.Status.WAITING,
-    )
+    run_in(row, "waiting")
     running = client.post(address, {"application": ships.slug})
 
     assert stranger.status_code == 404
@@ -164,7 +152,7 @@ def test_another_wish_for_the_same_application_changes_nothing():
     assert row.handed_over_at is None
 
 
-def test_the_caller_of_another_bucket_is_no_owner(client: Client):
+def test_the_caller_of_another_bucket_is_no_owner(client):
     row = Conversation.objects.create(application=add(), owner="user-0", title="Theirs")
     slug = row.application.slug if row.application else ""
 

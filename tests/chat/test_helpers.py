@@ -17,7 +17,7 @@ from apps.chat.export import markdown
 from apps.chat.models import Conversation, Message
 from apps.live.hub import Hub
 from apps.live.models import HelperRun, Run
-from tests.chat.scripts import PATIENCE, Scene, Tab, Visitor, counts, says, scene, settled
+from tests.chat.scripts import PATIENCE, Scene, Tab, counts, open_tab, says, settled
 
 pytestmark = pytest.mark.django_db
 
@@ -53,8 +53,7 @@ class Helped:
 
 @asynccontextmanager
 async def helped() -> AsyncIterator[Helped]:
-    async with scene(manifest=MANIFEST) as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab(manifest=MANIFEST) as (on, tab):
         on.model.put(call("spawn-agent", task="Look around the harbour"), None)
         conversation = await tab.ask("What is there?")
         frames = await tab.until("helper.began")
@@ -126,8 +125,7 @@ async def test_another_process_stops_a_helper_as_well():
 async def test_nobody_else_stops_a_helper_and_one_that_there_is_not_is_told():
     async with helped() as it:
         await row()
-        stranger = Visitor(it.on.application, it.on.model, session_key="browser-2")
-        other = await stranger.tab(it.on.hub)
+        other = await it.on.stranger()
         await it.stop(other)
         refused = await other.frame()
         await it.stop(key="t:9:0:c1")
@@ -135,7 +133,6 @@ async def test_nobody_else_stops_a_helper_and_one_that_there_is_not_is_told():
         is_stopped = it.on.model.was_cancelled.is_set()
         it.on.model.put(says("Ships."), None, says("There are ships."), None)
         await it.tab.until_over()
-        await stranger.leave()
 
     assert refused["code"] == "conversation_not_found"
     assert missing["code"] == "no_helper"
@@ -155,8 +152,7 @@ async def test_a_helper_ends_with_the_answer_that_is_stopped():
 
 async def test_the_list_is_told_live_kept_with_the_answer_and_stands_in_the_download():
     written = "- [x] look\n- [ ] tell"
-    async with scene(manifest=MANIFEST) as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab(manifest=MANIFEST) as (on, tab):
         on.model.put(call("manage-todo", operation="write", text=written), None)
         conversation = await tab.ask("What is there?")
         told = (await tab.until("todo.changed"))[-1]
@@ -166,10 +162,7 @@ async def test_the_list_is_told_live_kept_with_the_answer_and_stands_in_the_down
         await again.open(conversation)
         replayed = (await again.until("todo.changed"))[-1]
         await settled(on.hub)
-        stranger = Visitor(on.application, on.model, session_key="browser-2")
-        other = await stranger.tab(on.hub)
-        refused = await other.open(conversation)
-        await stranger.leave()
+        refused = await (await on.stranger()).open(conversation)
         row = await Conversation.objects.select_related("application").aget()
         downloaded = await database_sync_to_async(markdown)(row)
 

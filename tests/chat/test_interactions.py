@@ -26,7 +26,7 @@ from apps.catalog.models import Application
 from apps.chat.continuation import sweeper
 from apps.live.hub import Hub
 from apps.live.models import Consent, Interaction, Run
-from tests.chat.scripts import Scene, Tab, Visitor, counts, scene, settled
+from tests.chat.scripts import Scene, Tab, counts, open_tab, settled
 from tests.chat.test_figures import price
 from tests.fakes import async_tool, calling, capability, saying
 
@@ -104,9 +104,8 @@ class Waiting:
 @asynccontextmanager
 async def waiting(*lines: Delta) -> AsyncIterator[Waiting]:
     """`lines` come before the call."""
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(*lines, *calling(("p", "pay", {"amount": 5})), None)
-        tab = await on.visitor.tab(on.hub)
         conversation = await tab.ask("Pay.")
         frames = await tab.until("run.status", status="waiting")
         [requested] = [one for one in frames if one["type"] == "interaction.requested"]
@@ -115,12 +114,10 @@ async def waiting(*lines: Delta) -> AsyncIterator[Waiting]:
 
 
 async def refusal(tab: Tab, frame: dict[str, Any]) -> str:
-    await tab.send_json_to(frame)
-    [*_, error] = await tab.until("error")
-    return str(error["code"])
+    return str((await tab.refusal(**frame))["code"])
 
 
-async def test_a_changed_call_is_approved_in_another_process_and_every_tab_is_told(desk: Desk):
+async def test_a_changed_call_is_approved_in_another_process_and_every_tab_is_told(desk):
     async with waiting() as it:
         other = Hub()
         there = await it.on.visitor.tab(other)
@@ -146,7 +143,7 @@ async def test_a_changed_call_is_approved_in_another_process_and_every_tab_is_to
 
 
 @pytest.mark.usefixtures("desk")
-async def test_an_answer_that_waited_costs_what_was_spent_before_and_after(settings: Settings):
+async def test_an_answer_that_waited_costs_what_was_spent_before_and_after(settings):
     settings.CATALOG_MAX_AGE_SECONDS = 0
     await sync_to_async(price)("paced", input=1_000)
     async with waiting(counts(5, 0)) as it:
@@ -182,47 +179,45 @@ async def test_of_two_tabs_that_answer_at_once_one_wins():
     assert seen[winner][0]["answer"] == (await Interaction.objects.aget()).answer
 
 
-@pytest.mark.parametrize(
-    ("answer", "code"),
-    [
-        ({"outcome": "maybe"}, "bad_frame"),
-        ({"outcome": "approved", "more": 1}, "bad_frame"),
-        ({"outcome": "approved", "arguments": {"amount": "x" * 200_001}}, "bad_frame"),
-        ({"outcome": "denied", "reason": "x" * 2_001}, "bad_frame"),
-        ({"outcome": "approved", "arguments": {"to": "me"}}, "bad_answer"),
-        ({"outcome": "approved", "always": "application"}, "bad_answer"),
-        ({"outcome": "denied", "arguments": {"amount": 1}}, "bad_answer"),
-    ],
-)
-@pytest.mark.usefixtures("desk")
-async def test_an_answer_that_the_card_does_not_offer_is_refused(answer: Any, code: str):
-    async with waiting() as it:
-        assert await refusal(it.tab, it.answering(answer)) == code
+UNOFFERED: list[tuple[dict[str, Any], str]] = [
+    ({"outcome": "maybe"}, "bad_frame"),
+    ({"outcome": "approved", "more": 1}, "bad_frame"),
+    ({"outcome": "approved", "arguments": {"amount": "x" * 200_001}}, "bad_frame"),
+    ({"outcome": "denied", "reason": "x" * 2_001}, "bad_frame"),
+    ({"outcome": "approved", "arguments": {"to": "me"}}, "bad_answer"),
+    ({"outcome": "approved", "always": "application"}, "bad_answer"),
+    ({"outcome": "denied", "arguments": {"amount": 1}}, "bad_answer"),
+]
 
+
+@pytest.mark.usefixtures("desk")
+async def test_an_answer_that_the_card_does_not_offer_is_refused():
+    async with waiting() as it:
+        codes = [await refusal(it.tab, it.answering(answer)) for answer, _ in UNOFFERED]
+
+    assert codes == [code for _, code in UNOFFERED]
     assert (await Interaction.objects.aget()).answer is None
 
 
-@pytest.mark.parametrize(
-    ("answer", "code"),
-    [
-        ({"outcome": "answered", "choices": ["C"]}, "bad_answer"),
-        ({"outcome": "answered", "choices": ["A", "B"]}, "bad_answer"),
-        ({"outcome": "answered", "choices": ["A"], "text": "And more."}, "bad_answer"),
-        ({"outcome": "answered", "choices": []}, "bad_answer"),
-        ({"outcome": "answered", "choices": ["A"] * 101}, "bad_frame"),
-    ],
-)
-async def test_an_answer_that_does_not_fit_its_question_is_refused(
-    desk: Desk, answer: Any, code: str
-):
+MISFITS: list[tuple[dict[str, Any], str]] = [
+    ({"outcome": "answered", "choices": ["C"]}, "bad_answer"),
+    ({"outcome": "answered", "choices": ["A", "B"]}, "bad_answer"),
+    ({"outcome": "answered", "choices": ["A"], "text": "And more."}, "bad_answer"),
+    ({"outcome": "answered", "choices": []}, "bad_answer"),
+    ({"outcome": "answered", "choices": ["A"] * 101}, "bad_frame"),
+]
+
+
+async def test_an_answer_that_does_not_fit_its_question_is_refused(desk):
     desk.kind, desk.asked = "question", QUESTION
     async with waiting() as it:
-        assert await refusal(it.tab, it.answering(answer)) == code
+        codes = [await refusal(it.tab, it.answering(answer)) for answer, _ in MISFITS]
 
+    assert codes == [code for _, code in MISFITS]
     assert (await Interaction.objects.aget()).answer is None
 
 
-async def test_a_question_is_answered(desk: Desk):
+async def test_a_question_is_answered(desk):
     desk.kind, desk.asked = "question", QUESTION
     async with waiting() as it:
         await it.tab.send_json_to(it.answering({"outcome": "answered", "choices": ["B"]}))
@@ -235,20 +230,18 @@ async def test_a_question_is_answered(desk: Desk):
 @pytest.mark.usefixtures("desk")
 async def test_nobody_else_reaches_a_card():
     async with waiting() as it:
-        stranger = Visitor(it.on.application, it.on.model, session_key="browser-2")
-        tab = await stranger.tab(Hub())
+        tab = await it.on.stranger(Hub())
         codes = [
             await refusal(tab, it.answering({"outcome": "approved"})),
             await refusal(it.tab, it.answering({"outcome": "approved"}, run=str(uuid4()))),
             await refusal(it.tab, it.answering({"outcome": "approved"}, key="t:9:0:x")),
         ]
-        await stranger.leave()
 
     assert codes == ["conversation_not_found", "conversation_not_found", "answered"]
     assert (await Interaction.objects.aget()).answer is None
 
 
-async def test_the_person_of_a_run_does_not_approve_for_a_second_pair_of_eyes(desk: Desk):
+async def test_the_person_of_a_run_does_not_approve_for_a_second_pair_of_eyes(desk):
     desk.asked["four_eyes"] = True
     async with waiting() as it:
         code = await refusal(it.tab, it.answering({"outcome": "approved"}))
@@ -257,25 +250,28 @@ async def test_the_person_of_a_run_does_not_approve_for_a_second_pair_of_eyes(de
     assert (await Run.objects.aget()).status == "waiting"
 
 
-async def test_who_does_not_want_to_be_asked_again_is_not(desk: Desk):
+async def test_who_does_not_want_to_be_asked_again_is_not(desk):
     async with waiting() as it:
         given = {"outcome": "approved", "always": "conversation"}
         await it.tab.send_json_to(it.answering(given))
         await it.tab.until("interaction.resolved")
         await it.go_on()
         await it.tab.until_over()
-        it.on.model.put(*calling(("q", "pay", {"amount": 5})), None, *saying("Done."), None)
-        await it.tab.ask("Again.", it.conversation)
-        frames = await it.tab.until_over()
+        frames = await it.tab.exchange(
+            "Again.",
+            *calling(("q", "pay", {"amount": 5})),
+            None,
+            *saying("Done."),
+            conversation=it.conversation,
+        )
 
     assert "interaction.requested" not in [frame["type"] for frame in frames]
     assert desk.paid[1:] == [None]
 
 
-async def test_two_cards_are_answered_one_after_the_other(desk: Desk):
-    async with scene() as on:
+async def test_two_cards_are_answered_one_after_the_other(desk):
+    async with open_tab() as (on, tab):
         on.model.put(*calling(("p", "pay", {}), ("q", "pay", {})), None)
-        tab = await on.visitor.tab(on.hub)
         await tab.ask("Pay twice.")
         frames = await tab.until("run.status", status="waiting")
         first, second = [one for one in frames if one["type"] == "interaction.requested"]
@@ -298,7 +294,7 @@ async def test_two_cards_are_answered_one_after_the_other(desk: Desk):
     assert [answer["outcome"] for answer in desk.paid] == ["denied", "approved"]
 
 
-async def test_the_clock_answers_and_viewers_are_told_at_once(desk: Desk):
+async def test_the_clock_answers_and_viewers_are_told_at_once(desk):
     async with waiting() as it:
         await Interaction.objects.aupdate(due_at=timezone.now() - timedelta(seconds=1))
         await it.go_on()
@@ -308,7 +304,7 @@ async def test_the_clock_answers_and_viewers_are_told_at_once(desk: Desk):
     assert desk.paid == [{"outcome": "timeout"}]
 
 
-async def test_a_run_that_waits_is_stopped_and_viewers_are_told_at_once(desk: Desk):
+async def test_a_run_that_waits_is_stopped_and_viewers_are_told_at_once(desk):
     async with waiting() as it:
         async with asyncio.timeout(10):  # a viewer looks by itself every 15 seconds
             await it.tab.send_json_to({"type": "stop"})
@@ -323,12 +319,12 @@ def consent(bucket: str, tool: str = "pay") -> Consent:
     return Consent.objects.create(bucket=bucket, application=application, tool=tool, mode="always")
 
 
-def test_people_see_and_withdraw_what_is_theirs(client: Client, django_user_model: Any):
+def test_people_see_and_withdraw_what_is_theirs(client, django_user_model):
     user = django_user_model.objects.create_user("vera")
     client.force_login(user)
     mine, other = consent(f"user-{user.pk}"), consent("user-0", "refund")
 
-    page = client.get("/approvals/").content.decode()
+    page = client.get("/approvals/").text
     answers = [
         client.post("/approvals/", {"consent": chosen}).status_code
         for chosen in (other.pk, "x", "", "9" * 40, mine.pk, mine.pk)
@@ -339,7 +335,7 @@ def test_people_see_and_withdraw_what_is_theirs(client: Client, django_user_mode
     assert list(Consent.objects.all()) == [other]
 
 
-def test_people_choose_before_which_tools_they_are_asked(client: Client, django_user_model: Any):
+def test_people_choose_before_which_tools_they_are_asked(client, django_user_model):
     user = django_user_model.objects.create_user("vera")
     client.force_login(user)
     bucket = f"user-{user.pk}"
@@ -359,13 +355,13 @@ def test_people_choose_before_which_tools_they_are_asked(client: Client, django_
     assert answers == [404] * 5 + [302] * 2
     kept = Consent.objects.order_by("tool").values_list("bucket", "tool", "mode")
     assert list(kept) == [(bucket, "", "confirm"), (bucket, "pay", "confirm")]
-    page = client.get("/approvals/").content.decode()
+    page = client.get("/approvals/").text
     assert "<h3>All tools</h3>" in page
     assert f'<option value="{application.pk}:">Desk: all tools</option>' in page
     assert "Closed" not in page
 
 
-def test_nothing_is_withdrawn_without_the_token(django_user_model: Any):
+def test_nothing_is_withdrawn_without_the_token(django_user_model):
     user = django_user_model.objects.create_user("vera")
     client = Client(enforce_csrf_checks=True)
     client.force_login(user)

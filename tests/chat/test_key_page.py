@@ -47,13 +47,13 @@ def name_of(service: KeyedService) -> str:
 def post(client: Client, action: str, **fields: str) -> str:
     answer = client.post(f"{PAGE}keys/{action}/", fields, follow=True)
     assert answer.redirect_chain == [(PAGE, 302)], answer.status_code
-    return str(answer.content.decode())
+    return str(answer.text)
 
 
-def test_a_key_is_stored_tested_replaced_and_deleted_and_never_shown(service: KeyedService):
+def test_a_key_is_stored_tested_replaced_and_deleted_and_never_shown(service):
     ada = signed_in("ada")
     host = service.url.removeprefix("http://").removesuffix("/v1")
-    empty = ada.get(PAGE).content.decode()
+    empty = ada.get(PAGE).text
     wrong = post(ada, "store", service=name_of(service), key=" sk-wrong ")
     refused = post(ada, "test", service=name_of(service))
     stored = post(ada, "store", service=name_of(service), key=OWN)
@@ -86,12 +86,12 @@ def test_a_key_is_stored_tested_replaced_and_deleted_and_never_shown(service: Ke
         ("a" * 1001, "A key has at most 1,000 characters."),
     ],
 )
-def test_what_is_no_key_is_refused(service: KeyedService, key: str, problem: str):
+def test_what_is_no_key_is_refused(service, key, problem):
     assert problem in post(signed_in("ada"), "store", service=name_of(service), key=key)
     assert not PersonalKey.objects.exists()
 
 
-def test_nobody_reaches_the_key_of_another_person(service: KeyedService):
+def test_nobody_reaches_the_key_of_another_person(service):
     ada, bob = signed_in("ada"), signed_in("bob")
     post(ada, "store", service=name_of(service), key=OWN)
     row = PersonalKey.objects.get()
@@ -103,15 +103,15 @@ def test_nobody_reaches_the_key_of_another_person(service: KeyedService):
     )
 
     assert [answer.status_code for answer in tries] == [404] * 4
-    assert "Stored on" not in bob.get(PAGE).content.decode()
+    assert "Stored on" not in bob.get(PAGE).text
     assert PersonalKey.objects.count() == 1
     assert service.sent == []
 
 
-def test_visitors_have_no_keys(service: KeyedService):
+def test_visitors_have_no_keys(service):
     visitor = Client()
 
-    page = visitor.get(PAGE).content.decode()
+    page = visitor.get(PAGE).text
     sent = visitor.post(f"{PAGE}keys/store/", {"service": name_of(service), "key": OWN})
 
     assert "Keys for models" not in page
@@ -119,13 +119,11 @@ def test_visitors_have_no_keys(service: KeyedService):
     assert not PersonalKey.objects.exists()
 
 
-def test_a_key_whose_service_is_not_asked_any_more_is_listed_and_can_be_deleted(
-    service: KeyedService,
-):
+def test_a_key_whose_service_is_not_asked_any_more_is_listed_and_can_be_deleted(service):
     ada = signed_in("ada")
     post(ada, "store", service=name_of(service), key=OWN)
     Deployment.objects.update(base_url="https://models.example.org/v1")
-    page = ada.get(PAGE).content.decode()
+    page = ada.get(PAGE).text
     gone = post(ada, "delete", key=str(PersonalKey.objects.get().pk))
 
     assert "No model here is asked at this address any more, so the key is not used." in page
@@ -134,10 +132,10 @@ def test_a_key_whose_service_is_not_asked_any_more_is_listed_and_can_be_deleted(
 
 
 def test_without_services_that_take_keys_the_page_does_not_speak_of_them():
-    assert "Keys for models" not in signed_in("ada").get(PAGE).content.decode()
+    assert "Keys for models" not in signed_in("ada").get(PAGE).text
 
 
-def test_an_account_that_is_deleted_takes_its_keys_with_it(service: KeyedService):
+def test_an_account_that_is_deleted_takes_its_keys_with_it(service):
     user = User.objects.create_user("ada")
     PersonalKey.objects.create(user=user, provider="openai", origin="x", stored_at=timezone.now())
     user.delete()

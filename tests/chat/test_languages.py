@@ -51,33 +51,33 @@ def test_the_first_language_of_the_browser_that_has_texts_is_spoken(accepted, la
     assert accepted_language(accepted) == language
 
 
-def test_a_page_is_in_the_language_of_the_browser(client: Client):
+def test_a_page_is_in_the_language_of_the_browser(client):
     page = client.get("/settings/", headers={"accept-language": "uk"})
 
     assert language_of(page) == "uk"
     assert b'<html lang="uk"' in page.content
 
 
-def test_arabic_is_written_from_the_right(client: Client):
+def test_arabic_is_written_from_the_right(client):
     page = client.get("/settings/", headers={"accept-language": "ar"})
 
     assert b'<html lang="ar" dir="rtl"' in page.content
 
 
-def test_a_choice_of_the_browser_comes_before_what_it_asks_for(client: Client):
+def test_a_choice_of_the_browser_comes_before_what_it_asks_for(client):
     client.cookies["language"] = "de"
 
     assert language_of(client.get("/", headers={"accept-language": "uk"})) == "de"
 
 
-def test_a_choice_of_the_account_comes_before_that_of_the_browser(client: Client, anna: User):
+def test_a_choice_of_the_account_comes_before_that_of_the_browser(client, anna):
     Preferences.objects.create(user=anna, language="ar")
     client.cookies["language"] = "de"
 
     assert language_of(client.get("/settings/", headers={"accept-language": "uk"})) == "ar"
 
 
-def test_a_language_that_is_saved_holds_at_once_and_for_the_browser(client: Client, anna: User):
+def test_a_language_that_is_saved_holds_at_once_and_for_the_browser(client, anna):
     form = {"language": "de", "theme": "system", "density": "comfortable", "text_size": "normal"}
 
     saved = client.post("/settings/appearance/", form)
@@ -88,7 +88,7 @@ def test_a_language_that_is_saved_holds_at_once_and_for_the_browser(client: Clie
     assert language_of(client.get("/settings/")) == "de"
 
 
-def test_as_the_browser_says_forgets_the_choice(client: Client, anna: User):
+def test_as_the_browser_says_forgets_the_choice(client, anna):
     Preferences.objects.create(user=anna, language="ar")
     client.cookies["language"] = "ar"
     form = {"language": "", "theme": "system", "density": "comfortable", "text_size": "normal"}
@@ -98,21 +98,21 @@ def test_as_the_browser_says_forgets_the_choice(client: Client, anna: User):
     assert language_of(client.get("/settings/", headers={"accept-language": "uk"})) == "uk"
 
 
-def test_an_unknown_language_is_refused(client: Client, anna: User):
+def test_an_unknown_language_is_refused(client, anna):
     form = {"language": "tlh", "theme": "system", "density": "comfortable", "text_size": "normal"}
 
     assert client.post("/settings/appearance/", form).status_code == 400
     assert not Preferences.objects.filter(user=anna).exists()
 
 
-def test_operators_read_english(client: Client):
+def test_operators_read_english(client):
     page = client.get("/admin/login/", headers={"accept-language": "de"})
 
     assert language_of(page) == "en"
 
 
 @pytest.mark.parametrize("language", ["de", "uk", "ar"])
-def test_the_texts_of_scripts_are_fetched_once(client: Client, language):
+def test_the_texts_of_scripts_are_fetched_once(client, language):
     version = version_of_texts(language)
 
     texts = client.get(f"/texts/{language}-{version}.js")
@@ -125,7 +125,7 @@ def test_the_texts_of_scripts_are_fetched_once(client: Client, language):
 
 
 @pytest.mark.parametrize("name", ["en-0", "fr-0"])
-def test_a_language_without_texts_has_no_script(client: Client, name):
+def test_a_language_without_texts_has_no_script(client, name):
     assert client.get(f"/texts/{name}.js").status_code == 404
 
 

@@ -102,22 +102,8 @@ async def test_a_conversation_may_begin_without_memory_and_have_it_later():
         without = offered(on)
         conversation = opened["conversation"]
         await Conversation.objects.filter(pk=conversation).aupdate(has_memory=True)
-        on.model.put(*saying("Hello."), None)
-        await tab.ask("Hello again", conversation)
-        await tab.until_over()
+        await tab.exchange("Hello again", *saying("Hello."), conversation=conversation)
         await grace.leave()
 
     assert without == []
-    assert "store_memory" in offered(on)
-
-
-async def test_a_switch_that_says_nothing_leaves_the_memory_on():
-    async with scene(manifest=REMEMBERING) as on:
-        grace = await person(on)
-        tab = await grace.tab(on.hub)
-        on.model.put(*saying("Hello."), None)
-        await tab.ask("Hello")
-        await tab.until_over()
-        await grace.leave()
-
     assert "store_memory" in offered(on)

@@ -10,17 +10,12 @@ import pytest
 from apps.capabilities.memory.text import hits_text
 from apps.chat.memory_notes import CHARACTERS, MOST, memory_notes
 from apps.workspace.memories.port import Hit, Memory
+from tests.chat.test_read_files import state as state_of
 
 
 def state(*exchanges: tuple[str, str]) -> Mapping[str, Any]:
     """The state of an answer that called these tools, with what they returned."""
-    history: list[dict[str, Any]] = []
-    for number, (name, text) in enumerate(exchanges):
-        id = f"call-{number}"
-        call = {"id": id, "type": "function", "function": {"name": name, "arguments": "{}"}}
-        history.append({"role": "assistant", "content": "", "tool_calls": [call]})
-        history.append({"role": "tool", "content": text, "tool_call_id": id})
-    return {"tool_execution_history": history}
+    return state_of(*((name, {}, text) for name, text in exchanges))
 
 
 def test_an_answer_tells_what_it_read_and_wrote():
@@ -59,12 +54,12 @@ def test_an_answer_tells_what_it_read_and_wrote():
         ("search_memories", '1. "broken \\x" (id 3)'),
     ],
 )
-def test_nothing_else_is_told(name: str, text: str):
+def test_nothing_else_is_told(name, text):
     assert memory_notes(state((name, text))) == []
 
 
 @pytest.mark.parametrize("broken", [{}, {"tool_execution_history": 7}, {"sealed": "{"}])
-def test_a_state_that_cannot_be_read_tells_nothing(broken: Mapping[str, Any]):
+def test_a_state_that_cannot_be_read_tells_nothing(broken):
     assert memory_notes(broken) == []
 
 

@@ -51,18 +51,6 @@ def travel() -> Application:
     )
 
 
-@pytest.fixture
-def grace() -> User:
-    return User.objects.create_user("grace")
-
-
-@pytest.fixture
-def client(grace: User) -> Client:
-    browser = Client()
-    browser.force_login(grace)
-    return browser
-
-
 def remember(user: User, *contents: str, application: str = "travel", **fields: Any) -> int:
     """Store memories; the key of their collection."""
     store = LocalMemories(f"user-{user.pk}", application)
@@ -94,13 +82,13 @@ def told(response: Any) -> list[str]:
 
 
 @pytest.mark.usefixtures("travel")
-def test_a_person_sees_what_each_application_remembers_of_them(client: Client, grace: User):
+def test_a_person_sees_what_each_application_remembers_of_them(browser, grace):
     remember(grace, "Lives in Riga", "Likes <b>tea</b>", topics=("drinks",), category="preferences")
     remember(grace, "Speaks Latvian", application="")
     remember(grace, "Uses vim", application="gone")
     remember(User.objects.create_user("ada"), "A secret of Ada")
 
-    response = client.get("/memory/")
+    response = browser.get("/memory/")
 
     assert shown(response) == {
         "Shared between applications": ["Speaks Latvian"],
@@ -130,16 +118,14 @@ def test_who_is_not_signed_in_is_asked_to():
         ("post", "/memory/{c}/undo/", {"merge": "1"}),
     ],
 )
-def test_the_memory_of_somebody_else_is_not_there(
-    client: Client, method: str, path: str, form: dict[str, str]
-):
+def test_the_memory_of_somebody_else_is_not_there(browser, method, path, form):
     ada = User.objects.create_user("ada")
     collection = remember(ada, "A secret of Ada")
     MemoryMerge.objects.create(
         collection_id=collection, number=1, survivor=1, merged_at=timezone.now(), originals=[]
     )
 
-    response = getattr(client, method)(path.format(c=collection), form)
+    response = getattr(browser, method)(path.format(c=collection), form)
 
     assert response.status_code == 404
     assert contents(ada) == ["A secret of Ada"]
@@ -157,67 +143,67 @@ def test_the_memory_of_somebody_else_is_not_there(
         "/memory/1/2/",
     ],
 )
-def test_a_form_of_another_site_changes_nothing(grace: User, path: str):
-    browser = Client(enforce_csrf_checks=True)
-    browser.force_login(grace)
+def test_a_form_of_another_site_changes_nothing(grace, path):
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(grace)
 
-    assert browser.post(path).status_code == 403
+    assert strict.post(path).status_code == 403
 
 
 @pytest.mark.usefixtures("travel")
-def test_nothing_yet_says_how_it_comes_about(client: Client):
-    response = client.get("/memory/")
+def test_nothing_yet_says_how_it_comes_about(browser):
+    response = browser.get("/memory/")
 
     assert "Nothing is remembered" in response.text
     assert 'href="/chat/travel/" dir="auto">Travel desk</a>' in response.text
 
 
-def test_without_an_application_that_remembers_that_is_said(client: Client):
-    assert "No application here has a memory yet." in client.get("/memory/").text
+def test_without_an_application_that_remembers_that_is_said(browser):
+    assert "No application here has a memory yet." in browser.get("/memory/").text
 
 
 @pytest.mark.parametrize("query", ["РИГЕ", "places", "города", "живёт в"])
-def test_memories_are_searched_by_text_category_and_topic(client: Client, grace: User, query: str):
+def test_memories_are_searched_by_text_category_and_topic(browser, grace, query):
     remember(grace, "Живёт в Риге", category="Places", topics=("города",))
     remember(grace, "Likes tea", application="other")
 
-    response = client.get("/memory/", {"q": query})
+    response = browser.get("/memory/", {"q": query})
 
     assert shown(response) == {"travel": ["Живёт в Риге"]}
     assert "1 found" in response.text
 
 
 @pytest.mark.parametrize("query", ["%", "\0", "x" * 10_000, "' OR 1=1", "<script>"])
-def test_any_query_finds_what_has_it(client: Client, grace: User, query: str):
+def test_any_query_finds_what_has_it(browser, grace, query):
     remember(grace, "Likes tea")
 
-    response = client.get("/memory/", {"q": query, "page": "-7"})
+    response = browser.get("/memory/", {"q": query, "page": "-7"})
 
     assert response.status_code == 200
     assert "<script>" not in response.text.partition("<main")[2]
 
 
-def test_many_memories_are_on_several_pages(client: Client, grace: User):
+def test_many_memories_are_on_several_pages(browser, grace):
     remember(grace, *(f"Fact {n:03}" for n in range(ON_A_PAGE + 5)))
 
-    [first] = client.get("/memory/").context["sections"]
-    [second] = client.get("/memory/?page=2").context["sections"]
+    [first] = browser.get("/memory/").context["sections"]
+    [second] = browser.get("/memory/?page=2").context["sections"]
 
     assert (len(first.memories), len(second.memories)) == (ON_A_PAGE, 5)
     assert (first.count, second.count) == (ON_A_PAGE + 5, ON_A_PAGE + 5)
 
 
-def test_a_memory_is_changed(client: Client, grace: User, embedder: HashedEmbedder):
+def test_a_memory_is_changed(browser, grace, embedder):
     collection = remember(grace, "Lives\nin Riga")
     address = f"/memory/{collection}/1700000000/"
-    page = client.get(address)
+    page = browser.get(address)
     form = {**page.context["form"].initial, "content": "Lives\r\nin Riga"}
 
-    unchanged = client.post(address, form)
+    unchanged = browser.post(address, form)
     asked = list(embedder.asked)
     changes = {"category": "places", "importance": "0.9", "topics": "home,  city , home"}
-    client.post(address, {**form, **changes})
-    client.post(address, {**form, **changes, "content": "Lives in Oslo"})
+    browser.post(address, {**form, **changes})
+    browser.post(address, {**form, **changes, "content": "Lives in Oslo"})
 
     [memory] = remembered(grace)
     assert (unchanged.status_code, asked) == (302, [])
@@ -236,13 +222,11 @@ def test_a_memory_is_changed(client: Client, grace: User, embedder: HashedEmbedd
         ({"topics": ",".join(map(str, range(21)))}, "There are 21; write at most 20."),
     ],
 )
-def test_what_is_wrong_stands_beside_its_field(
-    client: Client, grace: User, wrong: dict[str, str], problem: str
-):
+def test_what_is_wrong_stands_beside_its_field(browser, grace, wrong, problem):
     collection = remember(grace, "Lives in Riga")
     form = {"content": "Lives in Oslo", "category": "c", "importance": "0.5", "topics": ""}
 
-    response = client.post(f"/memory/{collection}/1700000000/", {**form, **wrong})
+    response = browser.post(f"/memory/{collection}/1700000000/", {**form, **wrong})
 
     [field] = wrong
     assert response.status_code == 400
@@ -250,41 +234,39 @@ def test_what_is_wrong_stands_beside_its_field(
     assert contents(grace) == ["Lives in Riga"]
 
 
-def test_one_memory_is_forgotten(client: Client, grace: User):
+def test_one_memory_is_forgotten(browser, grace):
     collection = remember(grace, "Lives in Riga", "Likes tea")
 
-    response = client.post(f"/memory/{collection}/forget/", {"memory": "1700000000"}, follow=True)
+    response = browser.post(f"/memory/{collection}/forget/", {"memory": "1700000000"}, follow=True)
 
     assert (told(response), contents(grace)) == (["Forgotten."], ["Likes tea"])
 
 
 @pytest.mark.parametrize("number", [0, 2**63, 10**30])
-def test_what_is_not_remembered_has_no_page(client: Client, grace: User, number: int):
+def test_what_is_not_remembered_has_no_page(browser, grace, number):
     collection = remember(grace, "Lives in Riga")
 
-    assert client.get(f"/memory/{collection}/{number}/").status_code == 404
-    assert client.get(f"/memory/{number}/1700000000/").status_code == 404
-    assert client.get(f"/memory/{number}/export/").status_code == 404
+    assert browser.get(f"/memory/{collection}/{number}/").status_code == 404
+    assert browser.get(f"/memory/{number}/1700000000/").status_code == 404
+    assert browser.get(f"/memory/{number}/export/").status_code == 404
 
 
 @pytest.mark.parametrize("number", ["", "x", "-1", "9" * 30, "1700000001"])
-def test_what_is_not_remembered_cannot_be_forgotten(client: Client, grace: User, number: str):
+def test_what_is_not_remembered_cannot_be_forgotten(browser, grace, number):
     collection = remember(grace, "Lives in Riga")
 
-    response = client.post(f"/memory/{collection}/forget/", {"memory": number})
+    response = browser.post(f"/memory/{collection}/forget/", {"memory": number})
 
     assert (response.status_code, contents(grace)) == (404, ["Lives in Riga"])
 
 
-def test_all_of_one_application_is_deleted_after_a_question(
-    client: Client, grace: User, travel: Application
-):
+def test_all_of_one_application_is_deleted_after_a_question(browser, grace, travel):
     collection = remember(grace, "Lives in Riga", "Likes tea")
     remember(grace, "Uses vim", application="other")
 
-    asked = client.get(f"/memory/{collection}/delete/")
+    asked = browser.get(f"/memory/{collection}/delete/")
     still = contents(grace)
-    client.post(f"/memory/{collection}/delete/")
+    browser.post(f"/memory/{collection}/delete/")
 
     assert "Delete all of Travel desk?" in asked.text
     assert "2 memories will be gone for good" in asked.text
@@ -292,14 +274,14 @@ def test_all_of_one_application_is_deleted_after_a_question(
     assert contents(grace, "other") == ["Uses vim"]
 
 
-def test_everything_is_deleted_after_a_question(client: Client, grace: User):
+def test_everything_is_deleted_after_a_question(browser, grace):
     ada = User.objects.create_user("ada")
     remember(ada, "A secret of Ada")
     remember(grace, "Lives in Riga")
     remember(grace, "Uses vim", application="")
 
-    asked = client.get("/memory/delete/")
-    client.post("/memory/delete/")
+    asked = browser.get("/memory/delete/")
+    browser.post("/memory/delete/")
 
     assert "2 memories will be gone for good" in asked.text
     assert not MemoryCollection.objects.filter(bucket=f"user-{grace.pk}").exists()
@@ -316,11 +298,11 @@ def merge(user: User) -> int:
     return collection
 
 
-def test_a_merge_is_undone(client: Client, grace: User):
+def test_a_merge_is_undone(browser, grace):
     collection = merge(grace)
 
-    page = client.get("/memory/")
-    response = client.post(f"/memory/{collection}/undo/", {"merge": "3"}, follow=True)
+    page = browser.get("/memory/")
+    response = browser.post(f"/memory/{collection}/undo/", {"merge": "3"}, follow=True)
 
     assert page.context["sections"][0].merges[0]["texts"] == [
         "Lives in Riga",
@@ -331,22 +313,22 @@ def test_a_merge_is_undone(client: Client, grace: User):
     assert response.context["sections"][0].merges == []
 
 
-def test_an_old_merge_is_not_offered(client: Client, grace: User):
+def test_an_old_merge_is_not_offered(browser, grace):
     merge(grace)
     MemoryMerge.objects.update(merged_at=timezone.now() - timedelta(days=31))
 
-    assert client.get("/memory/").context["sections"][0].merges == []
+    assert browser.get("/memory/").context["sections"][0].merges == []
 
 
-def test_an_export_can_be_imported_again_and_again(client: Client, grace: User):
+def test_an_export_can_be_imported_again_and_again(browser, grace):
     collection = remember(grace, "Lives in Riga", "Likes tea", topics=("home",))
     before = remembered(grace)
-    exported = client.get(f"/memory/{collection}/export/")
-    client.post(f"/memory/{collection}/delete/", follow=True)
+    exported = browser.get(f"/memory/{collection}/export/")
+    browser.post(f"/memory/{collection}/delete/", follow=True)
     MemoryCollection.objects.create(bucket=f"user-{grace.pk}", application="travel")
 
     first, second = (
-        client.post("/memory/import/", upload(exported.content), follow=True) for _ in range(2)
+        browser.post("/memory/import/", upload(exported.content), follow=True) for _ in range(2)
     )
 
     assert exported.headers["Content-Disposition"] == (
@@ -381,10 +363,8 @@ def upload(content: bytes, application: str = "travel") -> dict[str, Any]:
     ids=["no JSON", "too large", "without a content", "without sense"],
 )
 @pytest.mark.usefixtures("travel")
-def test_a_file_that_cannot_be_read_leaves_nothing(
-    client: Client, grace: User, content: bytes, problem: str
-):
-    response = client.post("/memory/import/", upload(content))
+def test_a_file_that_cannot_be_read_leaves_nothing(browser, grace, content, problem):
+    response = browser.post("/memory/import/", upload(content))
 
     assert response.status_code == 400
     assert problem in response.context["problem"]
@@ -392,25 +372,25 @@ def test_a_file_that_cannot_be_read_leaves_nothing(
 
 
 @pytest.mark.usefixtures("travel")
-def test_a_file_has_to_be_chosen(client: Client):
-    response = client.post("/memory/import/", {"application": "travel"})
+def test_a_file_has_to_be_chosen(browser):
+    response = browser.post("/memory/import/", {"application": "travel"})
 
     assert (response.status_code, response.context["problem"]) == (400, "Choose a file first.")
 
 
-def test_nothing_is_imported_for_what_does_not_remember(client: Client):
+def test_nothing_is_imported_for_what_does_not_remember(browser):
     Application.objects.create(is_shared=True, slug="plain", title="Plain", manifest=MANIFEST)
 
     for slug in ("plain", "nobody"):
-        assert client.post("/memory/import/", upload(b"{}", slug)).status_code == 404
+        assert browser.post("/memory/import/", upload(b"{}", slug)).status_code == 404
 
 
-def test_a_person_switches_their_memory_off_and_shares_it(client: Client, grace: User):
+def test_a_person_switches_their_memory_off_and_shares_it(browser, grace):
     caller = Caller(f"user-{grace.pk}", "user", user_id=grace.pk)
     usual = find_memories(caller, "travel", is_shared=True)
-    client.post("/memory/settings/", {"is_enabled": "on", "is_shared": "on"}, follow=True)
+    browser.post("/memory/settings/", {"is_enabled": "on", "is_shared": "on"}, follow=True)
     shared = find_memories(caller, "travel", is_shared=True)
-    response = client.post("/memory/settings/", {}, follow=True)
+    response = browser.post("/memory/settings/", {}, follow=True)
 
     assert usual == LocalMemories(caller.bucket, "travel")
     assert shared == LocalMemories(caller.bucket, "")
@@ -420,46 +400,44 @@ def test_a_person_switches_their_memory_off_and_shares_it(client: Client, grace:
     assert (stored.is_enabled, stored.is_shared) == (False, False)
 
 
-def test_the_page_of_a_conversation_has_the_switch_where_there_is_a_memory(
-    client: Client, grace: User, travel: Application
-):
+def test_the_page_of_a_conversation_has_the_switch_where_there_is_a_memory(browser, grace, travel):
     Application.objects.create(is_shared=True, slug="plain", title="Plain", manifest=MANIFEST)
     travel.is_public = True
     travel.save()
     mine = Conversation.objects.create(application=travel, owner=f"user-{grace.pk}", title="Hi")
     address = f"/chat/travel/{mine.pk}/"
 
-    def switch(path: str, browser: Client = client) -> Any:
-        return browser.get(path).context["memory"]
+    def switch(path: str, of: Client = browser) -> Any:
+        return of.get(path).context["memory"]
 
     new, plain, visitor = switch("/chat/travel/"), switch("/chat/plain/"), None
     visitor = switch("/chat/travel/", Client())
     on = switch(address)
-    client.post(f"{address}memory/", {"on": "false"})
+    browser.post(f"{address}memory/", {"on": "false"})
     off = switch(address)
-    client.post(f"{address}memory/", {"on": "true"})
+    browser.post(f"{address}memory/", {"on": "true"})
     again = switch(address)
-    client.post("/memory/settings/", {})
+    browser.post("/memory/settings/", {})
 
     assert (new, plain, visitor) == (True, None, None)
     assert (on, off, again) == (True, False, True)
     assert switch(address) is None
 
 
-def test_the_switch_of_somebody_else_is_not_there(client: Client, travel: Application):
+def test_the_switch_of_somebody_else_is_not_there(browser, travel):
     other = Conversation.objects.create(application=travel, owner="user-999", title="Hi")
 
-    assert client.post(f"/chat/travel/{other.pk}/memory/", {"on": "false"}).status_code == 404
+    assert browser.post(f"/chat/travel/{other.pk}/memory/", {"on": "false"}).status_code == 404
     other.refresh_from_db()
     assert other.has_memory
 
 
-def listed(client: Client) -> list[str]:
-    return [section.title for section in client.get("/memory/").context["sections"]]
+def listed(browser: Client) -> list[str]:
+    return [section.title for section in browser.get("/memory/").context["sections"]]
 
 
 def test_an_application_does_not_inherit_what_a_deleted_one_of_its_slug_remembers(
-    client: Client, grace: User, travel: Application
+    browser, grace, travel
 ):
     remember(grace, "Likes tea")
     number = travel.pk
@@ -471,19 +449,17 @@ def test_an_application_does_not_inherit_what_a_deleted_one_of_its_slug_remember
     caller = Caller("grace", "user", user_id=grace.pk)
     assert not MemoryCollection.objects.filter(application="travel").exists()
     assert find_memories(caller, "travel", is_shared=False) is not None
-    assert listed(client) == ["travel (deleted)"]
+    assert listed(browser) == ["travel (deleted)"]
 
     heir.delete()
     Application.objects.create(
         is_shared=True, pk=number, slug="travel", title="Desk", manifest=REMEMBERING
     )
-    assert listed(client) == ["Desk"]
+    assert listed(browser) == ["Desk"]
     assert MemoryCollection.objects.get().application == "travel"
 
 
-def test_memories_follow_the_slug_of_their_application(
-    client: Client, grace: User, travel: Application
-):
+def test_memories_follow_the_slug_of_their_application(browser, grace, travel):
     remember(grace, "Likes tea")
 
     travel.slug = "trips"
@@ -495,11 +471,11 @@ def test_memories_follow_the_slug_of_their_application(
     heir.title = "New desk"
     heir.save(update_fields={"title"})
 
-    assert listed(client) == ["New desk", "Travel desk"]
+    assert listed(browser) == ["New desk", "Travel desk"]
     assert (contents(grace, "trips"), contents(grace)) == (["Likes tea"], ["Likes coffee"])
 
 
-def test_nobody_loses_memories_that_were_left_under_the_new_slug(grace: User, travel: Application):
+def test_nobody_loses_memories_that_were_left_under_the_new_slug(grace, travel):
     remember(grace, "Likes tea")
     remember(grace, "Likes coffee", application="trips")
 

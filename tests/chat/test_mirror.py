@@ -10,16 +10,15 @@ import pytest
 from channels.db import database_sync_to_async
 from django.core.management import CommandError, call_command
 from django.db import transaction
-from django.test import Client
 
 from apps.accounts.buckets import caller_in
 from apps.chat.access import adopt, bucket_of
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
 from tests.catalog.rows import make_application, make_operator
-from tests.chat.scripts import says, scene
+from tests.chat.scripts import open_tab, says
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 FOLDER = Path("_platform", "ai-conversations")
 
@@ -70,12 +69,10 @@ def restored(*arguments: str) -> str:
     return out.getvalue()
 
 
-async def test_a_turn_is_in_the_file_once_its_answer_is_stored(folder: Path):
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        on.model.put(says("At noon."), None)
-        await tab.ask("High tide?")
-        await tab.until_over()
+@pytest.mark.django_db(transaction=True)
+async def test_a_turn_is_in_the_file_once_its_answer_is_stored(folder):
+    async with open_tab() as (on, tab):
+        await tab.exchange("High tide?", says("At noon."))
         found = await database_sync_to_async(Conversation.objects.get)()
 
     [(name, document)] = written(folder).items()
@@ -88,7 +85,7 @@ async def test_a_turn_is_in_the_file_once_its_answer_is_stored(folder: Path):
     assert document["title"] == "High tide?"
 
 
-def test_what_was_wiped_is_restored_as_it_was(folder: Path):
+def test_what_was_wiped_is_restored_as_it_was(folder):
     row = make_conversation(is_unread=True, has_memory=False)
     mirror(row.pk)
     before = rows()
@@ -102,7 +99,7 @@ def test_what_was_wiped_is_restored_as_it_was(folder: Path):
     assert restored(str(folder)) == "Restored: 0. There already: 1.\n"
 
 
-def test_a_conversation_whose_application_is_gone_can_be_read_again(folder: Path):
+def test_a_conversation_whose_application_is_gone_can_be_read_again(folder):
     row = make_conversation()
     number = row.application_id
     mirror(row.pk)
@@ -118,9 +115,8 @@ def test_a_conversation_whose_application_is_gone_can_be_read_again(folder: Path
     )
 
 
-def test_files_follow_a_new_title_and_whoever_signs_in_and_go_with_the_conversation(
-    client: Client, folder: Path
-):
+@pytest.mark.django_db(transaction=True)
+def test_files_follow_a_new_title_and_whoever_signs_in_and_go_with_the_conversation(client, folder):
     client.get("/")
     row = make_conversation(bucket_of(client.session.session_key or ""))
     mirror(row.pk)
@@ -146,9 +142,7 @@ def test_files_follow_a_new_title_and_whoever_signs_in_and_go_with_the_conversat
         ({"title": "x" * 201}, "title"),
     ],
 )
-def test_a_file_that_makes_no_sense_is_named_and_the_others_are_restored(
-    folder: Path, change: dict[str, Any], why: str
-):
+def test_a_file_that_makes_no_sense_is_named_and_the_others_are_restored(folder, change, why):
     row = make_conversation()
     mirror(row.pk)
     path = folder / FOLDER / "session-1" / f"{row.pk}.json"
@@ -165,7 +159,7 @@ def test_a_file_that_makes_no_sense_is_named_and_the_others_are_restored(
     assert [found.pk for found in Conversation.objects.all()] == [row.pk]
 
 
-def test_a_file_that_cannot_be_written_loses_no_answer(folder: Path, settings: Any, caplog: Any):
+def test_a_file_that_cannot_be_written_loses_no_answer(folder, settings, caplog):
     row = make_conversation()
     (folder / "file").write_text("")
     settings.CONVERSATION_MIRROR = str(folder / "file")
@@ -174,7 +168,7 @@ def test_a_file_that_cannot_be_written_loses_no_answer(folder: Path, settings: A
     assert "could not be mirrored" in caplog.text
 
 
-def test_without_a_folder_nothing_is_written_and_nothing_restored(settings: Any):
+def test_without_a_folder_nothing_is_written_and_nothing_restored(settings):
     settings.CONVERSATION_MIRROR = ""
     mirror(make_conversation().pk)
 

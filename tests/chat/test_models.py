@@ -17,6 +17,6 @@ from apps.chat.models import LONGEST_TITLE, title_of
         ("x" * 79 + " y", "x" * 79 + "…"),
     ],
 )
-def test_a_title_is_the_question_on_one_line_cut_at_a_word(question: str, title: str):
+def test_a_title_is_the_question_on_one_line_cut_at_a_word(question, title):
     assert title_of(question) == title
     assert len(title_of(question)) <= LONGEST_TITLE

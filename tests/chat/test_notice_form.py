@@ -36,7 +36,7 @@ def signed_in(user: User) -> Client:
     return client
 
 
-def test_the_wishes_are_saved_and_changed_and_the_page_of_the_chat_keeps_quiet(ada: User):
+def test_the_wishes_are_saved_and_changed_and_the_page_of_the_chat_keeps_quiet(ada):
     client = signed_in(ada)
 
     client.post(ADDRESS, {"sends_mail": "on", **NIGHT})
@@ -59,24 +59,24 @@ def test_the_wishes_are_saved_and_changed_and_the_page_of_the_chat_keeps_quiet(a
         ({"quiet_from": "25:00"}, "Enter a valid time."),
     ],
 )
-def test_what_is_wrong_is_said_at_its_field(ada: User, changed: dict[str, str], problem: str):
+def test_what_is_wrong_is_said_at_its_field(ada, changed, problem):
     answer = signed_in(ada).post(ADDRESS, {**NIGHT, **changed})
 
-    assert (answer.status_code, problem in answer.content.decode()) == (400, True)
+    assert (answer.status_code, problem in answer.text) == (400, True)
     assert not NoticeSettings.objects.exists()
 
 
-def test_without_mail_or_an_address_nobody_chooses_it(ada: User, settings: Any):
+def test_without_mail_or_an_address_nobody_chooses_it(ada, settings):
     bob = User.objects.create_user("bob")
     signed_in(bob).post(ADDRESS, {"sends_mail": "on", "time_zone": "UTC"})
     settings.SENDS_MAIL = False
-    page = signed_in(ada).get("/account/").content.decode()
+    page = signed_in(ada).get("/account/").text
 
     assert not NoticeSettings.objects.get(user=bob).sends_mail
     assert 'name="sends_mail"' not in page
 
 
-def test_what_calls_is_that_of_the_place_where_the_person_works(ada: User):
+def test_what_calls_is_that_of_the_place_where_the_person_works(ada):
     team = make_team("Crew", ada)
     application = make_application()
     for bucket in (f"user-{ada.pk}", f"user-{ada.pk}-team-{team.pk}", "user-0"):

@@ -15,7 +15,7 @@ from apps.chat.models import Conversation
 from apps.live.commits import OVER
 from apps.live.hub import Hub
 from apps.live.notifications import EVERYBODY, announce_growth
-from tests.chat.scripts import PATIENCE, Scene, says, scene, settled
+from tests.chat.scripts import PATIENCE, Scene, open_tab, says, scene, settled
 from tests.chat.test_event_stream import Stream
 from tests.chat.test_processes import layer
 
@@ -54,7 +54,7 @@ def of(conversation: str, frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [frame for frame in frames if frame["conversation"] == conversation]
 
 
-async def test_one_stream_has_the_answers_of_all_conversations_in_all_processes(layer: str):
+async def test_one_stream_has_the_answers_of_all_conversations_in_all_processes(layer):
     async with scene(checks_tasks=layer == "memory") as on:
         feed, other = Feed(on, Hub()), Hub()
         await feed.start()
@@ -95,19 +95,17 @@ async def test_a_reader_that_comes_back_misses_nothing_and_gets_nothing_twice():
         on.model.put(says("two"), None)
         own = await tab.until_over()
         other = await on.visitor.tab(on.hub)
-        on.model.put(says("three"), None)
-        two = await other.ask("Count on.")
-        own_other = await other.until_over()
+        own_other = await other.exchange("Count on.", says("three"))
         again = Feed(on, Hub(), last=feed.place)
         await again.start()
         rest: list[dict[str, Any]] = []
-        for conversation in (one, two):
+        for conversation in (one, other.conversation):
             if not any(frame.get("status") == "done" for frame in of(conversation, rest)):
                 rest += await again.until_over(conversation)
         await again.leave()
 
     assert whole(seen + of(one, rest)) == whole(own)
-    assert whole(of(two, rest)) == whole(own_other)
+    assert whole(of(other.conversation, rest)) == whole(own_other)
 
 
 async def test_a_reader_that_is_cut_off_before_the_first_event_misses_nothing():
@@ -117,27 +115,22 @@ async def test_a_reader_that_is_cut_off_before_the_first_event_misses_nothing():
         bodies = [await feed.body(), await feed.body()]
         await feed.leave()
         tab = await on.visitor.tab(on.hub)
-        on.model.put(says("one"), None)
-        conversation = await tab.ask("Count.")
-        own = await tab.until_over()
+        own = await tab.exchange("Count.", says("one"))
 
         again = Feed(on, on.hub, last=bodies[1].removeprefix("id: ").strip())
         await again.start()
-        frames = await again.until_over(conversation)
+        frames = await again.until_over(tab.conversation)
         await again.leave()
 
     assert whole(frames) == whole(own)
 
 
 async def test_a_stream_has_nothing_of_others_even_if_they_are_asked_for_by_id():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        theirs = await tab.ask("Count.")
-        on.model.put(says("secret"), None)
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        await tab.exchange("Count.", says("secret"))
         await on.visitor.leave()
         on.visitor.session.session_key = "browser-2"
-        place = str(Cursor(timezone.now() - timedelta(hours=1), {UUID(theirs): 0}))
+        place = str(Cursor(timezone.now() - timedelta(hours=1), {UUID(tab.conversation): 0}))
         feed = Feed(on, on.hub, last=place)
         await feed.start()
         mine = await (await on.visitor.tab(on.hub)).ask("Count.")
@@ -149,9 +142,7 @@ async def test_a_stream_has_nothing_of_others_even_if_they_are_asked_for_by_id()
     assert {frame["conversation"] for frame in frames} == {mine}
 
 
-async def test_a_conversation_that_is_over_is_not_followed_any_more(
-    settings: Any, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_conversation_that_is_over_is_not_followed_any_more(settings, monkeypatch):
     settings.HEARTBEAT_SECONDS = 0.05
     monkeypatch.setattr(person_feed, "OVERLAP", timedelta())
     async with scene() as on:
@@ -183,7 +174,7 @@ async def test_a_conversation_that_is_over_is_not_followed_any_more(
     ]
 
 
-async def test_a_list_that_has_changed_is_to_be_loaded_anew(settings: Any):
+async def test_a_list_that_has_changed_is_to_be_loaded_anew(settings):
     settings.HEARTBEAT_SECONDS = 0.05
     async with scene() as on:
         conversation = await Conversation.objects.acreate(

@@ -12,7 +12,7 @@ from apps.catalog.versions.drafts import save_draft
 from apps.catalog.versions.publication import publish, withdraw
 from apps.chat.models import Conversation, Message
 from apps.live.models import Run
-from tests.chat.scripts import MANIFEST, says, scene
+from tests.chat.scripts import MANIFEST, open_tab, says
 
 pytestmark = pytest.mark.django_db
 
@@ -23,14 +23,11 @@ def prompting(text: str) -> dict[str, Any]:
 
 
 async def test_what_has_begun_stays_with_its_version_until_that_is_withdrawn():
-    async with scene(manifest=prompting("One")) as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab(manifest=prompting("One")) as (on, tab):
 
         async def prompt_of(conversation: Any = None) -> tuple[Any, str]:
-            on.model.put(says("Yes"), None)
-            number = await tab.ask("Hello?", conversation)
-            await tab.until_over()
-            return number, str(on.model.asked[-1].messages[0].content).partition("\n")[0]
+            await tab.exchange("Hello?", says("Yes"), conversation=conversation)
+            return tab.conversation, str(on.model.asked[-1].messages[0].content).partition("\n")[0]
 
         begun, first = await prompt_of()
         await sync_to_async(save_draft)(on.application, {"manifest": prompting("Two")}, 0, None)

@@ -18,7 +18,7 @@ from apps.chat.frames import read
 from apps.chat.models import Conversation, Message
 from apps.chat.spoken import spoken
 from apps.errors import Refused
-from tests.chat.scripts import MANIFEST, says, scene
+from tests.chat.scripts import MANIFEST, open_tab, says
 from tests.chat.test_views import add_application
 
 pytestmark = pytest.mark.django_db
@@ -45,9 +45,8 @@ def asked(request: ModelRequest) -> str:
 
 
 async def test_t_21_a_place_adds_its_prompt_and_what_the_person_sees_is_seen_in_the_conversation():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("Yes"), None)
-        tab = await on.visitor.tab(on.hub)
         await tab.send_json_to(ask(place="orders", narrative=" order 4711 "))
         [added] = [one for one in await tab.until_over() if one["type"] == "message.added"]
         [request] = on.model.asked
@@ -64,9 +63,8 @@ async def test_t_21_a_place_adds_its_prompt_and_what_the_person_sees_is_seen_in_
 
 
 async def test_a_narrative_needs_no_place():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("Yes"), None)
-        tab = await on.visitor.tab(on.hub)
         await tab.send_json_to(ask(narrative="a map"))
         await tab.until_over()
 
@@ -75,8 +73,7 @@ async def test_a_narrative_needs_no_place():
 
 
 async def test_a_queued_message_keeps_its_place():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         conversation = await tab.ask("Hi")
         await tab.until("run.status", status="running")
         await tab.send_json_to(
@@ -96,11 +93,8 @@ async def test_a_queued_message_keeps_its_place():
 
 
 async def test_an_unknown_place_is_refused_and_nothing_is_stored():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        await tab.send_json_to(ask(place="order"))
-
-        frame = await tab.frame()
+    async with open_tab() as (_, tab):
+        frame = await tab.refusal(place="order")
 
     assert frame == {
         "type": "error",
@@ -114,7 +108,7 @@ def test_the_address_of_the_page_names_the_place():
     application = add_application(manifest=MANIFEST)
     client = Client()
 
-    page = client.get(f"/chat/{application.slug}/?place=orders&narrative=<b>").content.decode()
+    page = client.get(f"/chat/{application.slug}/?place=orders&narrative=<b>").text
     unknown = client.get(f"/chat/{application.slug}/?place=order")
 
     assert 'data-place="orders"' in page

@@ -13,9 +13,9 @@ from apps.chat.continuation import sweeper
 from apps.chat.models import Message, QueuedMessage
 from apps.live.hub import Hub
 from apps.live.models import Run
-from tests.chat.scripts import Scene, Tab, Visitor, says, scene, settled
+from tests.chat.scripts import Scene, Tab, says, scene, settled
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 class Typing:
@@ -38,9 +38,7 @@ class Typing:
                 return list(frame["messages"])
 
     async def refusal(self, **frame: Any) -> str:
-        await self.tab.send_json_to(frame)
-        [*_, refused] = await self.tab.until("error")
-        return str(refused["code"])
+        return str((await self.tab.refusal(**frame))["code"])
 
 
 async def typing(on: Scene, hub: Hub | None = None) -> Typing:
@@ -161,7 +159,7 @@ async def test_after_a_stop_the_queue_waits_for_its_owner():
 
 
 @pytest.mark.parametrize("how", ["queue.send", "while_running"])
-async def test_a_message_stops_the_answer_and_is_asked_before_all_others(how: str):
+async def test_a_message_stops_the_answer_and_is_asked_before_all_others(how):
     async with scene() as on:
         it = await typing(on)
         on.model.put(says("Well"))
@@ -215,7 +213,7 @@ async def test_a_queue_whose_process_died_is_gone_on_with_by_one_other():
     assert await Run.objects.acount() == 2
 
 
-async def test_a_message_that_cannot_be_asked_says_why_and_holds_the_others(settings: Any):
+async def test_a_message_that_cannot_be_asked_says_why_and_holds_the_others(settings):
     settings.CATALOG_MAX_AGE_SECONDS = 0
     async with scene() as on:
         it = await typing(on)
@@ -238,13 +236,7 @@ async def test_ten_messages_wait_and_no_more():
         for number in range(1, queue.MOST + 1):
             await it.send("More?")
             await it.queue(*["More?"] * number)
-        code = await it.refusal(
-            type="ask",
-            id=str(uuid4()),
-            text="More?",
-            conversation=it.conversation,
-            while_running="queue",
-        )
+        code = await it.refusal(conversation=it.conversation, while_running="queue")
 
     assert code == "queue_full"
 
@@ -254,15 +246,13 @@ async def test_nobody_else_reaches_a_queue():
         it = await typing(on)
         await it.send("Two?")
         [two] = await it.queue("Two?")
-        stranger = Visitor(on.application, on.model, session_key="browser-2")
-        other = Typing(on, await stranger.tab(on.hub), it.conversation)
+        other = Typing(on, await on.stranger(), it.conversation)
         codes = [
             await other.refusal(type=kind, id=two["id"])
             for kind in ("queue.send", "queue.remove", "queue.change")
         ]
-        frame = {"type": "ask", "id": str(uuid4()), "text": "Mine?", "while_running": "queue"}
-        codes.append(await other.refusal(**frame, conversation=it.conversation))
-        await stranger.leave()
+        asked = {"conversation": it.conversation, "while_running": "queue"}
+        codes.append(await other.refusal(**asked))
 
     assert codes == ["not_queued"] * 3 + ["conversation_not_found"]
     assert await QueuedMessage.objects.acount() == 1

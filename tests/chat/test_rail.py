@@ -16,7 +16,7 @@ from apps.chat.arrangement import UNDO, erase_deleted
 from apps.chat.models import Conversation, Folder, Message, PinnedApplication
 from apps.chat.rail import MOST_CHANGED, PAGE, RailNews
 from apps.live.models import Run
-from tests.chat.test_views import add_application, add_conversation, visiting
+from tests.chat.test_views import add_application, add_conversation, run_in, visiting
 
 pytestmark = pytest.mark.django_db
 
@@ -51,8 +51,7 @@ def titles(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def post(client: Client, conversation: Conversation, action: str, **fields: Any) -> Any:
-    slug = conversation.application.slug if conversation.application else conversation.former_slug
-    return client.post(f"/chat/{slug}/{conversation.pk}/{action}/", fields)
+    return client.post(f"/chat/{conversation.application_slug}/{conversation.pk}/{action}/", fields)
 
 
 def caller_of(conversation: Conversation) -> Caller:
@@ -83,7 +82,7 @@ def test_a_row_says_where_it_is_and_of_which_application():
         "title": "Oslo",
         "updated_at": conversation.updated_at.isoformat(),
         "state": "done",
-        "address": f"/chat/{conversation.application.slug}/{conversation.pk}/",  # type: ignore[union-attr]
+        "address": f"/chat/{conversation.application_slug}/{conversation.pk}/",
         "application": {
             "title": "Big travel",
             "ended": False,
@@ -169,7 +168,7 @@ def test_folders_and_conversations_of_others_are_out_of_reach():
         ({"folder": "x"}, "folder"),
     ],
 )
-def test_a_query_that_makes_no_sense_names_its_field(query: dict[str, str], field: str):
+def test_a_query_that_makes_no_sense_names_its_field(query, field):
     answer = visiting().get("/conversations/", query)
 
     assert answer.status_code == 400
@@ -180,7 +179,7 @@ def test_what_is_deleted_is_gone_everywhere_until_it_is_restored():
     client = visiting()
     conversation = add_conversation(add_application(), client, "Oslo")
     Message.objects.create(conversation=conversation, role="user", text="Which fjord?")
-    address = f"/chat/{conversation.application.slug}/{conversation.pk}/"  # type: ignore[union-attr]
+    address = f"/chat/{conversation.application_slug}/{conversation.pk}/"
 
     def seen() -> list[Any]:
         return [
@@ -238,9 +237,7 @@ def test_states_that_leave_no_time_behind_are_news_too():
         told = news.read(caller)
         return [] if told is None else [row["state"] for row in told["conversations"]]
 
-    run = Run.objects.create(
-        stream=conversation.pk, request=uuid4(), application="demo", bucket=conversation.owner
-    )
+    run = run_in(conversation, "running")
     begun = states()
     run.status = Run.Status.DONE
     run.save()
@@ -267,9 +264,7 @@ def test_after_too_many_changes_the_list_is_to_be_fetched_anew():
 def test_a_question_takes_its_conversation_out_of_the_archive_and_a_hit_names_its_message():
     client = visiting()
     conversation = add_conversation(add_application(), client, "Sea")
-    run = Run.objects.create(
-        stream=conversation.pk, request=uuid4(), application="demo", bucket=conversation.owner
-    )
+    run = run_in(conversation)
     asked = Message.objects.create(conversation=conversation, role="user", text="Any fjords?")
     told = Message.objects.create(
         conversation=conversation, role="assistant", text="Many.", run=run

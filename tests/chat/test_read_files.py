@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
-
-import msgspec
 
 from apps.chat.read_files import MOST, files_read
 
@@ -15,12 +14,8 @@ def state(*exchanges: tuple[str, object, str]) -> Mapping[str, Any]:
     history: list[dict[str, Any]] = []
     for number, (name, arguments, text) in enumerate(exchanges):
         id = f"call-{number}"
-        written = arguments if isinstance(arguments, str) else msgspec.json.encode(arguments)
-        function = {
-            "name": name,
-            "arguments": written if isinstance(written, str) else written.decode(),
-        }
-        call = {"id": id, "type": "function", "function": function}
+        written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        call = {"id": id, "type": "function", "function": {"name": name, "arguments": written}}
         history.append({"role": "assistant", "content": "", "tool_calls": [call]})
         history.append({"role": "tool", "content": text, "tool_call_id": id})
     return {"tool_execution_history": history}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
 import time_machine
@@ -15,10 +14,9 @@ from apps.catalog.models import Application
 from apps.chat.composer.models import Preferences
 from apps.chat.models import Conversation
 from apps.chat.retention import erase_untouched, retention_words
-from apps.live.models import Run
 from apps.manifest.manifest import Manifest
 from tests.chat.scripts import MANIFEST
-from tests.chat.test_views import add_application
+from tests.chat.test_views import add_application, run_in
 
 pytestmark = pytest.mark.django_db
 
@@ -90,9 +88,7 @@ def test_one_in_which_an_answer_is_written_or_waits_stays():
     application = keeping(days=1)
     stays = add(application, 3)
     found = Conversation.objects.get()
-    Run.objects.create(
-        stream=found.pk, request=uuid4(), application="a", bucket="user-1", status="waiting"
-    )
+    run_in(found, "waiting")
     add(application, 4)
 
     assert left() == {stays}

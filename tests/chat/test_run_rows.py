@@ -19,7 +19,7 @@ from apps.insights.models import ModelCall
 from apps.live.database import on_a_thread
 from apps.live.models import Run, RunStep
 from apps.live.run_summary import RunSummary
-from tests.chat.scripts import counts, says, scene, settled
+from tests.chat.scripts import counts, open_tab, says, settled
 
 pytestmark = pytest.mark.django_db
 
@@ -30,26 +30,13 @@ async def figures() -> list[tuple[Any, ...]]:
     return [row async for row in RunSummary.objects.values_list("door", *FIGURES)]
 
 
-async def test_a_run_leaves_a_row_with_its_own_id():
-    async with scene() as on:
-        on.model.put(says("12 degrees"), counts(7, 2), None)
-        tab = await on.visitor.tab(on.hub)
-        await tab.ask("How warm is it?")
-        await tab.until_over()
+async def test_a_run_leaves_a_row_with_its_own_id_and_rows_of_its_calls():
+    async with open_tab() as (_, tab):
+        await tab.exchange("How warm is it?", says("12 degrees"), counts(7, 2))
 
     run, row = await Run.objects.aget(), await RunSummary.objects.aget()
     assert (row.pk, row.application, row.bucket) == (run.pk, run.application, run.bucket)
     assert await figures() == [("page", "done", 1, 0, 7, 2)]
-
-
-async def test_the_calls_of_a_run_are_rows_of_its_conversation():
-    async with scene() as on:
-        on.model.put(says("12 degrees"), counts(7, 2), None)
-        tab = await on.visitor.tab(on.hub)
-        await tab.ask("How warm is it?")
-        await tab.until_over()
-
-    run = await Run.objects.aget()
     columns = ("run", "conversation", "application", "door", "bucket", "input_tokens")
     assert [row async for row in ModelCall.objects.values_list(*columns)] == [
         (run.pk, run.stream, run.application, "page", run.bucket, 7)
@@ -57,9 +44,8 @@ async def test_the_calls_of_a_run_are_rows_of_its_conversation():
 
 
 async def test_a_run_that_failed_is_found_by_the_reference_that_was_shown():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(ModelFailed("broken"))
-        tab = await on.visitor.tab(on.hub)
         await tab.ask("How warm is it?")
         frames = await tab.until_over()
 
@@ -70,11 +56,8 @@ async def test_a_run_that_failed_is_found_by_the_reference_that_was_shown():
 
 
 async def test_the_row_stays_when_the_conversation_is_deleted():
-    async with scene() as on:
-        on.model.put(says("12 degrees"), counts(7, 2), None)
-        tab = await on.visitor.tab(on.hub)
-        await tab.ask("How warm is it?")
-        await tab.until_over()
+    async with open_tab() as (_, tab):
+        await tab.exchange("How warm is it?", says("12 degrees"), counts(7, 2))
 
     conversation = await Conversation.objects.aget()
     await conversation.adelete()
@@ -84,9 +67,8 @@ async def test_the_row_stays_when_the_conversation_is_deleted():
 
 
 async def test_a_run_whose_conversation_is_deleted_meanwhile_was_stopped():
-    async with scene() as on:
+    async with open_tab() as (on, tab):
         on.model.put(says("12"))
-        tab = await on.visitor.tab(on.hub)
         await tab.ask("How warm is it?")
         await tab.until("message.delta")
         conversation = await Conversation.objects.aget()
@@ -97,11 +79,8 @@ async def test_a_run_whose_conversation_is_deleted_meanwhile_was_stopped():
 
 
 async def test_a_run_that_no_process_works_on_is_counted_by_its_steps():
-    async with scene() as on:
-        on.model.put(says("12"), None)
-        tab = await on.visitor.tab(on.hub)
-        await tab.ask("How warm is it?")
-        await tab.until_over()
+    async with open_tab() as (_, tab):
+        await tab.exchange("How warm is it?", says("12"))
     run = await Run.objects.aget()
     await RunSummary.objects.all().adelete()
     await run.steps.all().adelete()

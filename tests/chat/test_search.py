@@ -49,40 +49,45 @@ def excerpts(query: str) -> list[str]:
     return [hit.excerpt for hit in search(own(ADA), query, 20)]
 
 
-@pytest.mark.parametrize(
-    ("text", "query"),
-    [
-        ("We stay at the Hotel Adlon", "hotel"),
-        ("We stay at the hotel", "HOTEL"),
-        ("All hotels are full", "hotel"),
-        ("Straße nach Zürich", "zürich"),
-        ("Поезд в Москву", "москву"),
-        ("קראתי את הספר", "ספר"),
-        ("قرأت الكتاب أمس", "كتاب"),
-        ("我想去东京旅行", "东京"),
-        ("我想去东京旅行", "东京旅行"),
-        ("明日は京都へ行きます", "京都へ"),
-        ("내일 서울에 갑니다", "서울에"),
-        ("ไปกรุงเทพพรุ่งนี้", "กรุงเทพ"),
-        ("Go is faster", "go"),
-        ("It is C++ code", "c++"),
-        ("100 % cotton", "%"),
-        ("snake_case names", "snake_case"),
-        ("mail ada@example.com now", "ada@example.com"),
-        ("mail ada@example.com now", "example"),
-        ("see https://example.org/reports/may", "reports"),
-        ("the file /srv/data/table.csv", "table"),
-        ('he said "quoted" twice', '"quoted"'),
-        ("it's done", "it's"),
-        (r"C:\temp\notes", r"c:\temp"),
-        ("emoji 🦊🦊🦊 here", "🦊🦊🦊"),
-    ],
-)
-def test_words_of_messages_are_found(text: str, query: str):
-    right = said("Nothing to see", text)
-    said("Quite another matter")
+WORDS = [
+    ("We stay at the Hotel Adlon", "hotel"),
+    ("We stay at the hotel", "HOTEL"),
+    ("All hotels are full", "hotel"),
+    ("Straße nach Zürich", "zürich"),
+    ("Поезд в Москву", "москву"),
+    ("קראתי את הספר", "ספר"),
+    ("قرأت الكتاب أمس", "كتاب"),
+    ("我想去东京旅行", "东京"),
+    ("我想去东京旅行", "东京旅行"),
+    ("明日は京都へ行きます", "京都へ"),
+    ("내일 서울에 갑니다", "서울에"),
+    ("ไปกรุงเทพพรุ่งนี้", "กรุงเทพ"),
+    ("Go is faster", "go"),
+    ("It is C++ code", "c++"),
+    ("100 % cotton", "%"),
+    ("snake_case names", "snake_case"),
+    ("mail ada@example.com now", "ada@example.com"),
+    ("mail ada@example.com now", "example"),
+    ("see https://example.org/reports/may", "reports"),
+    ("the file /srv/data/table.csv", "table"),
+    ('he said "quoted" twice', '"quoted"'),
+    ("it's done", "it's"),
+    (r"C:\temp\notes", r"c:\temp"),
+    ("emoji 🦊🦊🦊 here", "🦊🦊🦊"),
+]
+"""Texts of messages, and queries that find them."""
 
-    assert found(query) == [right.pk]
+
+def test_words_of_messages_are_found():
+    missed = []
+    for text, query in WORDS:
+        right = said("Nothing to see", text)
+        said("Quite another matter")
+        if found(query) != [right.pk]:
+            missed.append((text, query))
+        Conversation.objects.all().delete()
+
+    assert missed == []
 
 
 def test_titles_are_found():
@@ -196,15 +201,16 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
-def test_no_query_is_refused(query: str):
+def test_no_query_is_refused(subtests):
     said("foo bar w3 text 日本語")
 
-    assert isinstance(found(query), list)
+    for query in HOSTILE:
+        with subtests.test(ascii(query[:20])):
+            assert isinstance(found(query), list)
 
 
 @pytest.mark.parametrize("query", ["", " \n "])
-def test_no_words_find_nothing(query: str):
+def test_no_words_find_nothing(query):
     said("foo")
 
     assert found(query) == []
@@ -212,5 +218,5 @@ def test_no_words_find_nothing(query: str):
 
 @given(st.text(st.characters(exclude_categories=()), max_size=30))
 @settings(max_examples=100)
-def test_no_text_is_refused(query: str):
+def test_no_text_is_refused(query):
     assert found(query) == []

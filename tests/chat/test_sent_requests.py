@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from functools import partial
 from typing import Any
-from uuid import uuid4
 
 import msgspec
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Permission, User
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.models import AuditEntry
@@ -27,7 +25,7 @@ from apps.live.run_summary import RunSummary
 from apps.live.sent_requests import delete_old, digests_in, requests_of
 from apps.workspace.openai.model import make_model
 from tests.chat.scripts import MANIFEST, Scene, ScriptedWorkspace, Visitor, scene
-from tests.chat.test_views import add_application
+from tests.chat.test_views import add_application, run_in
 from tests.workspace.openai.service import DONE, Service, chunked, finish, service, text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
@@ -140,13 +138,7 @@ def asked_by(user: User) -> Run:
     conversation = Conversation.objects.create(
         application=application, owner=f"user-{user.pk}", title="Hi"
     )
-    run = Run.objects.create(
-        stream=conversation.pk,
-        request=uuid4(),
-        application=application.slug,
-        bucket=f"user-{user.pk}",
-        status="done",
-    )
+    run = run_in(conversation)
     RunSummary.objects.create(
         id=run.pk, door="page", application=run.application, bucket=run.bucket
     )
@@ -171,20 +163,20 @@ def ann() -> User:
     return User.objects.create_user("ann")
 
 
-def test_the_owner_of_an_answer_reads_what_the_model_saw(client: Client, ann):
+def test_the_owner_of_an_answer_reads_what_the_model_saw(client, ann):
     run = asked_by(ann)
     client.force_login(ann)
 
     answer = client.get(f"/answers/{run.pk}/requests/")
 
-    page = answer.content.decode()
+    page = answer.text
     assert "You sell &lt;b&gt;trips&lt;/b&gt;." in page
     assert "Ann likes tea." in page
     assert answer["Cache-Control"].startswith("max-age=0")
     assert not AuditEntry.objects.filter(event="contents.read").exists()
 
 
-def test_nobody_else_reads_it_on_the_page(client: Client, ann, settings):
+def test_nobody_else_reads_it_on_the_page(client, ann, settings):
     run = asked_by(ann)
     client.force_login(User.objects.create_superuser("root"))
 
@@ -195,7 +187,7 @@ def test_nobody_else_reads_it_on_the_page(client: Client, ann, settings):
     assert client.get(f"/answers/{run.pk}/requests/").status_code == 404
 
 
-def test_an_operator_with_the_permission_reads_it_and_that_is_in_the_audit(client: Client, ann):
+def test_an_operator_with_the_permission_reads_it_and_that_is_in_the_audit(client, ann):
     run = asked_by(ann)
     operator = User.objects.create_user("operator", is_staff=True)
     names = ("view_runsummary", "read_run_contents", "see_all_applications")
@@ -204,14 +196,14 @@ def test_an_operator_with_the_permission_reads_it_and_that_is_in_the_audit(clien
 
     answer = client.get(f"/admin/runs/runsummary/{run.pk}/requests/")
 
-    page = answer.content.decode()
+    page = answer.text
     assert "You sell &lt;b&gt;trips&lt;/b&gt;." in page
     assert "Ann likes tea." not in page
     assert "(14 characters, private)" in page
     assert event_rows() == [("contents.read", f"user-{operator.pk}", "127.0.0.1", run.pk)]
 
 
-def test_an_operator_without_it_is_refused_and_that_is_in_the_audit(client: Client, ann):
+def test_an_operator_without_it_is_refused_and_that_is_in_the_audit(client, ann):
     run = asked_by(ann)
     operator = User.objects.create_user("operator", is_staff=True)
     operator.user_permissions.set(
@@ -220,10 +212,7 @@ def test_an_operator_without_it_is_refused_and_that_is_in_the_audit(client: Clie
     client.force_login(operator)
 
     assert client.get(f"/admin/runs/runsummary/{run.pk}/requests/").status_code == 403
-    assert (
-        "What the models saw"
-        not in client.get(f"/admin/runs/runsummary/{run.pk}/change/").content.decode()
-    )
+    assert "What the models saw" not in client.get(f"/admin/runs/runsummary/{run.pk}/change/").text
     assert event_rows() == [("access.denied", f"user-{operator.pk}", "127.0.0.1", run.pk)]
 
 

@@ -114,17 +114,13 @@ async def test_a_message_has_a_task_at_once_whose_status_follows_its_answer():
     async with scene() as on:
         program = Program(on)
         await program.submit()  # the application is resolved now
-        begun_at = time.monotonic()
-
         status, begun = await program.submit()
-        seconds = time.monotonic() - begun_at
         _, going = await program.status(begun["task_id"])
         on.model.put(says("one"), None, says("one"), None)
         over = await program.until_over(begun["task_id"])
 
     answer = await Message.objects.aget(run=begun["task_id"], role="assistant")
     assert status == 202
-    assert seconds < 0.2
     assert (going["status"], going["message"], going["finished_at"]) == ("running", None, None)
     assert over == {
         **begun,
@@ -244,9 +240,7 @@ async def test_a_key_of_a_person_asks_what_its_person_may_use():
 
 
 @pytest.mark.parametrize("change", [{"revoked": True}, {"is_limited": True}])
-async def test_another_process_goes_on_for_a_key_as_far_as_it_still_reaches(
-    change: dict[str, bool],
-):
+async def test_another_process_goes_on_for_a_key_as_far_as_it_still_reaches(change):
     async with scene() as on:
         program = Program(on, key=await make_key())
         _, begun = await program.submit()
@@ -389,7 +383,7 @@ async def test_a_message_answers_the_question_for_which_its_conversation_waits()
     ],
 )
 async def test_a_message_that_is_no_answer_waits_or_is_refused_as_any_other(
-    arguments: dict[str, Any], message: dict[str, Any], status: int
+    arguments, message, status
 ):
     options = {"options": [{"label": "A"}]} if arguments else {}
     async with asked(**arguments, **options) as (on, program, begun):

@@ -64,10 +64,10 @@ def begin(user: User, team: Team | None, application: Application, mark: str) ->
     return conversation
 
 
-def test_a_person_switches_between_their_teams_and_to_no_other(ada: User, grace: User):
+def test_a_person_switches_between_their_teams_and_to_no_other(ada, grace):
     docs, sales = make_team("Docs", ada), make_team("Sales", grace)
     client = working_in(ada, docs)
-    shown = client.get("/").content.decode()
+    shown = client.get("/").text
     foreign = client.post("/teams/switch/", {"team": sales.pk})
     wrong = [client.post("/teams/switch/", {"team": one}) for one in ("0", "x", "9" * 30, "²")]
     back = client.post("/teams/switch/", {"team": ""})
@@ -75,13 +75,13 @@ def test_a_person_switches_between_their_teams_and_to_no_other(ada: User, grace:
     assert "You work in the team <strong" in shown
     assert [foreign.status_code, *(one.status_code for one in wrong)] == [404] * 5
     assert back.status_code == 302
-    assert "You work in the team" not in client.get("/").content.decode()
+    assert "You work in the team" not in client.get("/").text
     assert Client().post("/teams/switch/", {"team": docs.pk}).status_code == 302  # to sign in
     assert client.get("/teams/switch/").status_code == 405
     assert Client(enforce_csrf_checks=True).post("/teams/switch/").status_code == 403
 
 
-def test_nothing_of_one_team_is_seen_in_another(ada: User, travel: Application):
+def test_nothing_of_one_team_is_seen_in_another(ada, travel):
     docs, sales = make_team("Docs", by=ada), make_team("Sales", by=ada)
     places = {"docs": docs, "sales": sales, "own": None}
     browsers = {name: working_in(ada, team) for name, team in places.items()}
@@ -150,9 +150,7 @@ def text_of(answer: Any) -> str:
     return content.decode()
 
 
-async def test_a_conversation_begins_in_the_team_and_its_page_closes_when_it_is_left(
-    ada: User,
-):
+async def test_a_conversation_begins_in_the_team_and_its_page_closes_when_it_is_left(ada):
     docs = await sync_to_async(make_team)("Docs", ada, visibility="members")
     client = await sync_to_async(working_in)(ada, docs)
     async with scene() as on:
@@ -160,9 +158,8 @@ async def test_a_conversation_begins_in_the_team_and_its_page_closes_when_it_is_
         tab, hub = await on.visitor.tab(on.hub), Hub()
         stream = Stream(on.visitor, hub, "")
         await stream.start()
-        on.model.put(says("Hello."), None)
-        conversation = await tab.ask("Hello?")
-        await tab.until_over()
+        await tab.exchange("Hello?", says("Hello."))
+        conversation = tab.conversation
         await tab.send_json_to({"type": "watch"})
         await tab.until("queue.changed")
         await settled(on.hub)
@@ -193,7 +190,7 @@ def tab_stream(user: User, team: Team) -> Any:
     return person_stream(bucket_of(user.pk, team.pk))
 
 
-async def test_one_who_was_removed_asks_nothing_more_in_the_team(ada: User):
+async def test_one_who_was_removed_asks_nothing_more_in_the_team(ada):
     docs = await sync_to_async(make_team)("Docs", ada)
     client = await sync_to_async(working_in)(ada, docs)
     async with scene() as on:
@@ -207,7 +204,7 @@ async def test_one_who_was_removed_asks_nothing_more_in_the_team(ada: User):
     assert await Conversation.objects.acount() == 0
 
 
-def test_the_key_of_a_person_who_has_left_the_team_reads_on_nothing(ada: User):
+def test_the_key_of_a_person_who_has_left_the_team_reads_on_nothing(ada):
     docs = make_team("Docs", ada)
     key, _ = ApiKey.objects.create_key(name="n", user=ada, team=docs)
     caller = Caller(f"key-{key.prefix}", "key", key_user_id=ada.pk, team=docs.pk)
@@ -227,7 +224,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("visibility", READERS)
-def test_t_43_others_read_as_far_as_the_team_is_open(travel: Application, visibility: str):
+def test_t_43_others_read_as_far_as_the_team_is_open(travel, visibility):
     people = {name: User.objects.create_user(name) for name in WHO}
     of_team = [people[name] for name in WHO if name != "stranger"]
     docs = make_team("Docs", *of_team, by=people["administrator"], visibility=visibility)
@@ -261,9 +258,7 @@ def test_t_43_others_read_as_far_as_the_team_is_open(travel: Application, visibi
     assert set(read.values_list("actor", flat=True)) == names
 
 
-def test_t_43_a_team_that_is_opened_shows_nothing_of_before(
-    ada: User, grace: User, travel: Application
-):
+def test_t_43_a_team_that_is_opened_shows_nothing_of_before(ada, grace, travel):
     docs = make_team("Docs", grace, by=ada)
     before = begin(grace, docs, travel, "Before")
     manager = working_in(ada, docs)
@@ -276,9 +271,7 @@ def test_t_43_a_team_that_is_opened_shows_nothing_of_before(
     assert docs.visibility == "members"
 
 
-def test_a_file_of_a_shared_conversation_is_read_and_no_other(
-    ada: User, grace: User, travel: Application
-):
+def test_a_file_of_a_shared_conversation_is_read_and_no_other(ada, grace, travel):
     docs = make_team("Docs", ada, grace, visibility="members")
     author, reader = working_in(grace, docs), working_in(ada, docs)
     fill(author, grace, docs, travel, "shared")
@@ -294,7 +287,7 @@ def test_a_file_of_a_shared_conversation_is_read_and_no_other(
         ]
     )
 
-    page = reader.get(f"/teams/conversations/{shared.pk}/").content.decode()
+    page = reader.get(f"/teams/conversations/{shared.pk}/").text
     address = f"/teams/conversations/{shared.pk}/files/shared.txt"
 
     assert f'<a href="{address}">Notes</a>' in page
@@ -313,7 +306,7 @@ def test_a_file_of_a_shared_conversation_is_read_and_no_other(
     ]
 
 
-def test_the_administrators_of_a_team_choose_its_members(ada: User, grace: User):
+def test_the_administrators_of_a_team_choose_its_members(ada, grace):
     docs = make_team("Docs", by=ada)
     page, manager = f"/teams/{docs.pk}/", working_in(ada, None)
 
@@ -333,16 +326,10 @@ def test_the_administrators_of_a_team_choose_its_members(ada: User, grace: User)
     assert order(member, do="remove", member=ada.pk) == "404"
     assert order(member, do="nothing") == "404"
     changes = AuditEntry.objects.filter(event="team.changed").values_list("subject", flat=True)
-    assert list(changes) == [
-        "Docs: added grace",
-        "Docs: grace is administrator",
-        "Docs: ada left",
-    ]
+    assert list(changes) == ["Docs: added grace", "Docs: grace is administrator", "Docs: ada left"]
 
 
-def test_what_was_done_in_a_deleted_team_is_kept_and_reached_by_nobody(
-    ada: User, travel: Application
-):
+def test_what_was_done_in_a_deleted_team_is_kept_and_reached_by_nobody(ada, travel):
     docs = make_team("Docs", by=ada)
     conversation = begin(ada, docs, travel, "Kept")
     client = working_in(ada, docs)
@@ -362,7 +349,7 @@ def docs_id(client: Client) -> int:
     return int(client.session["team"])
 
 
-def test_people_are_told_of_the_budgets_of_the_team_that_they_work_in(ada: User):
+def test_people_are_told_of_the_budgets_of_the_team_that_they_work_in(ada):
     docs = make_team("Docs", ada)
     fields = {"unit": "tokens", "amount": 1000, "window": "day"}
     Budget.objects.create(subject_kind="team", team=docs, **fields)

@@ -36,10 +36,8 @@ def make_temporary(conversation: Conversation, until: datetime) -> None:
 async def begun(on: Any, **more: Any) -> tuple[Any, Conversation]:
     """A tab with a temporary conversation that has an answer."""
     tab = await on.visitor.tab(on.hub)
-    on.model.put(says("A secret"), None)
-    pk = await tab.ask("Tell me", temporary=True, **more)
-    await tab.until_over()
-    return tab, await Conversation.objects.aget(pk=pk)
+    await tab.exchange("Tell me", says("A secret"), temporary=True, **more)
+    return tab, await Conversation.objects.aget(pk=tab.conversation)
 
 
 async def until_of(pk: UUID) -> datetime:

@@ -18,7 +18,7 @@ from tests.fork_server import ROOT
         ("", ""),
     ],
 )
-def test_the_letters_are_those_of_the_first_two_words(title: str, letters: str):
+def test_the_letters_are_those_of_the_first_two_words(title, letters):
     assert letters_of(title) == letters
 
 

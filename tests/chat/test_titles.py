@@ -18,16 +18,13 @@ from tests.chat.scripts import (
     PacedModel,
     ScriptedWorkspace,
     counts,
+    open_tab,
     says,
-    scene,
     settled,
     text_of,
 )
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("nothing_predefined"),
-]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
 
 TITLED: dict[str, Any] = {**MANIFEST, "features": {"titles": {"deployment_id": "small"}}}
 
@@ -48,98 +45,84 @@ async def title_of(conversation: str) -> str:
     return (await Conversation.objects.aget(pk=UUID(conversation))).title
 
 
-async def test_the_title_is_written_beside_the_first_answer_and_counted_by_itself(
-    small: PacedModel,
-):
-    async with scene(manifest=TITLED) as on:
-        tab = await on.visitor.tab(on.hub)
+async def test_the_title_is_written_beside_the_first_answer_and_counted_by_itself(small):
+    async with open_tab(manifest=TITLED) as (on, tab):
         small.put(says('**Title: "Bread without\nyeast."**'), counts(20, 4), None)
-        on.model.put(says("Use soda."), counts(9, 3), None, says("Buttermilk."), None)
-        conversation = await tab.ask("How do I bake bread when I have no yeast at all?")
-        first = await tab.until_over()
-        await tab.ask("And else?", conversation)
-        await tab.until_over()
+        question = "How do I bake bread when I have no yeast at all?"
+        first = await tab.exchange(question, says("Use soda."), counts(9, 3))
+        await tab.exchange("And else?", says("Buttermilk."))
         await settled(on.hub)
 
-    assert await title_of(conversation) == "Bread without"
+    assert await title_of(tab.conversation) == "Bread without"
     assert text_of(first) == "Use soda."
     [request] = small.asked
-    assert request.messages[1].text == "How do I bake bread when I have no yeast at all?"
-    calls = ModelCall.objects.filter(conversation=UUID(conversation)).order_by("started_at", "pk")
+    assert request.messages[1].text == question
+    calls = ModelCall.objects.filter(conversation=UUID(tab.conversation)).order_by(
+        "started_at", "pk"
+    )
     assert sorted(
         [(row.deployment, row.purpose, row.input_tokens) async for row in calls], key=str
     ) == [("paced", None, 9), ("paced", None, None), ("small", "title", 20)]
 
 
-async def test_a_title_that_a_person_gave_meanwhile_stays(small: PacedModel):
-    async with scene(manifest=TITLED) as on:
-        tab = await on.visitor.tab(on.hub)
-        on.model.put(says("Use soda."), None)
-        conversation = await tab.ask("How do I bake bread?")
-        await tab.until_over()
-        row = await Conversation.objects.aget(pk=UUID(conversation))
+async def test_a_title_that_a_person_gave_meanwhile_stays(small):
+    async with open_tab(manifest=TITLED) as (on, tab):
+        await tab.exchange("How do I bake bread?", says("Use soda."))
+        row = await Conversation.objects.aget(pk=UUID(tab.conversation))
         await database_sync_to_async(arrangement.change)(row, title="Mine")
         small.put(says("Bread without yeast"), None)
         await settled(on.hub)
 
-    assert await title_of(conversation) == "Mine"
+    assert await title_of(tab.conversation) == "Mine"
 
 
-async def test_a_model_that_fails_costs_neither_the_answer_nor_the_title(small: PacedModel):
-    async with scene(manifest=TITLED) as on:
-        tab = await on.visitor.tab(on.hub)
+async def test_a_model_that_fails_costs_neither_the_answer_nor_the_title(small):
+    async with open_tab(manifest=TITLED) as (on, tab):
         small.put(ModelFailed("Overloaded.", reason="status", status=529))
-        on.model.put(says("Use soda."), None)
-        conversation = await tab.ask("How do I bake bread?")
-        frames = await tab.until_over()
+        frames = await tab.exchange("How do I bake bread?", says("Use soda."))
         await settled(on.hub)
 
-    assert (text_of(frames), await title_of(conversation)) == ("Use soda.", "How do I bake bread?")
+    assert (text_of(frames), await title_of(tab.conversation)) == (
+        "Use soda.",
+        "How do I bake bread?",
+    )
 
 
 @pytest.mark.parametrize("titles", [None, {"enabled": False}])
-async def test_without_the_operator_no_model_is_asked(small: PacedModel, titles: object):
+async def test_without_the_operator_no_model_is_asked(small, titles):
     manifest = {**MANIFEST, "features": {"titles": titles}}
-    async with scene(manifest=manifest) as on:
-        tab = await on.visitor.tab(on.hub)
-        on.model.put(says("Use soda."), None)
-        conversation = await tab.ask("How do I bake bread?")
-        await tab.until_over()
+    async with open_tab(manifest=manifest) as (on, tab):
+        await tab.exchange("How do I bake bread?", says("Use soda."))
         await settled(on.hub)
 
     assert len(on.model.asked) == 1
     assert small.asked == []
-    assert await title_of(conversation) == "How do I bake bread?"
+    assert await title_of(tab.conversation) == "How do I bake bread?"
 
 
-async def test_the_installation_may_wish_for_titles_of_all_applications(
-    small: PacedModel, settings: Any
-):
+async def test_the_installation_may_wish_for_titles_of_all_applications(small, settings):
     settings.CONVERSATION_TITLES = "model"
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
-        on.model.put(says("Soda bread"), None, says("Soda bread"), None)
-        conversation = await tab.ask("How do I bake bread?")
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        await tab.exchange("How do I bake bread?", says("Soda bread"), None, says("Soda bread"))
         await settled(on.hub)
 
     assert len(on.model.asked) == 2
-    assert await title_of(conversation) == "Soda bread"
+    assert await title_of(tab.conversation) == "Soda bread"
 
 
-@pytest.mark.parametrize(
-    ("written", "title"),
-    [
-        ("Soda bread", "Soda bread"),
-        ("# «Хлеб без дрожжей».", "Хлеб без дрожжей"),
-        ("Titel: Brot ohne Hefe\n\nHier ist ein Rezept", "Brot ohne Hefe"),
-        ("面包怎么做。", "面包怎么做"),
-        ("Bread\x00\x1b[31m with\u2028lines", "Bread\N{REPLACEMENT CHARACTER} [31m with"),
-        ("  \n ", ""),
-        ('""', ""),
-        ("To bake bread without yeast you can use soda and buttermilk, which rise at once", ""),
-        ("x" * 500, ""),
-    ],
-)
-def test_what_a_model_writes_is_read_as_one_short_line(written: str, title: str):
-    assert read_title(written) == title
+TITLES = {
+    "Soda bread": "Soda bread",
+    "# «Хлеб без дрожжей».": "Хлеб без дрожжей",
+    "Titel: Brot ohne Hefe\n\nHier ist ein Rezept": "Brot ohne Hefe",
+    "面包怎么做。": "面包怎么做",
+    "Bread\x00\x1b[31m with\u2028lines": "Bread\N{REPLACEMENT CHARACTER} [31m with",
+    "  \n ": "",
+    '""': "",
+    "To bake bread without yeast you can use soda and buttermilk, which rise at once": "",
+    "x" * 500: "",
+}
+"""What models write, and the title that is read from it."""
+
+
+def test_what_a_model_writes_is_read_as_one_short_line():
+    assert {written: read_title(written) for written in TITLES} == TITLES

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 from io import StringIO
-from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -23,7 +21,7 @@ from tests.browser.serving import serve
 from tests.chat.test_files import send, stored_bytes
 from tests.chat.test_views import add_application, add_conversation, visiting
 
-pytestmark = pytest.mark.usefixtures("storage")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 OLD = timedelta(hours=25)
 HALF_OLD = timedelta(hours=23)
@@ -38,7 +36,6 @@ def names() -> set[str]:
     return set(StoredFile.objects.values_list("name", flat=True))
 
 
-@pytest.mark.django_db
 def test_files_whose_question_was_never_asked_go_with_the_next_upload_of_their_owner():
     application, client, other = add_application(), visiting(), visiting()
     conversation = add_conversation(application, client)
@@ -52,9 +49,8 @@ def test_files_whose_question_was_never_asked_go_with_the_next_upload_of_their_o
     assert names() == {url.split("/", 2)[2] for url in (asked, foreign, kept)}
 
 
-@pytest.mark.django_db
 def test_everybodys_are_deleted_with_their_bytes_at_once(
-    tmp_path: Path, django_capture_on_commit_callbacks: Any
+    tmp_path, django_capture_on_commit_callbacks
 ):
     application = add_application()
     for _ in range(3):
@@ -69,7 +65,6 @@ def test_everybodys_are_deleted_with_their_bytes_at_once(
     assert stored_bytes(tmp_path) == 1
 
 
-@pytest.mark.django_db
 def test_a_question_that_is_still_being_prepared_keeps_its_older_files():
     application, client, begin = add_application(), visiting(), uuid4()
     send(client, application.slug, name="first.txt", conversation=begin)
@@ -80,7 +75,6 @@ def test_a_question_that_is_still_being_prepared_keeps_its_older_files():
     assert len(names()) == 2
 
 
-@pytest.mark.django_db
 def test_other_files_of_a_user_are_nobodys_drafts():
     for name in ("notes/plan.md", "conversations/plan.md", f"other/{uuid4()}/a.txt"):
         files.keep("user-1", name, b"x", "text/plain")
@@ -90,8 +84,7 @@ def test_other_files_of_a_user_are_nobodys_drafts():
     assert len(names()) == 3
 
 
-@pytest.mark.django_db
-def test_many_are_looked_up_in_several_queries(monkeypatch: pytest.MonkeyPatch):
+def test_many_are_looked_up_in_several_queries(monkeypatch):
     monkeypatch.setattr(unsent_files, "AT_ONCE", 2)
     for _ in range(5):
         files.keep("user-1", f"conversations/{uuid4()}/a.txt", b"x", "text/plain")
@@ -100,10 +93,7 @@ def test_many_are_looked_up_in_several_queries(monkeypatch: pytest.MonkeyPatch):
     assert unsent_files.delete() == 5
 
 
-@pytest.mark.django_db
-def test_bytes_without_a_file_are_deleted_once_they_are_old(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_bytes_without_a_file_are_deleted_once_they_are_old(tmp_path, monkeypatch):
     files.keep("user-1", "notes/plan.md", b"x", "text/plain")
     row = StoredFile.objects.get()
     lost = default_storage.save(f"{row.storage_name[:2]}/{uuid4().hex}", ContentFile(b"lost"))
@@ -117,14 +107,12 @@ def test_bytes_without_a_file_are_deleted_once_they_are_old(
     assert [default_storage.exists(name) for name in (lost, alone)] == [False, False]
 
 
-@pytest.mark.django_db
-def test_a_storage_that_was_never_used_has_no_leftovers(settings: Any, tmp_path: Path):
+def test_a_storage_that_was_never_used_has_no_leftovers(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "none"
 
     assert delete_leftovers() == 0
 
 
-@pytest.mark.django_db
 def test_the_command_tells_what_it_deleted():
     send(visiting(), add_application().slug)
     age(OLD)
@@ -148,7 +136,8 @@ StoredFile.objects.update(updated_at=timezone.now() - timedelta(hours=25))
 COUNT = "result = StoredFile.objects.count()"
 
 
-def test_a_server_deletes_them_by_itself(tmp_path: Path):
+@pytest.mark.full
+def test_a_server_deletes_them_by_itself(tmp_path):
     with serve(tmp_path) as site:
         site.shell(ADD)
     with serve(tmp_path) as site:

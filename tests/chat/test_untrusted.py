@@ -12,7 +12,7 @@ from apps.capabilities import registry
 from apps.chat.continuation import sweeper
 from apps.live.hub import Hub
 from apps.live.models import Interaction
-from tests.chat.scripts import MANIFEST, scene, settled
+from tests.chat.scripts import MANIFEST, open_tab, settled
 from tests.fakes import calling, saying
 from tests.runs.test_taint import BECAUSE, Made
 
@@ -36,19 +36,18 @@ def _with_a_market(settings: Settings) -> Iterator[None]:
 
 
 async def test_the_next_question_waits_with_the_reason_and_another_process_goes_on():
-    async with scene(manifest=GUARDED) as on:
-        on.model.put(*calling(("l", "look", {})), None, *saying("I have looked."), None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("Look around.")
-        await tab.until_over()
+    async with open_tab(manifest=GUARDED) as (on, tab):
+        await tab.exchange(
+            "Look around.", *calling(("l", "look", {})), None, *saying("I have looked.")
+        )
         await settled(on.hub)
         on.model.put(*calling(("p", "pay", {})), None)
-        await tab.ask("Pay.", conversation)
+        await tab.ask("Pay.", tab.conversation)
         frames = await tab.until("run.status", status="waiting")
         [requested] = [one for one in frames if one["type"] == "interaction.requested"]
         await settled(on.hub)
         after_reload = await on.visitor.tab(Hub())
-        await after_reload.open(conversation)
+        await after_reload.open(tab.conversation)
         seen = await after_reload.until("run.status", status="waiting")
         before = dict(Made.payments)
         answer = {"outcome": "approved", "arguments": {}}

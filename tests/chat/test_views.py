@@ -37,7 +37,14 @@ def add_conversation(application: Application, client: Client, title: str = "Hi"
     return Conversation.objects.create(application=application, owner=owner, title=title)
 
 
-def visiting(path: str = "/") -> Client:
+def run_in(conversation: Conversation, status: str = "done", **fields: Any) -> Run:
+    """A run of the conversation, as its process stored it."""
+    given = {"application": conversation.application_slug, "bucket": conversation.owner, **fields}
+    return Run.objects.create(stream=conversation.pk, request=uuid4(), status=status, **given)
+
+
+def visiting(path: str = "/feedback/") -> Client:
+    """The browser of a visitor, who has a session now; the address that is asked renders no page."""
     client = Client()
     client.get(path)
     return client
@@ -58,13 +65,7 @@ def test_the_list_marks_what_is_answered_what_waits_and_what_is_unread():
     client = visiting(f"/chat/{application.slug}/")
     for status in ("queued", "running", "waiting", "done"):
         conversation = add_conversation(application, client, status)
-        Run.objects.create(
-            stream=conversation.pk,
-            request=uuid4(),
-            application=application.slug,
-            bucket=conversation.owner,
-            status=status,
-        )
+        run_in(conversation, status)
     unread = add_conversation(application, client, "ended")
     Conversation.objects.filter(pk=unread.pk).update(is_unread=True)
 
@@ -80,7 +81,7 @@ def test_the_list_marks_what_is_answered_what_waits_and_what_is_unread():
     }
 
 
-def test_a_visitor_is_shown_the_public_applications(client: Client):
+def test_a_visitor_is_shown_the_public_applications(client):
     public = add_application(title="Public", description="For all")
     add_application(title="Private", is_public=False)
     add_application(title="Off", is_enabled=False)
@@ -92,16 +93,7 @@ def test_a_visitor_is_shown_the_public_applications(client: Client):
     assert "sessionid" in response.cookies
 
 
-def test_somebody_who_is_signed_in_is_shown_the_others_too(client: Client):
-    titles = [add_application(title=t, is_public=t == "A").title for t in ("A", "B")]
-    client.force_login(User.objects.create(username="grace"))
-
-    response = client.get("/")
-
-    assert [application.title for application in response.context["applications"]] == titles
-
-
-def test_the_page_gets_what_its_scripts_need(client: Client):
+def test_the_page_gets_what_its_scripts_need(client):
     starters = {
         "intro_text": "Try",
         "auto_submit": False,
@@ -129,7 +121,7 @@ def test_the_page_gets_what_its_scripts_need(client: Client):
     assert context["text_limit"] == 100_000
 
 
-def test_starters_of_the_old_kind_are_offered_as_well(client: Client):
+def test_starters_of_the_old_kind_are_offered_as_well(client):
     application = add_application(manifest={**MANIFEST, "starters": ["Hello?"]})
 
     response = client.get(f"/chat/{application.slug}/")
@@ -142,20 +134,12 @@ def test_starters_of_the_old_kind_are_offered_as_well(client: Client):
     }
 
 
-def test_a_broken_manifest_does_not_break_the_page(client: Client):
+def test_a_broken_manifest_does_not_break_the_page(client):
     application = add_application(manifest={"orchestrator": 7})
 
     response = client.get(f"/chat/{application.slug}/")
 
     assert (response.status_code, response.context["starters"]["starters"]) == (200, [])
-
-
-@pytest.mark.parametrize("fields", [{"is_public": False}, {"is_enabled": False}])
-def test_an_application_that_may_not_be_used_is_not_there(client: Client, fields: dict[str, bool]):
-    application = add_application(**fields)
-
-    assert client.get(f"/chat/{application.slug}/").status_code == 404
-    assert client.get("/chat/nobody/").status_code == 404
 
 
 def test_a_foreign_conversation_is_not_there():
@@ -191,7 +175,7 @@ def test_a_conversation_gets_another_title():
 
 
 @pytest.mark.parametrize("title", ["", " \n", "x" * 201])
-def test_a_title_that_is_none_is_refused(title: str):
+def test_a_title_that_is_none_is_refused(title):
     application, client = add_application(), visiting()
     conversation = add_conversation(application, client)
 
@@ -203,9 +187,7 @@ def test_a_title_that_is_none_is_refused(title: str):
 
 
 def add_run(conversation: Conversation) -> None:
-    run = Run.objects.create(
-        stream=conversation.pk, request=uuid4(), application="demo", bucket=conversation.owner
-    )
+    run = run_in(conversation, "running")
     Message.objects.create(conversation=conversation, run=run, role="user", text="Hi")
     JournalEntry.objects.create(
         stream=conversation.pk, run=run.pk, first=1, last=1, events=[{"type": "run.status"}]
@@ -277,9 +259,7 @@ def test_a_session_that_is_used_does_not_expire():
     assert "sessionid" not in again.cookies
 
 
-def test_pages_ask_the_database_a_bounded_number_of_questions(
-    django_assert_max_num_queries: Any,
-):
+def test_pages_ask_the_database_a_bounded_number_of_questions(django_assert_max_num_queries):
     application, client = add_application(), visiting()
     for number in range(30):
         add_conversation(application, client, f"Number {number}")
@@ -292,7 +272,7 @@ def test_pages_ask_the_database_a_bounded_number_of_questions(
         client.get(f"/chat/{application.slug}/")
 
 
-def test_the_page_loads_the_scripts_of_the_site_and_no_others(settings: Any):
+def test_the_page_loads_the_scripts_of_the_site_and_no_others(settings):
     application = add_application()
     own = "https://shop.example.com/tools.js?a=1&b=2"
     before = visiting().get(f"/chat/{application.slug}/")

@@ -17,7 +17,7 @@ from apps.chat.models import Conversation, Message
 from apps.live import journal
 from apps.live.models import JournalEntry
 from tests.chat.long_conversations import add_turns, answer_text
-from tests.chat.scripts import counts, says, scene, settled
+from tests.chat.scripts import counts, open_tab, says, settled
 from tests.chat.test_views import add_application, add_conversation, visiting
 
 pytestmark = pytest.mark.django_db
@@ -35,14 +35,14 @@ def conversation(client: Client) -> Conversation:
 
 def ask(client: Client, conversation: Conversation, query: str) -> Any:
     assert conversation.application is not None
-    return client.get(f"/chat/{conversation.application.slug}/{conversation.pk}/turns/?{query}")
+    return client.get(f"/chat/{conversation.application_slug}/{conversation.pk}/turns/?{query}")
 
 
 def places(told: dict[str, Any]) -> list[int]:
     return [turn["at"] for turn in told["turns"]]
 
 
-def test_the_window_has_the_last_turns_and_each_text_once(conversation: Conversation):
+def test_the_window_has_the_last_turns_and_each_text_once(conversation):
     runs = add_turns(conversation, 30, step="Looked it up.")
 
     found = window.last_turns(shown_runs(conversation), journal.last_number(conversation.pk), None)
@@ -82,7 +82,7 @@ def test_the_window_has_the_last_turns_and_each_text_once(conversation: Conversa
     }
 
 
-def test_what_came_after_the_number_is_left_to_the_events(conversation: Conversation):
+def test_what_came_after_the_number_is_left_to_the_events(conversation):
     add_turns(conversation, 3)
     before_the_last = journal.first_number(UUID(shown_runs(conversation)[2]))
     assert before_the_last is not None
@@ -92,9 +92,7 @@ def test_what_came_after_the_number_is_left_to_the_events(conversation: Conversa
     assert [len(turn["events"]) for turn in found.turns] == [4, 4, 0]
 
 
-def test_a_window_is_bounded_by_its_bytes_and_has_one_turn_at_least(
-    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_window_is_bounded_by_its_bytes_and_has_one_turn_at_least(conversation, monkeypatch):
     monkeypatch.setattr(window, "MOST_BYTES", 10_000)
     add_turns(conversation, 6, text=lambda number: "x" * (4_000 if number < 5 else 20_000))
 
@@ -104,7 +102,7 @@ def test_a_window_is_bounded_by_its_bytes_and_has_one_turn_at_least(
     assert (places(last.to_dict()), places(before.to_dict())) == ([5], [3, 4])
 
 
-def test_a_long_step_is_cut_until_it_is_opened(client: Client, conversation: Conversation):
+def test_a_long_step_is_cut_until_it_is_opened(client, conversation):
     long = "x" * (window.LONGEST_STEP + 1)
     [run] = add_turns(conversation, 1, step=long)
 
@@ -136,9 +134,7 @@ def test_texts_of_steps_that_alternate_are_put_together_and_a_repeated_step_begi
     assert texts == [("1", "ac"), ("2", "b"), ("2", "d")]
 
 
-def test_earlier_and_later_turns_and_those_around_a_message_are_fetched(
-    client: Client, conversation: Conversation
-):
+def test_earlier_and_later_turns_and_those_around_a_message_are_fetched(client, conversation):
     runs = add_turns(conversation, 60)
     message = Message.objects.filter(run=runs[30], role="assistant").get()
 
@@ -158,15 +154,13 @@ def test_earlier_and_later_turns_and_those_around_a_message_are_fetched(
     ("query", "status"),
     [("", 400), ("before=1", 400), ("x={run}", 400), ("before={run}&after={run}", 400)],
 )
-def test_what_cannot_be_read_is_refused(
-    client: Client, conversation: Conversation, query: str, status: int
-):
+def test_what_cannot_be_read_is_refused(client, conversation, query, status):
     [run] = add_turns(conversation, 1)
 
     assert ask(client, conversation, query.format(run=run)).status_code == status
 
 
-def test_others_and_what_is_not_shown_are_not_found(client: Client, conversation: Conversation):
+def test_others_and_what_is_not_shown_are_not_found(client, conversation):
     [run] = add_turns(conversation, 1)
 
     assert ask(visiting(), conversation, f"run={run}").status_code == 404
@@ -174,9 +168,7 @@ def test_others_and_what_is_not_shown_are_not_found(client: Client, conversation
     assert ask(client, conversation, f"message={uuid4()}").status_code == 404
 
 
-def test_the_journal_is_read_by_the_run_whatever_else_is_in_the_conversation(
-    conversation: Conversation,
-):
+def test_the_journal_is_read_by_the_run_whatever_else_is_in_the_conversation(conversation):
     runs = add_turns(conversation, 50)
 
     rows = JournalEntry.objects.filter(run=runs[-1], last__lte=10_000).order_by("first")
@@ -190,20 +182,16 @@ def test_the_journal_is_read_by_the_run_whatever_else_is_in_the_conversation(
     assert len(asked) == 1
 
 
-@pytest.mark.django_db(transaction=True)
 async def test_a_page_gets_the_window_and_then_all_of_the_answer_that_is_going():
-    async with scene() as on:
-        on.model.put(says("One."), counts(1, 1), None)
-        tab = await on.visitor.tab(on.hub)
-        conversation = await tab.ask("First?")
-        await tab.until_over()
+    async with open_tab() as (on, tab):
+        await tab.exchange("First?", says("One."), counts(1, 1))
         await settled(on.hub)
         on.model.put(says("Tw"))
-        await tab.ask("Second?", conversation)
+        await tab.ask("Second?", tab.conversation)
         await tab.until("message.delta")
 
         other = await on.visitor.tab(on.hub)
-        opening = {"type": "open", "conversation": conversation, "window": True}
+        opening = {"type": "open", "conversation": tab.conversation, "window": True}
         await other.send_json_to(opening)
         opened = await other.frame()
         on.model.put(says("o."), None)

@@ -8,27 +8,44 @@ from typing import Any
 
 from django.contrib.auth.models import Permission, User
 from django.test import Client
+from rest_framework.test import APIClient
 
 from tests.catalog.rows import make_operator
 
 
 def signed_in(name: str = "operator") -> Client:
     """The browser of somebody who may do everything."""
-    client = Client()
-    client.force_login(make_operator(name))
-    return client
+    return browser_of(make_operator(name))
 
 
 def staff(*permissions: str) -> Client:
     """The browser of somebody who may do that in the admin, with all applications."""
-    user = User.objects.create_user("staff", is_staff=True)
-    wanted = ("access_all_applications", *permissions)
-    user.user_permissions.set(Permission.objects.filter(codename__in=wanted))
+    return browser_of(staff_account("staff", "access_all_applications", *permissions))
+
+
+def staff_account(name: str, *permissions: str, **fields: Any) -> User:
+    user = User.objects.create_user(name, is_staff=True, **fields)
+    permit(user, *permissions)
+    return user
+
+
+def permit(user: User, *permissions: str) -> None:
+    user.user_permissions.add(*Permission.objects.filter(codename__in=permissions))
+
+
+def browser_of(user: User) -> Client:
     client = Client()
+    client.force_login(user)
+    return client
+
+
+def script_of(user: User) -> APIClient:
+    """What calls `/api/` with the session of the account."""
+    client = APIClient()
     client.force_login(user)
     return client
 
 
 def words(answer: Any) -> str:
     """What the page says, without its markup."""
-    return unescape(sub(r"\s+", " ", sub(r"<[^>]+>", "", answer.content.decode())))
+    return unescape(sub(r"\s+", " ", sub(r"<[^>]+>", "", answer.text)))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from django.contrib.auth.models import Permission
-from django.test import Client
 from django.utils import timezone
 
 from tests.catalog.rows import make_operator
+from tests.console.pages import permit
 from tests.insights.calls import model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +24,7 @@ def _dev(settings) -> None:
     )
 
 
-def test_without_the_setting_there_is_no_such_address(settings, client: Client):
+def test_without_the_setting_there_is_no_such_address(settings, client):
     settings.DEV_ENDPOINTS = False
     client.force_login(make_operator())
 
@@ -35,7 +32,7 @@ def test_without_the_setting_there_is_no_such_address(settings, client: Client):
     assert client.get(ADDRESS, HTTP_ACCEPT=JSON).status_code == 404
 
 
-def test_an_operator_sees_the_calls_of_all(client: Client):
+def test_an_operator_sees_the_calls_of_all(client):
     client.force_login(make_operator())
 
     answer = client.get(ADDRESS, HTTP_ACCEPT=JSON)
@@ -63,11 +60,11 @@ def test_an_operator_sees_the_calls_of_all(client: Client):
     }
 
 
-def test_the_page_says_the_same(client: Client):
+def test_the_page_says_the_same(client):
     client.force_login(make_operator())
 
     answer = client.get(ADDRESS, HTTP_ACCEPT="text/html,*/*;q=0.8")
-    text = answer.content.decode()
+    text = answer.text
 
     assert "no-store" in answer["Cache-Control"]
     # Without it the theme's scripts leave the page empty.
@@ -79,13 +76,10 @@ def test_the_page_says_the_same(client: Client):
 
 
 @pytest.mark.parametrize("is_viewer", [False, True])
-def test_other_people_see_their_own_unless_they_may_see_usage(
-    client: Client, django_user_model: Any, is_viewer: bool
-):
+def test_other_people_see_their_own_unless_they_may_see_usage(client, django_user_model, is_viewer):
     person = django_user_model.objects.create_user("alice")
     if is_viewer:
-        for name in ("view_usagesum", "see_all_applications"):
-            person.user_permissions.add(Permission.objects.get(codename=name))
+        permit(person, "view_usagesum", "see_all_applications")
     store(model_call(bucket=f"user-{person.pk}", model="mine", started_at=timezone.now()))
     client.force_login(person)
 
@@ -96,7 +90,7 @@ def test_other_people_see_their_own_unless_they_may_see_usage(
     assert client.get(ADDRESS, HTTP_ACCEPT="text/html").status_code == 200
 
 
-def test_nobody_sees_anything_without_signing_in(client: Client):
+def test_nobody_sees_anything_without_signing_in(client):
     page, data = client.get(ADDRESS, HTTP_ACCEPT="text/html"), client.get(ADDRESS, HTTP_ACCEPT=JSON)
 
     assert (page.status_code, page["Location"]) == (302, f"/accounts/login/?next={ADDRESS}")

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.live.models import Run
@@ -14,6 +14,7 @@ from apps.live.run_summary import RunSummary
 from apps.workspace.local.models import Secret
 from tests.catalog.content.files import write
 from tests.catalog.rows import make_application, make_deployment
+from tests.console.pages import permit, staff_account
 
 pytestmark = pytest.mark.django_db
 
@@ -62,11 +63,10 @@ def test_nobody_finds_what_they_may_not_see(client):
     RunSummary.objects.create(
         door="page", application="travel", bucket="user-1", error_reference="1a2b"
     )
-    user = User.objects.create_user("reader", is_staff=True)
+    user = staff_account("reader")
     client.force_login(user)
     nothing = found(client, "travel")
-    codes = ("view_application", "view_runsummary", "view_run")
-    user.user_permissions.set(Permission.objects.filter(codename__in=codes))
+    permit(user, "view_application", "view_runsummary", "view_run")
 
     assert (nothing, found(client, "travel"), found(client, "1a2b")) == ({}, {}, {})
     assert Client().get("/admin/find/").status_code == 302

@@ -7,7 +7,6 @@ from tests.contract.rules import Table, Tests, rule
 doors = Tests("access/test_doors.py")
 queries = Tests("access/test_queries.py")
 revoked = Tests("access/test_revoked.py")
-upgrade = Tests("catalog/test_roles_upgrade.py")
 form = Tests("console/admin/test_grants.py")
 api = Tests("console/api/test_grants.py")
 
@@ -34,12 +33,6 @@ TABLE: Table = {
             form["roles_are_granted_changed_and_revoked_by_names_and_that_is_audited"],
             form["for_editors_who_may_use_it_is_to_be_read_only"],
             api["only_owners_grant_and_say_for_whom_it_is"],
-        ),
-        rule(
-            "an upgrade locks nobody out and opens nothing; new applications are their owner's",
-            upgrade[
-                "who_could_use_or_edit_an_application_still_can_and_nobody_else_also_on_the_way_back"
-            ],
         ),
     ),
 }

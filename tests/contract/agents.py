@@ -35,8 +35,8 @@ TABLE: Table = {
         ),
         rule(
             "users attach what the application takes",
-            Tests("chat/test_upload_types.py")["a_question_takes_files_of_these_types_alone"],
-            Tests("chat/test_upload_types.py")["the_page_is_told_which_files_it_may_offer"],
+            Tests("chat/test_attached.py")["a_question_takes_files_of_these_types_alone"],
+            Tests("chat/test_attached.py")["the_page_is_told_which_files_it_may_offer"],
         ),
     ),
     "G-03": (

@@ -48,7 +48,7 @@ TABLE: Table = {
             "It is told at the start, by the command and in the admin, and what is fine goes on.",
             review["every_start_warns_of_broken_content"],
             review["the_command_fails_with_everything_that_is_wrong"],
-            Tests("console/admin/test_index.py")[
+            Tests("console/admin/test_home.py")[
                 "the_first_page_tells_of_broken_content_before_anybody_uses_it"
             ],
         ),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tests.contract.rules import Table, Tests, otherwise, rule
+from tests.contract.rules import Scripts, Table, Tests, otherwise, rule
 
+answers = Scripts("scripts/answers.test.js")
 browser = Tests("browser/test_context.py")
 chat = Tests("chat/test_context.py")
 cut = Tests("agent/test_context_cut.py")
@@ -26,7 +27,7 @@ CONTEXT: Table = {
         rule(
             "expired ones are shown faded",
             expired["d_06_the_page_is_told_which_results_the_model_reads_no_more"],
-            browser["a_result_that_the_model_reads_no_more_is_faded_and_told_in_words"],
+            answers["a result that the model no longer reads is marked"],
         ),
         otherwise(
             "0 is never sent",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from tests.contract.rules import Table, Tests, otherwise, rule
+from tests.contract.rules import Scripts, Table, Tests, otherwise, rule
 
 approval = Tests("capabilities/wrappers/test_approval.py")
 approval_rules = Tests("capabilities/wrappers/test_approval_rules.py")
 asking = Tests("gateway/test_asking_ledger.py")
-browser = Tests("browser/test_chat.py")
 client_tools = Tests("capabilities/client_tools/test_capability.py")
 consumers = Tests("chat/test_consumers.py")
 interactions = Tests("chat/test_interactions.py")
@@ -16,6 +15,7 @@ pending = Tests("agent/test_pending.py")
 processes = Tests("chat/test_processes.py")
 questions = Tests("capabilities/questions/test_capability.py")
 results = Tests("capabilities/wrappers/test_results.py")
+session = Scripts("scripts/session.test.js")
 validation = Tests("manifest/test_validation.py")
 waiting = Tests("live/test_waiting.py")
 R_01 = "r_01_the_limit_of_other_systems_is_stored_as_ours_and_is_not_zero"
@@ -71,7 +71,7 @@ LOOP: Table = {
             "a turn is rolled back, deleted or tried again",
             "It is tried again; what tools have done cannot be undone, and conversations are "
             "deleted as a whole.",
-            browser["a_failure_has_its_reference_and_can_be_retried"],
+            session["a failed answer shows its reference and is retried in its place"],
         ),
     ),
 }
@@ -150,7 +150,9 @@ APPROVAL: Table = {
             Tests("chat/test_tasks.py")[
                 "a_message_answers_the_question_for_which_its_conversation_waits"
             ],
-            Tests("browser/test_queue.py")["the_composer_answers_a_question_that_takes_words"],
+            Scripts("scripts/interactions.test.js")[
+                "the composer answers a question that takes words"
+            ],
         ),
         rule("nobody else answers", interactions["nobody_else_reaches_a_card"]),
         rule(

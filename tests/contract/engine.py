@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tests.contract.rules import Table, Tests, otherwise, rule
+from tests.contract.rules import Scripts, Table, Tests, otherwise, rule
 
 approval = Tests("capabilities/wrappers/test_approval.py")
+answers = Scripts("scripts/answers.test.js")
 browser = Tests("browser/test_chat.py")
 client_calls = Tests("chat/test_client_calls.py")
 client_tool_names = Tests("manifest/test_client_tools.py")
@@ -52,7 +53,7 @@ TABLE: Table = {
         ),
         rule(
             "an answer that is cut says so",
-            browser["an_answer_that_is_cut_or_empty_says_so"],
+            answers["an answer that is cut shows a notice"],
             replies["an_answer_that_is_too_long_is_cut_and_says_so"],
             consumers["an_answer_that_never_ends_is_cut_and_stored_so"],
         ),
@@ -90,7 +91,7 @@ TABLE: Table = {
             "an empty answer is replaced by a placeholder",
             "On the page alone; it is kept as one space, because the next request would read words "
             "that no model said.",
-            browser["an_answer_that_is_cut_or_empty_says_so"],
+            answers["an empty answer shows a notice"],
             loop["an_answer_without_a_word_is_kept_as_a_space"],
         ),
         rule(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tests.contract.rules import Table, Tests, otherwise, rule
+from tests.contract.rules import Scripts, Table, Tests, otherwise, rule
 
+calls = Scripts("scripts/client-calls.test.js")
 client_calls = Tests("chat/test_client_calls.py")
 client_tools = Tests("capabilities/client_tools/test_capability.py")
 client_tool_names = Tests("manifest/test_client_tools.py")
@@ -101,7 +102,7 @@ TABLE: Table = {
         otherwise(
             "`_platform.ui.inspect_active_module` comes with the page",
             "It is `_platform.inspect_page`: there is one page and no modules.",
-            page_tools["the_model_reads_what_the_page_shows_and_no_secret_of_it"],
+            calls["the model reads what the page shows, without its secrets"],
         ),
     ),
 }

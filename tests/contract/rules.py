@@ -38,3 +38,10 @@ class Tests:
 
     def __getitem__(self, name: str) -> str:
         return f"{self.path}::test_{name}"
+
+
+class Scripts(Tests):
+    """The same of a test of scripts, whose name is the sentence in its file."""
+
+    def __getitem__(self, name: str) -> str:
+        return f"{self.path}::{name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.contract.rules import Table, Tests, otherwise, rule
+from tests.contract.rules import Scripts, Table, Tests, otherwise, rule
 
 stages = Tests("capabilities/wrappers/test_stages.py")
 results = Tests("capabilities/wrappers/test_results.py")
@@ -54,7 +54,7 @@ TABLE: Table = {
             Tests("capabilities/mcp/test_dial_toolsets.py")[
                 "the_name_that_dial_knows_wins_and_stages_are_in_the_language_of_the_caller"
             ],
-            Tests("peers/test_everything.py")["the_stage_of_a_call_tells_toolset_and_tool"],
+            Tests("peers/test_everything.py")["what_it_has_is_listed_and_its_refusals_are_told"],
         ),
     ),
     "10.2": (
@@ -90,8 +90,8 @@ TABLE: Table = {
             Tests("gateway/test_wire.py")[
                 "stages_are_numbered_in_one_sequence_and_know_their_parent"
             ],
-            Tests("browser/test_failed_tools.py")[
-                "a_tool_that_failed_is_marked_live_and_after_a_reload_though_the_answer_goes_on"
+            Scripts("scripts/conversation.test.js")[
+                "a step that failed stays marked though the answer goes on, also after a reload"
             ],
         ),
         otherwise(

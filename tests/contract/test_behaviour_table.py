@@ -7,6 +7,7 @@ removes a test hears it here, and whoever adds a behaviour adds a row.
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -55,6 +56,7 @@ from tests.contract import (
 from tests.contract.rules import Rule, Table
 
 TESTS = Path(__file__).parent.parent
+NAME_OF_SCRIPT_TEST = re.compile(r'^test\("([^"]+)"', re.MULTILINE)
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
@@ -109,6 +111,8 @@ def names_in(path: str) -> frozenset[str]:
     file = TESTS / path
     if not file.is_file():
         return frozenset()
+    if file.suffix == ".js":
+        return frozenset(NAME_OF_SCRIPT_TEST.findall(file.read_text(encoding="utf-8")))
     return frozenset(
         node.name
         for node in ast.parse(file.read_text(encoding="utf-8")).body

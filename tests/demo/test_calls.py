@@ -7,7 +7,7 @@ import pytest
 from apps.agent.tools import ToolSpec
 from apps.demo.calls import MOST_CALLS, Call, Plan, plan_calls
 from tests.fakes import spec
-from tests.tables import table
+from tests.tables import each_row
 
 WEATHER = spec("Weather_now", "The current weather in a city.", city={"type": "string"})
 CLOCK = spec(
@@ -45,7 +45,7 @@ def calls_for(text: str, *tools: ToolSpec, choice: object = None) -> list[Call]:
     return list(plan_calls(text, tools or TOOLS, choice).calls)
 
 
-@table(
+@each_row(
     ("question", "calls"),
     [
         (
@@ -119,7 +119,7 @@ def test_there_is_a_most_of_calls():
     assert plan.missing == [f"I make at most {MOST_CALLS} calls for one question."]
 
 
-@table(
+@each_row(
     ("question", "earlier", "calls"),
     [
         ("And in Lima?", ["weather in Oslo"], weather("Lima")),
@@ -171,7 +171,7 @@ def test_required_arguments_have_a_value_where_the_schema_names_one():
     ]
 
 
-@table(
+@each_row(
     "schema",
     [
         {},
@@ -199,7 +199,7 @@ def test_an_argument_that_cannot_be_made_up_is_missing(schema):
     assert plan == Plan([], ["**Odd** needs a value for *next one*, and I found none."])
 
 
-@table("unit", ["a ", "in A ", "'", '"a', "1.", "a@b.", "A/B ", "and ", "é, "])
+@each_row("unit", ["a ", "in A ", "'", '"a', "1.", "a@b.", "A/B ", "and ", "é, "])
 def test_a_long_text_is_read_in_no_time(unit):
     started = time.monotonic()
 

@@ -10,7 +10,7 @@ from apps.demo.calls import Call
 from apps.demo.known_tools import CONFIRM, NO_WEB
 from apps.demo.model import CALL_PREFIX, answer_to
 from tests.fakes import spec
-from tests.tables import table
+from tests.tables import each_row
 
 TEXT = {"type": "string"}
 STORE = spec(
@@ -64,7 +64,7 @@ def searched(query: str) -> Call:
     return Call("search_memories", {"query": query, "limit": 5})
 
 
-@table(
+@each_row(
     ("text", "calls"),
     [
         ("I live in Paris", [stored("I live in Paris", "personal_info", 0.9)]),

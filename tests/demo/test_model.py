@@ -17,7 +17,7 @@ from apps.demo.talk import MARKDOWN
 from apps.manifest.narrative import narrated
 from tests.capabilities.skills.openings import installed
 from tests.fakes import spec
-from tests.tables import table
+from tests.tables import each_row
 
 WEATHER = spec("weather", "The weather in a city.", city={"type": "string"})
 QUESTION = Message("user", "The weather in Oslo and Lima?")
@@ -237,7 +237,7 @@ def read(name: str, path: str = "") -> tuple[str, str]:
     return (READ_SKILL, f'{{"skill_name":"{name}"{file}}}')
 
 
-@table(
+@each_row(
     ("text", "expected"),
     [
         ("Read the skill tone.", [read("tone")]),

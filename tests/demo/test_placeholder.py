@@ -9,7 +9,7 @@ import pytest
 
 from apps.demo.font import GLYPHS, HEIGHT, printable, row_pixels
 from apps.demo.placeholder import INK, NOTE, TITLE, draw
-from tests.tables import table
+from tests.tables import each_row
 
 LONG = "a word " * 2_000
 
@@ -62,8 +62,8 @@ def test_a_placeholder_shows_that_it_is_one_and_what_was_asked_for(size):
     assert not shows(rows, "Blue")
 
 
-@table("size", [(1, 1), (99_999, 300), (300, 99_999)])
-@table("prompt", ["", LONG, "x" * 5_000, "\0\ud800日本"])
+@each_row("size", [(1, 1), (99_999, 300), (300, 99_999)])
+@each_row("prompt", ["", LONG, "x" * 5_000, "\0\ud800日本"])
 def test_any_words_and_any_size_make_a_picture(prompt, size):
     width, height, colours, rows = decoded(draw(prompt, *size))
 

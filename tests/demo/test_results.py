@@ -13,7 +13,7 @@ from apps.demo.results import (
     tool_title,
     without_attachments,
 )
-from tests.tables import table
+from tests.tables import each_row
 
 CALL = ToolCall("1", "weather", '{"city": "Oslo"}')
 
@@ -74,7 +74,7 @@ def test_the_title_tells_the_call():
     assert render(CALL, None) == "**Weather** (Oslo) brought no result."
 
 
-@table(
+@each_row(
     "content",
     [
         "Error: the tool failed unexpectedly.",

@@ -7,7 +7,7 @@ import pytest
 
 from apps.demo.cities import CITIES, find_city
 from apps.demo.services import NOTE, weather_of
-from tests.tables import table
+from tests.tables import each_row
 
 OSLO = next(city for city in CITIES if city.name == "Oslo")
 
@@ -59,7 +59,7 @@ def test_only_reading_is_possible(client):
     assert client.post("/demo/weather").status_code == 405
 
 
-@table("city", CITIES)
+@each_row("city", CITIES)
 def test_every_city_has_a_zone_and_a_place_that_exist_and_weather_that_can_be(city):
     found = weather_of(city)
 

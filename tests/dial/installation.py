@@ -15,7 +15,7 @@ import httpx
 from tests.browser.serving import Site, serve_process
 from tests.dial_core import Core, Hop, serve_core
 from tests.dial_core.core import KEY, Reply
-from tests.dial_core.models import is_synthetic
+from tests.dial_core.models import Answer, is_synthetic
 
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
 DOOR = "/openai/deployments/quick_apps2"
@@ -109,6 +109,13 @@ def last(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def called(name: str, **arguments: Any) -> list[dict[str, Any]]:
     return [{"tool_calls": [{"name": name, "arguments": arguments}]}]
+
+
+def ask_helper(body: Mapping[str, Any]) -> Answer:
+    """A model that says what its only tool says."""
+    if last(body)["role"] == "tool":
+        return [{"text": last(body)["content"]}]
+    return called("*", query="Hello")
 
 
 def said(reply: Reply) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,8 @@ import httpx
 import uvicorn
 from aidial_sdk import DIALApp, HTTPException
 from aidial_sdk.chat_completion import ChatCompletion, Request, Response
+
+from tests.fork_server import serving
 
 NAME = "reporter"
 HEARTBEAT_SECONDS = 0.05
@@ -57,15 +58,8 @@ class Reporter(ChatCompletion):
 @contextmanager
 def serve(core: str) -> Iterator[str]:
     """The address of its completions, which lives as long as the block."""
-    command = [sys.executable, "-m", "tests.dial.sdk_application", core]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            port = int(process.stdout.readline())
-            yield f"http://127.0.0.1:{port}/openai/deployments/{NAME}/chat/completions"
-        finally:
-            process.terminate()
-            process.wait(10)
+    with serving("tests.dial.sdk_application", core) as port:
+        yield f"http://127.0.0.1:{port}/openai/deployments/{NAME}/chat/completions"
 
 
 def main(core: str) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,10 @@ from tests.dial_core.apart import CoreApart, serve_core_apart
 from tests.dial_core.mcp_server import serve_mcp
 from tests.load.processes import children, connections, memory, until
 
-PEOPLE = 300
-WARM_UP = 60
+PEOPLE = 60
+MANY = 300
+"""People of each crowd as long as there is time."""
+WARM_UP = 40
 SECONDS = 400.0
 """For everybody, on a machine that is busy with other things; they compute for half a minute."""
 SIGN_IN_SECONDS = "300"
@@ -81,22 +85,21 @@ def check(person: Person) -> None:
 async def crowd(place: Place, numbers: range) -> None:
     for person in await all_at_once(place.core.url, numbers, SECONDS):
         check(person)
-
-
-@pytest.mark.timeout(3 * SECONDS)
-async def test_everybody_gets_their_own_and_nothing_is_left_over(place: Place):
-    fresh = connections(place.pid)
-    await crowd(place, range(1000, 1000 + WARM_UP))
     assert place.core.do("wait_for_keys", seconds=SECONDS)
+
+
+async def leave_nothing(place: Place, crowds: Iterable[range]) -> None:
+    fresh, people = connections(place.pid), 0
+    await crowd(place, range(WARM_UP))
     before, memory_before = place.at_rest(), memory("VmRSS", place.pid)
 
-    await crowd(place, range(PEOPLE))
+    for numbers in crowds:
+        await crowd(place, numbers)
+        people = numbers.stop
 
-    assert place.core.do("wait_for_keys", seconds=SECONDS)
     assert until(SECONDS, lambda: connections(place.pid) <= fresh)  # pools keep some for a while
     assert place.at_rest() == before
     assert memory("VmRSS", place.pid) - memory_before < MOST_GROWTH
-    people = WARM_UP + PEOPLE
     assert place.core.do("report") == {
         "prompts": people,
         "opened": 2 * people,
@@ -105,3 +108,17 @@ async def test_everybody_gets_their_own_and_nothing_is_left_over(place: Place):
         "keys": 0,
         "channels": 0,
     }
+
+
+@pytest.mark.timeout(3 * SECONDS)
+async def test_everybody_gets_their_own_and_nothing_is_left_over(place: Place):
+    await leave_nothing(place, [range(WARM_UP, WARM_UP + PEOPLE)])
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+async def test_crowd_after_crowd_leaves_nothing_over(place: Place, request: pytest.FixtureRequest):
+    end = time.monotonic() + request.config.getoption("--soak-seconds")
+    crowds = (range(number, number + MANY) for number in count(WARM_UP, MANY))
+
+    await leave_nothing(place, takewhile(lambda _: time.monotonic() < end, crowds))

@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.dial.installation import (
     Installation,
+    ask_helper,
     asking,
     called,
     helpers,
@@ -25,12 +26,6 @@ SEARCH = {
     "static_function": {"name": "search", "description": "Finds.", "configuration": {"top": 3}},
 }
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
-
-
-def ask_helper(body: Mapping[str, Any]) -> Answer:
-    if last(body)["role"] == "tool":
-        return [{"text": last(body)["content"]}]
-    return called("*", query="Hello")
 
 
 def completions(core: Core, model: str) -> list[Hop]:

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import httpx
 
 from tests.dial.installation import (
     TYPE,
     Installation,
+    ask_helper,
     asking,
-    called,
     helpers,
-    last,
     manifest,
     said,
     stages,
 )
 from tests.dial_core import Core, Faults
-from tests.dial_core.models import Answer
 
 TESTS = Path(__file__).resolve().parent.parent
 PLACES = ("dial", "dial_core", "gateway", "workspace/dial")
@@ -89,13 +85,7 @@ async def test_an_application_is_found_where_only_models_are_listed_as_deploymen
     core: Core, installation: Installation
 ):
     """§8.7."""
-
-    def lead(body: Mapping[str, Any]) -> Answer:
-        if last(body)["role"] == "tool":
-            return [{"text": last(body)["content"]}]
-        return called("*", query="Hello")
-
-    core.add_model("lead-apps", lead)
+    core.add_model("lead-apps", ask_helper)
     core.add_model("echo-below")
     installation.add("below", "echo-below")
     installation.add("above", "lead-apps", helpers("below"))
@@ -126,13 +116,7 @@ async def test_a_folder_that_is_attached_keeps_its_prefix_on_the_way(
 
 async def test_a_chunk_of_cores_own_without_an_id_is_read(core: Core, installation: Installation):
     """§8.12."""
-
-    def lead(body: Mapping[str, Any]) -> Answer:
-        if last(body)["role"] == "tool":
-            return [{"text": last(body)["content"]}]
-        return called("*", query="Hello")
-
-    core.add_model("lead-usage", lead)
+    core.add_model("lead-usage", ask_helper)
     core.add_model("echo-usage")
     installation.add("counted", "echo-usage")
     installation.add("counting", "lead-usage", helpers("counted"))
@@ -159,14 +143,8 @@ async def test_keys_that_we_do_not_know_are_no_mistake(core: Core, installation:
 
 async def test_names_with_spaces_are_encoded_once(core: Core, installation: Installation):
     """§8.14."""
-
-    def lead(body: Mapping[str, Any]) -> Answer:
-        if last(body)["role"] == "tool":
-            return [{"text": last(body)["content"]}]
-        return called("*", query="Hello")
-
     below = "applications/public/my parrot__1"
-    core.add_model("lead-spaces", lead)
+    core.add_model("lead-spaces", ask_helper)
     core.add_model("echo-spaces")
     installation.add(below, "echo-spaces")
     installation.add("applications/public/my lead__1", "lead-spaces", helpers(below))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 
-from tests.dial.installation import Installation, asking, called, helpers, last, said
+from tests.dial.installation import Installation, ask_helper, asking, helpers, said
 from tests.dial_core import Core
 from tests.dial_core.core import Reply
-from tests.dial_core.models import Answer
 from tests.dial_core.troubles import Trouble
 from tests.load.processes import connections
 
@@ -30,12 +28,6 @@ WORDS: dict[Kind, str] = {
     "gone": "A network error occurred while contacting a required service. Please try again later.",
     "garbage": "",
 }
-
-
-def lead(body: Mapping[str, Any]) -> Answer:
-    if last(body)["role"] == "tool":
-        return [{"text": last(body)["content"]}]
-    return called("*", query="Hello")
 
 
 async def timed(core: Core, name: str) -> tuple[Reply, float]:
@@ -77,7 +69,7 @@ async def test_a_core_that_cannot_vouch_is_told_in_time_and_nothing_piles_up(
 
 
 async def test_a_core_that_comes_and_goes_is_asked_again(core: Core, installation: Installation):
-    core.add_model("flapped", lead)
+    core.add_model("flapped", ask_helper)
     core.add_model("parrot")
     installation.add("flapping", "flapped", helpers("parrot"))
     core.troubles["flapping"] = Trouble("flapping", path="/v1/bucket")
@@ -92,7 +84,7 @@ async def test_a_tool_whose_deployment_core_cannot_reach_fails_and_the_run_goes_
     core: Core, installation: Installation, kind: Kind
 ):
     name = f"lame-{kind}"
-    core.add_model(f"lead-{name}", lead)
+    core.add_model(f"lead-{name}", ask_helper)
     core.add_model(f"parrot-{name}")
     installation.add(name, f"lead-{name}", helpers(f"parrot-{name}"))
     path = f"/openai/deployments/parrot-{name}/"

@@ -7,7 +7,6 @@ not send it with that value.
 from __future__ import annotations
 
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,8 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tests.fork_server import serving
 
 server = MCPServer("desk", log_level="CRITICAL")
 
@@ -52,13 +53,8 @@ def guarded(app: ASGIApp, name: str, value: str) -> ASGIApp:
 @contextmanager
 def serve_mcp(*header: str) -> Iterator[str]:
     """The address of the endpoint, which lives as long as the block."""
-    command = [sys.executable, __file__, *header]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield f"http://127.0.0.1:{int(process.stdout.readline())}/mcp"
-        finally:
-            process.kill()
+    with serving(__file__, *header) as port:
+        yield f"http://127.0.0.1:{port}/mcp"
 
 
 def main(*header: str) -> None:

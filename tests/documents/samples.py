@@ -1,7 +1,5 @@
 """Small documents: made by the libraries themselves, or written out by hand."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Mapping, Sequence
 from datetime import date

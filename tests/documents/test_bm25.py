@@ -1,7 +1,5 @@
 """The search by words."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 from apps.documents.bm25 import WordIndex, word_scores

@@ -1,7 +1,5 @@
 """Chunks: where they begin, how long they are, and that nothing of a page is lost."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,7 +58,7 @@ def test_a_word_that_is_longer_than_a_chunk_is_cut():
 
 
 @given(st.text(st.sampled_from("a1 .#|\n\u3002\u4e2d-"), max_size=4 * LEAST), st.integers(1, 8))
-def test_nothing_is_lost_and_no_chunk_is_too_long(text: str, times: int):
+def test_nothing_is_lost_and_no_chunk_is_too_long(text, times):
     text *= times
     found = chunks_of([Page(text, 1)])
 

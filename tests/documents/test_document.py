@@ -1,7 +1,5 @@
 """Of a long document only as much is read as somebody wants."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

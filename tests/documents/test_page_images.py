@@ -1,7 +1,5 @@
 """Pages of PDFs as pictures."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from base64 import b64decode
@@ -54,9 +52,7 @@ async def test_an_empty_page_is_no_picture():
     ("width", "height", "size"),
     [("9", "9", (27, 27)), ("20000", "2", (1600, 1)), ("1", "14400", (1, 1600))],
 )
-async def test_pages_of_any_size_have_pictures_of_few_pixels(
-    width: str, height: str, size: tuple[int, int]
-):
+async def test_pages_of_any_size_have_pictures_of_few_pixels(width, height, size):
     half = f"0 0 {float(width) / 2} {height} re 0 0 {width} {float(height) / 2} re f"
 
     part = await drawn(page_of(width, height, half.encode()))
@@ -69,14 +65,14 @@ async def test_pages_of_any_size_have_pictures_of_few_pixels(
     [protected_pdf("letmein"), b"%PDF-1.4", pdf("Cut off")[:150]],
     ids=["locked", "no document", "cut off"],
 )
-async def test_what_is_locked_or_broken_is_no_picture(content: bytes):
+async def test_what_is_locked_or_broken_is_no_picture(content):
     with pytest.raises(Unreadable, match="damaged"):
         await drawn(content)
 
 
 async def test_an_image_that_unpacks_to_gigabytes_is_refused():
     head = "/Type /XObject /Subtype /Image /Width 30000 /Height 30000 /ColorSpace /DeviceRGB /BitsPerComponent 8"
-    packed = zlib.compress(zlib.compress(bytes(300_000_000), 9), 9)
+    packed = zlib.compress(zlib.compress(bytes(300_000_000), 1), 9)
     bomb = pdf("").replace(
         stream(
             b"\x80",

@@ -1,7 +1,5 @@
 """The text of documents, each read in a process of its own."""
 
-from __future__ import annotations
-
 import pytest
 
 from apps.documents.pages import Unreadable
@@ -104,7 +102,7 @@ async def test_links_of_a_page_are_told_in_full():
         (b"<html>", "<html>"),
     ],
 )
-async def test_text_is_itself(content: bytes, text: str):
+async def test_text_is_itself(content, text):
     assert await read_document(content, name="a.csv", media_type="text/csv") == text
 
 
@@ -128,7 +126,7 @@ async def test_text_is_itself(content: bytes, text: str):
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
-async def test_what_cannot_be_read_says_why(content: bytes, problem: str):
+async def test_what_cannot_be_read_says_why(content, problem):
     name = "a.docx" if content[:30] == docx()[:30] else "a.xlsx" if b"xl/" in content else "a"
 
     with pytest.raises(Unreadable) as refused:

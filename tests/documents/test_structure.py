@@ -1,7 +1,5 @@
 """Documents by their pages: what each format reads as."""
 
-from __future__ import annotations
-
 import pytest
 
 from apps.documents.structure import Page, PagedText, read_pages
@@ -77,7 +75,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("kind", CASES)
-async def test_a_document_is_read_by_its_pages(kind: str):
+async def test_a_document_is_read_by_its_pages(kind):
     content, name, expected = CASES[kind]
 
     assert await read_pages(content, name=name) == expected

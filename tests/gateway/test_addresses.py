@@ -10,7 +10,7 @@ from django.test import AsyncClient
 
 from quickapps_site.asgi import application
 from tests.gateway.scripts import Answer, Client, add_application, get
-from tests.tables import table
+from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +49,7 @@ async def test_completions_are_answered_where_openai_s_clients_ask():
     assert found.json()["error"]["message"].startswith("The request body isn't valid JSON")
 
 
-@table("path", ["/v1/models", "/openai/models", "/openai/v1/models/{}"])
+@each_row("path", ["/v1/models", "/openai/models", "/openai/v1/models/{}"])
 async def test_head_has_the_headers_of_get(path: str):
     path = path.format((await add_application()).slug)
 
@@ -62,8 +62,8 @@ async def test_head_has_the_headers_of_get(path: str):
 # --- Ids with slashes ----------------------------------------------------------------------------
 
 
-@table("method", ["GET", "POST"])
-@table("rest", ["/chat/completions", "/configuration", "", "/rate"])
+@each_row("method", ["GET", "POST"])
+@each_row("rest", ["/chat/completions", "/configuration", "", "/rate"])
 async def test_an_id_with_slashes_that_names_nothing_is_refused_in_json(method: str, rest: str):
     path = f"/openai/deployments/applications/public/helper__1{rest}"
 
@@ -78,8 +78,8 @@ async def test_an_id_with_slashes_that_names_nothing_is_refused_in_json(method: 
 
 
 @pytest.mark.usefixtures("debug")
-@table("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
-@table(
+@each_row("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+@each_row(
     "path",
     [
         "/v1",
@@ -142,8 +142,8 @@ async def test_an_application_may_be_called_completions():
 
 
 @pytest.mark.usefixtures("debug")
-@table("method", ["GET", "POST", "PUT", "DELETE"])
-@table(
+@each_row("method", ["GET", "POST", "PUT", "DELETE"])
+@each_row(
     "path",
     ["/api", "/api/", "/api/nothing", "/api/nothing/", "/v1/configuration-support/nothing"],
 )
@@ -166,7 +166,7 @@ async def test_a_missing_slash_is_mended_for_readers_and_told_to_writers():
 
 
 @pytest.mark.usefixtures("debug")
-@table(
+@each_row(
     ("method", "path", "allowed"),
     [
         ("POST", "/v1/configuration-support/application-schema", "GET, HEAD"),
@@ -184,7 +184,7 @@ async def test_wrong_methods_of_scripts_and_editors_are_told_in_json(
     assert (answer.status, answer.headers["Allow"], answer.json()) == (405, allowed, told)
 
 
-@table("path", ["/openai/v1/chat/completions", "/v1/chat/completions"])
+@each_row("path", ["/openai/v1/chat/completions", "/v1/chat/completions"])
 async def test_wrong_methods_of_the_gateway_are_told_in_json(path: str):
     answer = await ask_site("GET", path)
 

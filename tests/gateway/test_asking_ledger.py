@@ -53,7 +53,7 @@ from tests.gateway.scripts import (
     ends,
     says,
 )
-from tests.tables import table
+from tests.tables import each_row
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
@@ -234,7 +234,7 @@ async def test_only_an_exact_choice_approves(text):
         assert it.paid == [{"amount": 5}]
 
 
-@table(
+@each_row(
     "text", ["yes", "1!", "1.", "01 ", "1, 1", "1, 2", "approved", "3", "0", "", "\u0661", "1" * 5]
 )
 async def test_any_other_words_deny_the_call_and_reach_the_model(text):
@@ -252,8 +252,8 @@ async def test_what_is_denied_is_not_made():
         assert (it.paid, it.results()) == ([], [DENIED])
 
 
-@table("is_streamed", [True, False])
-@table(("value", "is_made"), [(1, True), (2, False), (True, False), (1.0, False), ("1", False)])
+@each_row("is_streamed", [True, False])
+@each_row(("value", "is_made"), [(1, True), (2, False), (True, False), (1.0, False), ("1", False)])
 async def test_dial_gets_a_form_whose_value_answers(monkeypatch, is_streamed, value, is_made):
     from_core(monkeypatch)
     async with asked(is_streamed=is_streamed) as it:
@@ -351,8 +351,8 @@ def told_why(it: Talk, reason: str, text: str = "1") -> bool:
     return f": {reason}. The tool calls" in it.heard() and it.heard().endswith(f"\n\n{text}")
 
 
-@table("is_streamed", [True, False])
-@table(
+@each_row("is_streamed", [True, False])
+@each_row(
     ("change", "reason"),
     [
         (lambda token: token[:-1] + ("A" if token[-1] != "A" else "B"), CHANGED),
@@ -480,7 +480,7 @@ def asks(**arguments: Any) -> tuple[str, str, Mapping[str, Any]]:
     return "q", TOOL_NAME, {**QUESTION, **arguments}
 
 
-@table(
+@each_row(
     ("arguments", "text", "told"),
     [
         ({}, "2", 'The user chose: "Blue"'),

@@ -11,7 +11,7 @@ from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
 from apps.gateway import chat_requests, dial_dialect
-from tests.tables import table
+from tests.tables import each_row
 
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
 
@@ -52,7 +52,7 @@ def test_unknown_keys_are_skipped_at_any_depth():
     )
 
 
-@table(
+@each_row(
     ("body", "told"),
     [
         (b"", "isn't valid JSON"),

@@ -28,7 +28,7 @@ from tests.gateway.scripts import (
     question,
     says,
 )
-from tests.tables import table
+from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -298,7 +298,7 @@ async def test_a_key_is_asked_for_in_the_same_words_whether_the_application_exis
     assert answers[0].body == answers[1].body
 
 
-@table(
+@each_row(
     ("options", "status"),
     [
         ({}, 200),
@@ -419,8 +419,8 @@ async def test_an_error_before_the_first_words_has_a_status(stream, caplog):
     assert f"reference={reference}" in caplog.text
 
 
-@table("stream", [False, True])
-@table(
+@each_row("stream", [False, True])
+@each_row(
     ("asked", "told"),
     [(None, None), (0.0, "0"), (7.2, "8"), (86_400.0, "86400"), (999_999_999.0, "2678400")],
 )

@@ -19,7 +19,7 @@ from tests.capabilities.service import json_reply, serving
 from tests.dial_core import Core, Faults, serve_core
 from tests.dial_core.core import KEY, Reply
 from tests.dial_core.models import Model
-from tests.tables import table
+from tests.tables import each_row
 
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
 HELLO = {"messages": [{"role": "user", "content": "Hello"}]}
@@ -245,7 +245,7 @@ async def test_a_key_that_was_made_for_another_application_opens_nothing(core: C
     assert refusal(reply) == (404, "There is no application named 'own' that you may use.")
 
 
-@table(
+@each_row(
     ("name", "headers", "status"),
     [
         ("quick_apps2", {"Api-Key": "dial-demo-key", "X-DIAL-APPLICATION-ID": "kept"}, 401),

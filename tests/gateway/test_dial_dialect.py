@@ -6,7 +6,7 @@ from apps.errors import BadRequest
 from apps.gateway.chat_requests import Call, ChatMessage, FunctionCall
 from apps.gateway.dial_dialect import check_order, read, violations
 from tests.runs.test_run import application
-from tests.tables import table
+from tests.tables import each_row
 
 S, D, U, A, T, F = (
     ChatMessage(role) for role in ("system", "developer", "user", "assistant", "tool", "function")
@@ -21,7 +21,7 @@ def result(call_id: str | None) -> ChatMessage:
     return ChatMessage("tool", "12 degrees", tool_call_id=call_id)
 
 
-@table(
+@each_row(
     "messages",
     [
         [U],
@@ -52,7 +52,7 @@ INTERNAL = (
 )
 
 
-@table(
+@each_row(
     ("rule", "messages", "violated"),
     [
         ("R0: is told alone", [], ["Messages array must not be empty."]),

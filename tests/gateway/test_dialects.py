@@ -14,7 +14,7 @@ import pytest
 
 from tests.gateway.dialects import APPLICATIONS, HELLO, ROWS, Outcome, Row, system
 from tests.gateway.installation import Installation, serve_installation
-from tests.tables import table
+from tests.tables import each_row
 
 pytestmark = pytest.mark.timeout(240)
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "gateway.md"
@@ -163,7 +163,7 @@ def complaints(body: Mapping[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-@table("row", ROWS)
+@each_row("row", ROWS)
 def test_whoever_asks_directly_gets_what_openais_api_does(row, stream, sites):
     asked = sites[row.site].upstream.asked
     asked.clear()
@@ -174,7 +174,7 @@ def test_whoever_asks_directly_gets_what_openais_api_does(row, stream, sites):
     assert [complaints(body) for body in asked if complaints(body)] == []
 
 
-@table("row", ROWS)
+@each_row("row", ROWS)
 async def test_whom_core_sends_gets_what_dial_promises(row, sites):
     asked = sites[row.site].upstream.asked
     asked.clear()

@@ -18,7 +18,7 @@ from apps.insights.models import ModelCall
 from apps.insights.rows import write
 from apps.workspace.local.models import Deployment
 from tests.gateway.scripts import Answer, Client, add_application, router
-from tests.tables import table
+from tests.tables import each_row
 from tests.workspace.openai.service import answer, service
 
 pytestmark = pytest.mark.django_db
@@ -106,7 +106,7 @@ async def test_what_has_no_effect_is_named(key: str):
     assert (found.status, found.headers["x-ignored-parameters"]) == (200, "model, odd, user")
 
 
-@table(
+@each_row(
     ("fields", "problem"),
     [
         ({"input": []}, "on path input. Send 1 to 2048 texts."),

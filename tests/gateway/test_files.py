@@ -18,7 +18,7 @@ from apps.workspace.local import files
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.models import StoredFile
 from tests.gateway.scripts import Answer, Client, router
-from tests.tables import table
+from tests.tables import each_row
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
@@ -332,7 +332,7 @@ async def test_of_many_at_once_only_those_get_through_that_have_room(settings: A
     assert await StoredFile.objects.acount() == 3
 
 
-@table(
+@each_row(
     "name",
     ["", "folder/", "a//b", "../a", "a/../b", "a\0", "x" * 256, "a./b", "a.", "a/" * 250 + "a"],
 )
@@ -358,7 +358,7 @@ async def test_a_folder_cannot_be_fetched_or_deleted():
         )
 
 
-@table(
+@each_row(
     ("content_type", "body"),
     [
         ("application/octet-stream", b"x"),

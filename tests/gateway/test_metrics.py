@@ -14,7 +14,7 @@ from apps.gateway import metrics as scrapes
 from apps.live.models import Run
 from tests.browser.serving import serve
 from tests.gateway.scripts import LOCAL, get
-from tests.tables import table
+from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -48,7 +48,7 @@ async def test_programs_on_this_machine_need_no_token():
 
 
 @pytest.mark.usefixtures("started")
-@table(
+@each_row(
     ("token", "client", "headers", "status"),
     [
         ("", ELSEWHERE, {}, 403),

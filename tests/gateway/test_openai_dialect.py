@@ -11,7 +11,7 @@ from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
 from apps.gateway import openai_dialect
 from apps.gateway.openai_dialect import ignored_header
-from tests.tables import table
+from tests.tables import each_row
 
 HELLO = {"messages": [{"role": "user", "content": "Hi"}]}
 
@@ -39,7 +39,7 @@ def test_parameters_that_nobody_knows_are_named():
     assert read(temperature=0.5)[1] == frozenset()
 
 
-@table(
+@each_row(
     ("fields", "place"),
     [
         ({"logprobs": "yes"}, "path logprobs"),

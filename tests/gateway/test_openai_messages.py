@@ -7,7 +7,7 @@ from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
 from apps.gateway.chat_requests import Call, ChatMessage, FunctionCall
 from apps.gateway.openai_messages import Conversation, read_conversation
-from tests.tables import table
+from tests.tables import each_row
 
 WEATHER = {"weather": ToolSpec("weather", "", {"type": "object"})}
 HELLO = ChatMessage("user", "Hello")
@@ -126,7 +126,7 @@ def test_calls_that_are_no_assistants_are_left_out():
     assert found.messages == (Message("user", "Hello"),)
 
 
-@table(
+@each_row(
     ("messages", "told"),
     [
         ([], "- Messages array must not be empty."),

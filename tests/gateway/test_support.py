@@ -11,7 +11,7 @@ from apps.accounts.models import ApiKey
 from tests.dial_core import Core, serve_core
 from tests.dial_core.core import KEY
 from tests.gateway.scripts import MANIFEST
-from tests.tables import table
+from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -195,8 +195,8 @@ async def test_a_skill_that_cannot_be_used_is_told_why(fake, kind, text, message
     assert response.json()["detail"].startswith(message)
 
 
-@table("kind", ["dial-prompt", "dial-skill"])
-@table("path", ["{}/none", "somebody-else/tone", "x", "../x"])
+@each_row("kind", ["dial-prompt", "dial-skill"])
+@each_row("path", ["{}/none", "somebody-else/tone", "x", "../x"])
 async def test_a_skill_that_is_not_there_is_as_one_of_somebody_else(fake, kind, path):
     root = "skills" if kind == "dial-skill" else "prompts"
     url = f"{root}/{path.format(fake.keys.holder(KEY).bucket)}"

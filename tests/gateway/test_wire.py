@@ -31,7 +31,7 @@ from apps.agent.events import (
 from apps.agent.messages import Attachment, ToolCall
 from apps.gateway.body import Completion
 from apps.gateway.wire import ChunkEncoder
-from tests.tables import table
+from tests.tables import each_row
 
 USAGE = Usage(10, 5, (ModelUsage("large", 7, 4), ModelUsage("small", 3, 1)))
 PICTURE = Attachment("image/png", "Map", url="files/b/map.png")
@@ -267,7 +267,7 @@ def test_usage_that_nobody_told_is_null():
     assert "statistics" not in chunk
 
 
-@table(
+@each_row(
     "run",
     [
         RUN,
@@ -278,7 +278,7 @@ def test_usage_that_nobody_told_is_null():
         [RefusalDelta("No."), Finished()],
     ],
 )
-@table("for_core", [False, True])
+@each_row("for_core", [False, True])
 def test_a_stream_put_together_is_the_whole_answer(run, for_core):
     """Put together by DIAL's own merging, which also takes the indexes out of the message."""
     completion = Completion(for_core=for_core)

@@ -1,4 +1,7 @@
-"""A model and its tools on the loopback: a quick tool first, then one that never ends by itself."""
+"""A model and its tools on the loopback: a quick tool first, then one that never ends by itself.
+
+Below `/busy` there is a model that is overloaded.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.http_servers import serving
 
 SAYS = ("Looking. ", "One more. ", "Done.")
 TOOLS = ("quick", "slow")
@@ -20,6 +25,8 @@ class SlowService:
 
     url: str = ""
     asked: int = 0
+    refused: int = 0
+    """The requests to the overloaded model."""
     called: list[tuple[str, str]] = field(default_factory=list)
     is_slow: threading.Event = field(default_factory=threading.Event)
     """The slow tool was called."""
@@ -32,6 +39,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path.startswith("/busy/"):
+            self.service.refused += 1
+            self.send_error(503)
+            return
         self.service.asked += 1
         # Others than these are results that capabilities show the model.
         answered = [message.get("tool_call_id", "") for message in body["messages"]]
@@ -71,21 +82,13 @@ class Handler(BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
 
-    def log_message(self, *arguments: Any) -> None: ...
-
 
 @contextmanager
 def serve_slow_service() -> Iterator[SlowService]:
     service = SlowService()
     handler = type("Handler", (Handler,), {"service": service})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    service.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield service
-    finally:
-        service.may_end.set()
-        server.shutdown()
-        server.server_close()
+    with serving(handler) as service.url:
+        try:
+            yield service
+        finally:
+            service.may_end.set()

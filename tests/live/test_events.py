@@ -14,7 +14,6 @@ from apps.insights.answer_figures import AnswerFigures
 from apps.live import events
 from apps.live.events import (
     AnswerStored,
-    AttemptReplaced,
     BranchesChanged,
     CallCounted,
     Continued,
@@ -48,7 +47,6 @@ KEPT: list[StreamEvent] = [
     said.Spent(Usage(1, 2, (ModelUsage("m", 1, 2),))),
     said.Finished("stop", Usage(1, 2)),
     QuestionAdded({"id": "1"}),
-    AttemptReplaced("0a1b"),
     BranchesChanged(),
     StatusChanged("running"),
     Continued(),
@@ -59,9 +57,10 @@ KEPT: list[StreamEvent] = [
 ]
 
 
-@pytest.mark.parametrize("event", KEPT, ids=lambda event: type(event).__name__)
-def test_what_is_written_is_read_again(event: StreamEvent):
-    assert events.read(events.write(event)) == event
+def test_what_is_written_is_read_again(subtests: pytest.Subtests):
+    for event in KEPT:
+        with subtests.test(event=event):
+            assert events.read(events.write(event)) == event
 
 
 def test_all_events_but_two_are_kept():
@@ -79,27 +78,28 @@ def stage(number: int, name: str, words: str) -> NumberedEvent:
     return number, RUN, said.StageDelta(name, words)
 
 
-@pytest.mark.parametrize(
-    ("batch", "joined"),
-    [
-        ([], []),
-        ([text(1, "a")], [text(1, "a")]),
-        ([text(1, "a"), text(2, "b"), text(3, "c")], [text(3, "abc")]),
-        ([text(1, "a"), text(2, "b", NEXT_RUN)], None),
-        ([stage(1, "s", "a"), stage(2, "s", "b")], [stage(2, "s", "ab")]),
-        ([stage(1, "s", "a"), stage(2, "t", "b")], None),
-        ([stage(1, "s", "a"), (2, RUN, said.Reasoning("s", "b"))], None),
-        ([stage(1, "s", "a"), (2, RUN, said.StageRenamed("s", "b"))], None),
-        ([text(1, "a"), stage(2, "s", "b"), text(3, "c")], None),
-        ([text(1, "a"), (2, RUN, said.RefusalDelta("b"))], None),
-        ([(1, RUN, StatusChanged("running")), text(2, "a")], None),
-    ],
-)
-def test_only_texts_that_follow_each_other_are_joined(batch: list[Any], joined: list[Any] | None):
-    before = repr(batch)
+JOINED = [
+    ([], []),
+    ([text(1, "a")], [text(1, "a")]),
+    ([text(1, "a"), text(2, "b"), text(3, "c")], [text(3, "abc")]),
+    ([text(1, "a"), text(2, "b", NEXT_RUN)], None),
+    ([stage(1, "s", "a"), stage(2, "s", "b")], [stage(2, "s", "ab")]),
+    ([stage(1, "s", "a"), stage(2, "t", "b")], None),
+    ([stage(1, "s", "a"), (2, RUN, said.Reasoning("s", "b"))], None),
+    ([stage(1, "s", "a"), (2, RUN, said.StageRenamed("s", "b"))], None),
+    ([text(1, "a"), stage(2, "s", "b"), text(3, "c")], None),
+    ([text(1, "a"), (2, RUN, said.RefusalDelta("b"))], None),
+    ([(1, RUN, StatusChanged("running")), text(2, "a")], None),
+]
 
-    assert events.join(batch) == (batch if joined is None else joined)
-    assert repr(batch) == before
+
+def test_only_texts_that_follow_each_other_are_joined(subtests: pytest.Subtests):
+    for batch, joined in JOINED:
+        with subtests.test(batch=batch):
+            before = repr(batch)
+
+            assert events.join(batch) == (batch if joined is None else joined)
+            assert repr(batch) == before
 
 
 @pytest.mark.parametrize("event", [one for one in KEPT if isinstance(one, events.TEXTS)])
@@ -108,19 +108,20 @@ def test_a_text_is_as_long_as_it_has_characters_and_cut_at_any(event: Any):
     assert events.after(event, 1) == events.with_text(event, event.text[1:])
 
 
-@pytest.mark.parametrize(
-    ("value", "kept"),
-    [
-        ("plain", "plain"),
-        ("Grüße 🙂", "Grüße 🙂"),
-        ("a\0b", "a\ufffdb"),
-        ("half \ud83d", "half ?"),
-        (
-            {"a\0": ["\0", 1, None, {"b": ("\0",)}]},
-            {"a\ufffd": ["\ufffd", 1, None, {"b": ["\ufffd"]}]},
-        ),
-        (1.5, 1.5),
-    ],
-)
-def test_what_is_stored_has_only_characters_that_can_be(value: Any, kept: Any):
-    assert events.storable(value) == kept
+STORABLE = [
+    ("plain", "plain"),
+    ("Grüße 🙂", "Grüße 🙂"),
+    ("a\0b", "a\ufffdb"),
+    ("half \ud83d", "half ?"),
+    (
+        {"a\0": ["\0", 1, None, {"b": ("\0",)}]},
+        {"a\ufffd": ["\ufffd", 1, None, {"b": ["\ufffd"]}]},
+    ),
+    (1.5, 1.5),
+]
+
+
+def test_what_is_stored_has_only_characters_that_can_be(subtests: pytest.Subtests):
+    for value, kept in STORABLE:
+        with subtests.test(value=value):
+            assert events.storable(value) == kept

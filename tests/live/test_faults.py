@@ -20,6 +20,8 @@ from tests.services import absence
 from tests.site.test_postgresql import Proxy, Scene
 from tests.websocket import PATIENCE
 
+pytestmark = pytest.mark.full
+
 JOURNAL = """
 from apps.live.models import JournalEntry
 result = list(JournalEntry.objects.order_by("first").values_list("first", "last"))

@@ -1,16 +1,30 @@
-"""A few kills of `python -m benchmarks.kills`, which counts over many."""
+"""Kills of `python -m benchmarks.kills`: a few, and as many as there is time for."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
+from benchmarks.killed_counts import Counts
 from benchmarks.kills import measure
 
+MOST_KILLS = 100_000
 
-@pytest.mark.timeout(600)
-def test_runs_whose_processes_are_killed_lose_repeat_and_double_nothing():
-    found = measure(4, 3, RUN_LEASE_SECONDS="5")
 
+def check(found: Mapping[str, Counts]) -> None:
     details = [detail for counts in found.values() for detail in counts.details]
     assert sum(counts.killed for counts in found.values()) > 0
     assert [detail for detail in details if not detail.startswith("late")] == []
+
+
+@pytest.mark.full
+@pytest.mark.timeout(600)
+def test_runs_whose_processes_are_killed_lose_repeat_and_double_nothing():
+    check(measure(4, 3, RUN_LEASE_SECONDS="5"))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+def test_many_kills_lose_repeat_and_double_nothing(request: pytest.FixtureRequest):
+    check(measure(MOST_KILLS, 3, seconds=request.config.getoption("--soak-seconds")))

@@ -43,27 +43,26 @@ def going(*names: str) -> Going:
     return Going(Counter(run.bucket for run in runs), Counter(run.application for run in runs))
 
 
-@pytest.mark.parametrize(
-    ("line", "working", "room", "starting"),
-    [
-        ([], [], 9, []),
-        (["anna"], [], 0, []),
-        (["anna", "ben"], [], 1, ["anna"]),
-        (["anna", "anna", "anna"], [], 9, ["anna", "anna"]),
-        (["anna", "anna"], ["anna"], 9, ["anna"]),
-        (["anna", "ben"], ["anna", "anna"], 9, ["ben"]),
-        (["anna@shop", "anna@shop"], ["anna@demo", "anna@demo"], 9, []),
-        (["key-1", "key-1", "key-1", "key-1"], [], 9, ["key-1", "key-1", "key-1"]),
-        (["anna@shop", "ben@demo"], ["a@shop", "b@shop", "c@shop", "d@shop"], 9, ["ben"]),
-        (["anna@shop", "ben@shop"], ["a@shop", "b@shop", "c@shop"], 9, ["anna"]),
-    ],
-)
-def test_the_first_in_line_start_for_whom_there_is_room(
-    line: list[str], working: list[str], room: int, starting: list[str]
-):
-    chosen = next_up([run_of(name) for name in line], going(*working), room)
+LINES = [
+    ([], [], 9, []),
+    (["anna"], [], 0, []),
+    (["anna", "ben"], [], 1, ["anna"]),
+    (["anna", "anna", "anna"], [], 9, ["anna", "anna"]),
+    (["anna", "anna"], ["anna"], 9, ["anna"]),
+    (["anna", "ben"], ["anna", "anna"], 9, ["ben"]),
+    (["anna@shop", "anna@shop"], ["anna@demo", "anna@demo"], 9, []),
+    (["key-1", "key-1", "key-1", "key-1"], [], 9, ["key-1", "key-1", "key-1"]),
+    (["anna@shop", "ben@demo"], ["a@shop", "b@shop", "c@shop", "d@shop"], 9, ["ben"]),
+    (["anna@shop", "ben@shop"], ["a@shop", "b@shop", "c@shop"], 9, ["anna"]),
+]
 
-    assert [run.bucket for run in chosen] == starting
+
+def test_the_first_in_line_start_for_whom_there_is_room(subtests: pytest.Subtests):
+    for line, working, room, starting in LINES:
+        with subtests.test(line=line):
+            chosen = next_up([run_of(name) for name in line], going(*working), room)
+
+            assert [run.bucket for run in chosen] == starting
 
 
 def test_zero_is_no_limit(limits: Any):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import time
 from contextlib import aclosing
 from typing import Any
 from uuid import uuid4
@@ -10,7 +12,7 @@ from uuid import uuid4
 import pytest
 from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async
-from hypothesis import given, settings
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from apps.agent.events import StageDelta, TextDelta
@@ -145,10 +147,25 @@ async def play(steps: list[tuple[str, int]], kept: int) -> None:
         assert reader.after == len("".join(stream.said))
 
 
-@settings(deadline=None, max_examples=300)
-@given(steps=STEPS, kept=st.integers(0, 2))
+CUTS = given(steps=STEPS, kept=st.integers(0, 2))
+
+
+@settings(max_examples=100)
+@CUTS
 def test_any_cuts_and_any_batches_lose_and_double_nothing(steps: Any, kept: int):
     async_to_sync(play)(steps, kept)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+def test_more_cuts_and_batches_lose_and_double_nothing(request: pytest.FixtureRequest):
+    def check(steps: Any, kept: int) -> None:
+        async_to_sync(play)(steps, kept)
+
+    many = settings(max_examples=300, derandomize=False, database=None)
+    end = time.monotonic() + request.config.getoption("--soak-seconds")
+    for number in itertools.takewhile(lambda _: time.monotonic() < end, itertools.count()):
+        many(seed(number)(CUTS(check)))()
 
 
 async def test_a_follower_is_woken_by_what_is_said():

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +16,6 @@ MCP_SERVER = str(Path(__file__).parent / "mcp_server.py")
 MODEL, OUTER, INNER = "scripted", "outer", "inner"
 PYTHON = "internal_code_execution_python_interpreter"
 TIMEOUT_SECONDS = 60.0
-
-
-@contextmanager
-def mcp_server(protocol: str) -> Iterator[str]:
-    """A server in a process of its own; its address."""
-    process = subprocess.Popen(
-        [sys.executable, MCP_SERVER, protocol], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        port = process.stdout.readline().strip()
-        yield f"http://127.0.0.1:{port}/{'sse' if protocol == 'sse' else 'mcp'}"
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def rest_tool(url: str, name: str, *keys: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.browser.serving import Site, serve_process
+from tests.capabilities.mcp.servers import serving_apart
 from tests.load.applications import (
     INNER,
     MCP_SERVER,
@@ -27,7 +28,6 @@ from tests.load.applications import (
     document,
     guarded_tools,
     interpreter_tools,
-    mcp_server,
     mcp_tools,
     program,
     rest_tools,
@@ -93,7 +93,11 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serve_world() as world, mcp_server("http") as web, mcp_server("sse") as feed:
+    with (
+        serve_world() as world,
+        serving_apart("http", MCP_SERVER) as web,
+        serving_apart("sse", MCP_SERVER) as feed,
+    ):
         outer = document(
             rest_tools(world.url),
             guarded_tools(world.url),
@@ -117,7 +121,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             DISCOVERY: discovering,
         }
         folder = tmp_path_factory.mktemp("site")
-        with serve_process(folder, ENABLE_PREVIEW_FEATURES="true") as (site, process):
+        # Code that runs without end is not stopped before the test has seen it.
+        settings = {"ENABLE_PREVIEW_FEATURES": "true", "PY_INTERPRETER_SANDBOX_SECONDS": "60"}
+        with serve_process(folder, **settings) as (site, process):
             key = site.shell(
                 PREPARE,
                 url=f"{world.url}/v1",

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.browser.serving import Site, serve_process
-from tests.load.applications import OUTER, mcp_server
+from tests.capabilities.mcp.servers import serving_apart
+from tests.load.applications import MCP_SERVER, OUTER
 from tests.load.processes import children, connections, memory, until
 from tests.load.test_cancellation import PREPARE
 from tests.load.test_runs import check_results, manifests, question
@@ -75,8 +76,8 @@ def has_stopped_growing(before: int, grown_to: Sequence[int]) -> bool:
 async def test_answers_whose_tools_fail_are_whole_and_leave_nothing(tmp_path: Path):
     with (
         serve_world() as world,
-        mcp_server("http") as web,
-        mcp_server("http") as frail,
+        serving_apart("http", MCP_SERVER) as web,
+        serving_apart("http", MCP_SERVER) as frail,
         serve_process(tmp_path) as (site, process),
     ):
         written = manifests(world, web, frail)

@@ -23,17 +23,17 @@ from apps.catalog.resolve import resolve
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.runs.workspaces import open_workspace
-from tests.capabilities.mcp.servers import nothing_left_over
+from tests.capabilities.mcp.servers import nothing_left_over, serving_apart
 from tests.catalog.rows import make_application, make_deployment
 from tests.load.applications import (
     INNER,
+    MCP_SERVER,
     MODEL,
     OUTER,
     PYTHON,
     deployments,
     document,
     interpreter_tools,
-    mcp_server,
     mcp_tools,
     program,
     rest_tools,
@@ -102,7 +102,11 @@ def manifests(world: World, web: str, frail: str) -> dict[str, dict[str, Any]]:
 @asynccontextmanager
 async def applications(settings: Any) -> AsyncIterator[World]:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
-    with serve_world() as world, mcp_server("http") as web, mcp_server("http") as frail:
+    with (
+        serve_world() as world,
+        serving_apart("http", MCP_SERVER) as web,
+        serving_apart("http", MCP_SERVER) as frail,
+    ):
         service = {"provider": "openai", "base_url": f"{world.url}/v1", "model_name": "m"}
         await sync_to_async(make_deployment)(MODEL, api_key="k", **service)
         for slug, manifest in manifests(world, web, frail).items():

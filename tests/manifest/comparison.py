@@ -1,7 +1,5 @@
 """Compares two JSON schemas by what they mean: names of definitions, texts and order do not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 DEFINITION = "#/$defs/"

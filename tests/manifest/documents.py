@@ -1,7 +1,5 @@
 """Documents to test with: the examples, and small ones with one thing of interest."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

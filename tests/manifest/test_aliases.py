@@ -1,7 +1,3 @@
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from apps.manifest.aliases import with_own_names
@@ -18,7 +14,7 @@ MODEL = {"deployment": {"deployment_id": "gpt"}}
         {"orchestrator": MODEL, "tool_sets": [], "maxIterations": 7},
     ],
 )
-def test_r_01_other_names_of_the_limit_become_ours(document: dict[str, Any]):
+def test_r_01_other_names_of_the_limit_become_ours(document):
     assert with_own_names(document) == {
         "orchestrator": {**MODEL, "max_iterations": 7},
         "tool_sets": [],
@@ -36,5 +32,5 @@ def test_r_01_other_names_of_the_limit_become_ours(document: dict[str, Any]):
         None,
     ],
 )
-def test_r_01_what_is_said_twice_or_of_no_orchestrator_stays_as_it_is(document: Any):
+def test_r_01_what_is_said_twice_or_of_no_orchestrator_stays_as_it_is(document):
     assert with_own_names(document) == document

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from apps.manifest.chat_place import ChatPlace, ChatPlaceInvalid, read_chat_place

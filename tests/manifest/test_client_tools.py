@@ -1,7 +1,5 @@
 """T-30…T-32: names of tools of the page, and their permissions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -33,13 +31,13 @@ def problems(*toolsets: dict[str, Any]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     "name", ["shop.fill", "shop-1.fill_in.all", "fill", "a" * 64, *sorted(OF_THE_PAGE)]
 )
-def test_a_name_has_parts_and_becomes_one_that_models_accept(name: str):
+def test_a_name_has_parts_and_becomes_one_that_models_accept(name):
     assert problems(client(tool(name))) == []
     assert sanitize(name) == name.replace(".", "_")
 
 
 @pytest.mark.parametrize("name", ["", ".fill", "shop.", "shop..fill", "shop fill", "ü", "a" * 65])
-def test_other_names_are_refused(name: str):
+def test_other_names_are_refused(name):
     [(path, message)] = problems(client(tool(name)))
 
     assert path == "tool_sets[0].tools[0].name"
@@ -47,7 +45,7 @@ def test_other_names_are_refused(name: str):
 
 
 @pytest.mark.parametrize("name", ["_platform.fill", "_platform_fill", "_platform.ui.set_field"])
-def test_the_prefix_of_the_platform_is_for_its_own_tools(name: str):
+def test_the_prefix_of_the_platform_is_for_its_own_tools(name):
     [(path, message)] = problems(client(tool(name)))
 
     assert path == "tool_sets[0].tools[0].name"
@@ -69,7 +67,7 @@ def test_no_other_tool_takes_the_prefix_of_the_platform():
 
 
 @pytest.mark.parametrize("name", ["_platform_inspect_page", "_platform_inspect_team"])
-def test_a_tool_of_elsewhere_does_not_pass_for_one_of_the_platform(name: str):
+def test_a_tool_of_elsewhere_does_not_pass_for_one_of_the_platform(name):
     function = {
         "name": name,
         "description": "x",
@@ -100,7 +98,7 @@ def test_two_names_that_the_model_could_not_tell_apart_are_a_mistake():
 
 
 @pytest.mark.parametrize("permission", ["", "change_application", "catalog.", "a.b.c", "A.b"])
-def test_a_permission_is_one_of_the_admin(permission: str):
+def test_a_permission_is_one_of_the_admin(permission):
     assert problems(client(tool("a.b", permission="catalog.change_application"))) == []
 
     [(path, message)] = problems(client(tool("a.b", permission=permission)))

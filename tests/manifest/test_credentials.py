@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -7,6 +5,7 @@ import pytest
 from apps.manifest.credentials import Place, credential_places
 from apps.manifest.places import replaced
 from apps.manifest.servers import servers_of
+from tests.tables import each_row
 
 
 def bearer(token: Any, url: str = "https://api.example.org/items") -> dict[str, Any]:
@@ -98,11 +97,11 @@ def test_every_kind_of_authorization_has_its_place():
         (constant("lines", {"$secret": "s", "more": 1}), [(CONST, "plain")]),
     ],
 )
-def test_an_item_of_predefined_content_is_read_as_a_manifest_is(document: Any, places: Any):
+def test_an_item_of_predefined_content_is_read_as_a_manifest_is(document, places):
     assert found(document) == places
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("headers", "places"),
     [
         ({"X-Tenant": "acme"}, []),
@@ -169,7 +168,7 @@ def test_a_patch_of_a_template_may_hold_credentials():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("toolset", "places"),
     [
         # Misspelt, misplaced, of no kind, of the wrong type: a credential is one all the same.
@@ -202,7 +201,7 @@ def test_a_patch_of_a_template_may_hold_credentials():
         ),
     ],
 )
-def test_broken_documents_hide_their_credentials_too(toolset: Any, places: Any):
+def test_broken_documents_hide_their_credentials_too(toolset, places):
     assert found(manifest(toolset)) == places
 
 
@@ -214,7 +213,7 @@ def test_what_belongs_to_others_is_left_alone():
 
 
 @pytest.mark.parametrize("document", [None, 5, "text", [], [[]], {}, {"tool_sets": 5}])
-def test_what_is_no_document_has_no_credentials(document: Any):
+def test_what_is_no_document_has_no_credentials(document):
     assert credential_places(document) == ()
 
 

@@ -1,11 +1,10 @@
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
 from apps.manifest.validation import review
 from tests.manifest.documents import manifest
+from tests.tables import each_row
 
 ROOTS = "'event', 'messages', 'last_user_message', 'last_assistant_message'"
 
@@ -21,7 +20,7 @@ def errors(**hook: Any) -> list[tuple[str, str]]:
     return [(p.path, p.message) for p in review(document, preview=True).errors]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "arguments",
     [
         {},
@@ -40,13 +39,13 @@ def errors(**hook: Any) -> list[tuple[str, str]]:
         {"q": {"$eval": "last_user_message[event]"}},
     ],
 )
-def test_a_template_that_can_be_filled_in(arguments: dict[str, Any]):
+def test_a_template_that_can_be_filled_in(arguments):
     event = arguments.pop("event", "on_request_start")
 
     assert errors(arguments=arguments, event=event) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "problem"),
     [
         ({"q": "${nothing}"}, f"q: there is no 'nothing' here, only {ROOTS}"),
@@ -90,7 +89,7 @@ def test_a_template_that_can_be_filled_in(arguments: dict[str, Any]):
         ({"q": {"$eval": "event" + "[:]" * 500}}, 'q["$eval"]: the expression is too long'),
     ],
 )
-def test_a_template_that_cannot_be_filled_in(arguments: dict[str, Any], problem: str):
+def test_a_template_that_cannot_be_filled_in(arguments, problem):
     assert errors(arguments=arguments) == [("hooks[0].arguments", problem)]
 
 
@@ -114,7 +113,7 @@ def test_a_hook_at_the_end_has_no_place_in_the_history():
 
 
 @pytest.mark.parametrize("event", ["on_user_message", "on_tool_result", "on_status"])
-def test_a_hook_that_watches_has_no_place_in_the_history(event: str):
+def test_a_hook_that_watches_has_no_place_in_the_history(event):
     assert errors(event=event, frequency="always") == [
         ("hooks[0].frequency", f"a hook {event} adds nothing to the history; leave it out")
     ]
@@ -155,7 +154,7 @@ def test_other_mistakes_of_a_hook():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "problem"),
     [
         ("", "the expression is not complete"),
@@ -178,12 +177,12 @@ def test_other_mistakes_of_a_hook():
         ("str(-nothing)", f"there is no 'nothing' here, only {ROOTS}"),
     ],
 )
-def test_text_that_is_no_expression(text: str, problem: str):
+def test_text_that_is_no_expression(text, problem):
     assert errors(arguments={"$eval": text}) == [("hooks[0].arguments", f'["$eval"]: {problem}')]
 
 
 @pytest.mark.parametrize(
     "text", ["[]", "str()", "{}", "{b: event, 'c': 1}", "event in ['a', event]"]
 )
-def test_an_expression_may_make_lists_and_objects(text: str):
+def test_an_expression_may_make_lists_and_objects(text):
     assert errors(arguments={"q": {"$eval": text}}) == []

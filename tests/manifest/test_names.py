@@ -1,15 +1,13 @@
-from __future__ import annotations
-
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.manifest.names import localized, sanitize, visible_name
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "expected"),
     [
         ("plain_name", "plain_name"),
@@ -23,7 +21,7 @@ from apps.manifest.names import localized, sanitize, visible_name
         ("a" * 64, "a" * 64),
     ],
 )
-def test_a_name_becomes_one_that_models_accept(name: str, expected: str):
+def test_a_name_becomes_one_that_models_accept(name, expected):
     assert sanitize(name) == expected
 
 
@@ -37,7 +35,7 @@ def test_names_that_are_too_long_stay_different():
 
 
 @given(st.text())
-def test_any_text_gives_a_name(text: str):
+def test_any_text_gives_a_name(text):
     assert re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}", sanitize(text))
 
 
@@ -46,7 +44,7 @@ def test_the_toolset_goes_in_front():
     assert visible_name({"lv": "Celtni", "en": "Crane desk"}, "book") == "Crane_desk_book"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "locale", "expected"),
     [
         (None, "en", ""),
@@ -59,7 +57,5 @@ def test_the_toolset_goes_in_front():
         ({"lv": "l", "fr": "f"}, "de", "l"),
     ],
 )
-def test_text_is_told_in_the_nearest_language(
-    text: str | dict[str, str] | None, locale: str, expected: str
-):
+def test_text_is_told_in_the_nearest_language(text, locale, expected):
     assert localized(text, locale) == expected

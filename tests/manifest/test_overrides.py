@@ -1,11 +1,8 @@
-from __future__ import annotations
-
 import copy
 from typing import Any
 
-import pytest
-
 from apps.manifest.overrides import merge
+from tests.tables import each_row
 
 CASES: list[tuple[Any, Any, Any]] = [
     ({"a": "b"}, {"a": "c"}, {"a": "c"}),
@@ -26,7 +23,7 @@ CASES: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("target", "patch", "expected"), CASES)
+@each_row(("target", "patch", "expected"), CASES)
 def test_the_cases_of_the_rfc(target, patch, expected):
     before = copy.deepcopy((target, patch))
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from apps.manifest.parts import Part, parts_in_use
@@ -59,7 +57,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_the_parts_of_an_example(name: str):
+def test_the_parts_of_an_example(name):
     expected = tuple(Part(*part) for part in EXPECTED[name])
 
     assert parts_in_use(read(example(name))) == expected

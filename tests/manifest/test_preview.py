@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from apps.manifest.mcp_toolsets import McpToolSet
@@ -102,7 +100,7 @@ def test_the_other_items_of_a_list_stay():
 
 
 @pytest.mark.parametrize("name", sorted(set(EXAMPLES) - {"preview", "memory_service"}))
-def test_without_preview_a_manifest_that_uses_none_says_the_same(name: str):
+def test_without_preview_a_manifest_that_uses_none_says_the_same(name):
     gates = {"deferred", "tool_call_result_offload"}
     gated = read(example(name), preview=False).model_dump(mode="json", exclude_unset=True)
     whole = read(example(name)).model_dump(mode="json", exclude_unset=True)

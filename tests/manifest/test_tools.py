@@ -1,7 +1,5 @@
 """What a tool says of itself: every key with its default, and what is no tool."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -11,6 +9,7 @@ from apps.manifest.parameters import ParameterStage
 from apps.manifest.tools import ToolStage
 from apps.manifest.validation import read, review
 from tests.manifest.documents import function, manifest, rest_tool, rest_tools
+from tests.tables import each_row
 
 PLACE = {"type": "query", "key": "q"}
 ATTACHMENT = {
@@ -75,9 +74,7 @@ def test_what_a_tool_of_a_deployment_does_not_say_is_filled_in():
     full = {"deployment": deployment, "open_ai_tool": function("ask")}
 
     written, simple, predefined = toolset(
-        type="dial-deployment",
-        name="Team",
-        tools=[full, deployment, {"template_name": "weather"}],
+        type="dial-deployment", name="Team", tools=[full, deployment, {"template_name": "weather"}]
     )["tools"]
 
     assert {key: value for key, value in written.items() if key != "open_ai_tool"} == {
@@ -180,7 +177,7 @@ def test_nested_values_lose_what_only_parameters_have():
 
 
 @pytest.mark.parametrize("const", ["s", 0, False, None, [1], {"a": None}])
-def test_a_constant_may_be_any_value(const: object):
+def test_a_constant_may_be_any_value(const):
     constant = {"type": None, "const": const, "parameter_info": PLACE}
 
     (tool,) = toolset(**rest_tools(rest_tool(parameters={"key": constant})))["tools"]
@@ -243,13 +240,10 @@ def test_a_constant_may_be_any_value(const: object):
                 ),
             ],
         ),
-        (
-            rest_tool(attachment=None),
-            [("attachment", "expected an object, found null")],
-        ),
+        (rest_tool(attachment=None), [("attachment", "expected an object, found null")]),
     ],
 )
-def test_what_is_no_tool_is_told_with_its_place(tool: dict[str, Any], found: list[tuple[str, str]]):
+def test_what_is_no_tool_is_told_with_its_place(tool, found):
     place = "tool_sets[0].tools[0]"
 
     assert problems(rest_tools(tool)) == [(f"{place}.{path}", text) for path, text in found]
@@ -277,9 +271,7 @@ CREDENTIALS = {
         (KEY, None, {}),
     ],
 )
-def test_who_is_calling_is_told_in_ways_that_differ_by_the_kind(
-    authorization: dict[str, Any], of_rest: dict[str, Any] | None, of_mcp: dict[str, Any] | None
-):
+def test_who_is_calling_is_told_in_ways_that_differ_by_the_kind(authorization, of_rest, of_mcp):
     """Each expectation is what is added when it is read (`...`: what is dropped), None a refusal."""
     rest_set = rest_tools(authorization=authorization)
     server = {**SERVER, "authorization": authorization}
@@ -316,7 +308,7 @@ def test_scope_and_audience_are_text():
         ("soon", 'expected a number, found the string "soon"'),
     ],
 )
-def test_tools_have_up_to_an_hour(seconds: object, message: str):
+def test_tools_have_up_to_an_hour(seconds, message):
     document = manifest(tool_defaults={"timeout_seconds": seconds})
 
     found = [(p.path, p.message) for p in review(document, preview=True).errors]
@@ -325,7 +317,7 @@ def test_tools_have_up_to_an_hour(seconds: object, message: str):
 
 
 @pytest.mark.parametrize("feature", ["approval", "questions"])
-@pytest.mark.parametrize(
+@each_row(
     ("seconds", "message"),
     [
         (2_592_000, ""),
@@ -334,7 +326,7 @@ def test_tools_have_up_to_an_hour(seconds: object, message: str):
         (0, "expected more than 0, found the integer 0"),
     ],
 )
-def test_people_have_up_to_thirty_days(feature: str, seconds: object, message: str):
+def test_people_have_up_to_thirty_days(feature, seconds, message):
     document = manifest(features={feature: {"seconds": seconds}})
 
     found = [(p.path, p.message) for p in review(document, preview=True).errors]

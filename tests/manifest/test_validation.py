@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -32,7 +30,7 @@ def errors(document: object) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_the_examples_load(name: str):
+def test_the_examples_load(name):
     assert isinstance(read(example(name)), Manifest)
     assert review(example(name), preview=True).errors == ()
 
@@ -95,7 +93,7 @@ def test_null_in_an_attachment_filter_means_the_default():
         ),
     ],
 )
-def test_the_shape_of_a_tool_tells_its_kind(tool: dict[str, Any], kind: str):
+def test_the_shape_of_a_tool_tells_its_kind(tool, kind):
     document = manifest(tool_sets=[{"type": "dial-deployment", "name": "x", "tools": [tool]}])
 
     (toolset,) = read(document).model_dump()["tool_sets"]
@@ -196,10 +194,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
         [
             ("contexts[0].max_depth", "expected 10 or less, found the integer 11"),
             ("features.file_loading.size_limit", "expected more than 0, found the integer 0"),
-            (
-                "features.dial_files.max_files_scanned",
-                "expected 1 or more, found the integer 0",
-            ),
+            ("features.dial_files.max_files_scanned", "expected 1 or more, found the integer 0"),
             ("tool_defaults.timeout_seconds", "expected more than 0, found the integer 0"),
         ],
     ),
@@ -288,10 +283,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
                 f"{PARAMETERS}.properties.list.parameter_info",
                 'is missing; write an object with "type" and "key"',
             ),
-            (
-                f"{PARAMETERS}.properties.list.items",
-                'is missing; write an object with a "type"',
-            ),
+            (f"{PARAMETERS}.properties.list.items", 'is missing; write an object with a "type"'),
             (
                 f'{PARAMETERS}.properties["odd name"].parameter_info.type',
                 'expected "query", "url", "body" or "header", found the string "cookie"',
@@ -394,12 +386,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
     (
         "a server without an address",
         manifest(tool_sets=[{"type": "mcp", "name": "x", "mcp_server_info": {"protocol": "sse"}}]),
-        [
-            (
-                "tool_sets[0].mcp_server_info",
-                "has no address; write the one of the server as `url`",
-            )
-        ],
+        [("tool_sets[0].mcp_server_info", "has no address; write the one of the server as `url`")],
     ),
     (
         "an unnamed server of the installation",
@@ -479,7 +466,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
 @pytest.mark.parametrize(
     ("document", "expected"), [case[1:] for case in MISTAKES], ids=[case[0] for case in MISTAKES]
 )
-def test_a_mistake_is_told_with_its_place(document: object, expected: list[tuple[str, str]]):
+def test_a_mistake_is_told_with_its_place(document, expected):
     assert errors(document) == expected
 
 
@@ -496,7 +483,7 @@ def test_a_mistake_is_told_with_its_place(document: object, expected: list[tuple
         ("a//b/", "the path must not contain empty segments"),
     ],
 )
-def test_the_home_of_an_agent_is_a_relative_folder(path: str, reason: str):
+def test_the_home_of_an_agent_is_a_relative_folder(path, reason):
     document = manifest(features={"dial_files": {"agent_home_dir": path}})
 
     assert errors(document) == [
@@ -505,7 +492,7 @@ def test_the_home_of_an_agent_is_a_relative_folder(path: str, reason: str):
 
 
 @pytest.mark.parametrize("path", ["", "notes/", "a/b.c/"])
-def test_a_relative_folder_is_a_home(path: str):
+def test_a_relative_folder_is_a_home(path):
     assert errors(manifest(features={"dial_files": {"agent_home_dir": path}})) == []
 
 
@@ -524,7 +511,7 @@ def mcp(authorization: object) -> dict[str, Any]:
         {"type": "api_key", "key": 7, "name": "hunter2"},
     ],
 )
-def test_a_secret_is_never_repeated(authorization: object):
+def test_a_secret_is_never_repeated(authorization):
     for document in (
         mcp(authorization),
         manifest(tool_sets=[rest_tools(authorization=authorization)]),

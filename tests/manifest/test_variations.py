@@ -1,7 +1,5 @@
 """Properties that hold for every document, not only for those that somebody thought of."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -35,15 +33,13 @@ values = st.recursive(
 
 
 @given(values, st.booleans())
-def test_any_value_is_reviewed(value: object, preview: bool):
+def test_any_value_is_reviewed(value, preview):
     assert isinstance(review(value, preview=preview), Review)
 
 
 @given(st.data(), st.sampled_from(EXAMPLES), values, st.booleans())
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
-def test_any_damage_to_an_example_is_reviewed(
-    data: st.DataObject, name: str, value: object, preview: bool
-):
+def test_any_damage_to_an_example_is_reviewed(data, name, value, preview):
     document = example(name)
     holder, key = data.draw(st.sampled_from(list(members(document))))
     holder[key] = value
@@ -67,7 +63,7 @@ def members(value: Any) -> Any:
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-def test_what_the_reference_accepts_loads(document: dict[str, Any], preview: bool):
+def test_what_the_reference_accepts_loads(document, preview):
     manifest = read(document, preview=preview)
 
     assert isinstance(manifest, Manifest)

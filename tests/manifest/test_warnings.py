@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -14,6 +12,7 @@ from tests.manifest.documents import (
     rest_tool,
     rest_tools,
 )
+from tests.tables import each_row
 
 GATED = "is left out: a preview feature, and those are off in this installation"
 TOOL = "tool_sets[0].tools[0]"
@@ -24,7 +23,7 @@ def warnings(document: object, *, preview: bool = True) -> list[tuple[str, str]]
 
 
 @pytest.mark.parametrize("name", sorted(set(EXAMPLES) - {"deprecated", "preview"}))
-def test_a_good_manifest_needs_no_advice(name: str):
+def test_a_good_manifest_needs_no_advice(name):
     assert warnings(example(name)) == []
 
 
@@ -174,7 +173,7 @@ PLACE = {"type": "query", "key": "k"}
 REFUSED = "does not fit the parameter, so calls that leave it out are refused."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("parameter", "is_told"),
     [
         ({"type": "string", "default": "x"}, False),
@@ -192,9 +191,7 @@ REFUSED = "does not fit the parameter, so calls that leave it out are refused."
         ({"type": "string", "default": None}, False),
     ],
 )
-def test_a_default_that_its_parameter_would_refuse_is_told(
-    parameter: dict[str, Any], is_told: bool
-):
+def test_a_default_that_its_parameter_would_refuse_is_told(parameter, is_told):
     item = rest_tool(parameters={"a": {**parameter, "parameter_info": PLACE}})
 
     path = f"{TOOL}.open_ai_tool.function.parameters.properties.a.default"
@@ -202,7 +199,7 @@ def test_a_default_that_its_parameter_would_refuse_is_told(
 
 
 @pytest.mark.parametrize("kind", [["string"], {}, 5, "text"])
-def test_a_default_of_a_type_that_is_none_breaks_nothing(kind: object):
+def test_a_default_of_a_type_that_is_none_breaks_nothing(kind):
     item = rest_tool(parameters={"a": {"type": kind, "default": 5, "parameter_info": PLACE}})
 
     assert review(manifest(tool_sets=[rest_tools(item)]), preview=True).errors != ()

@@ -3,8 +3,6 @@
 What only code checks is drawn so that it holds; those rules have tests of their own.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -33,55 +33,55 @@ def three() -> None:
         Note.objects.filter(title=title).update(modified_at=NOON + timedelta(days=days))
 
 
-@pytest.mark.parametrize(
-    ("filter", "titles"),
-    [
-        ("", ["Boat log", "Shopping", "Zürich"]),
-        ("boat", ["Boat log", "Shopping"]),
-        ("BOAT riga", ["Boat log"]),
-        ('"boat hook"', ["Shopping"]),
-        ("-boat", ["Zürich"]),
-        ("straße", ["Zürich"]),
-        ("ZÜGE", ["Zürich"]),
-        ("tag:sea", ["Boat log"]),
-        ("tag:SEA", ["Boat log"]),
-        ('tag:"travel log"', ["Zürich"]),
-        ("tag:log", ["Boat log"]),
-        ("-tag:log", ["Shopping", "Zürich"]),
-        ("title:zür", ["Zürich"]),
-        ("title:LOG", ["Boat log"]),
-        ("field:status=open", ["Boat log"]),
-        ('field:status="done"', ["Shopping"]),
-        ("field:status", ["Boat log", "Shopping"]),
-        ("-field:status=open", ["Shopping", "Zürich"]),
-        ("field:contains=x", []),
-        ("field:in", []),
-        ("modified>2026-11-02", ["Boat log", "Shopping"]),
-        ("modified>=2026-11-02", ["Boat log", "Shopping", "Zürich"]),
-        ("modified<2026-11-03", ["Zürich"]),
-        ("modified<=2026-11-03", ["Shopping", "Zürich"]),
-        ("modified>2026-11-03T12:00", ["Boat log"]),
-        ("modified<2026-11-03T12:00:00+00:00", ["Zürich"]),
-        ("[tag[sea]]", ["Boat log"]),
-        ("[!tag[sea]]", ["Shopping", "Zürich"]),
-        ("[search[riga]]", ["Boat log"]),
-        ("[tag[log]search[riga]]", ["Boat log"]),
-        ("[title[Boat log]]", ["Boat log"]),
-        ("[[boat log]]", ["Boat log"]),
-        ("[all[tiddlers]!is[system]tag[home]]", ["Shopping"]),
-        ("[all[tiddlers]]", ["Boat log", "Shopping", "Zürich"]),
-        ("boat tag:home -field:status=open", ["Shopping"]),
-        ("wood", []),
-    ],
-)
-def test_notes_are_found(filter: str, titles: list[str]):
+FOUND = {
+    "": ["Boat log", "Shopping", "Zürich"],
+    "boat": ["Boat log", "Shopping"],
+    "BOAT riga": ["Boat log"],
+    '"boat hook"': ["Shopping"],
+    "-boat": ["Zürich"],
+    "straße": ["Zürich"],
+    "ZÜGE": ["Zürich"],
+    "tag:sea": ["Boat log"],
+    "tag:SEA": ["Boat log"],
+    'tag:"travel log"': ["Zürich"],
+    "tag:log": ["Boat log"],
+    "-tag:log": ["Shopping", "Zürich"],
+    "title:zür": ["Zürich"],
+    "title:LOG": ["Boat log"],
+    "field:status=open": ["Boat log"],
+    'field:status="done"': ["Shopping"],
+    "field:status": ["Boat log", "Shopping"],
+    "-field:status=open": ["Shopping", "Zürich"],
+    "field:contains=x": [],
+    "field:in": [],
+    "modified>2026-11-02": ["Boat log", "Shopping"],
+    "modified>=2026-11-02": ["Boat log", "Shopping", "Zürich"],
+    "modified<2026-11-03": ["Zürich"],
+    "modified<=2026-11-03": ["Shopping", "Zürich"],
+    "modified>2026-11-03T12:00": ["Boat log"],
+    "modified<2026-11-03T12:00:00+00:00": ["Zürich"],
+    "[tag[sea]]": ["Boat log"],
+    "[!tag[sea]]": ["Shopping", "Zürich"],
+    "[search[riga]]": ["Boat log"],
+    "[tag[log]search[riga]]": ["Boat log"],
+    "[title[Boat log]]": ["Boat log"],
+    "[[boat log]]": ["Boat log"],
+    "[all[tiddlers]!is[system]tag[home]]": ["Shopping"],
+    "[all[tiddlers]]": ["Boat log", "Shopping", "Zürich"],
+    "boat tag:home -field:status=open": ["Shopping"],
+    "wood": [],
+}
+"""The titles that each filter finds among `three`."""
+
+
+def test_notes_are_found():
     three()
 
-    assert found(filter) == titles
+    assert {filter: found(filter) for filter in FOUND} == FOUND
 
 
 @pytest.mark.parametrize("text", ["我想去东京旅行", "ฉันอยากไปโตเกียว", "東京に行きたい"])
-def test_words_of_languages_without_spaces_are_found(text: str):
+def test_words_of_languages_without_spaces_are_found(text):
     write("Note", text)
 
     assert found(text[3:6]) == ["Note"]
@@ -108,7 +108,7 @@ def test_what_was_changed_and_deleted_is_not_found_any_more():
         ("x" * 1001, "1,001 characters"),
     ],
 )
-def test_what_is_not_understood_is_said(filter: str, words: str):
+def test_what_is_not_understood_is_said(filter, words):
     with pytest.raises(NoteRefused, match=words) as refused:
         found(filter)
 
@@ -117,7 +117,7 @@ def test_what_is_not_understood_is_said(filter: str, words: str):
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=60))
-def test_any_other_text_can_be_searched(filter: str):
+def test_any_other_text_can_be_searched(filter):
     try:
         found(filter)
     except NoteRefused:

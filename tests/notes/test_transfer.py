@@ -6,7 +6,6 @@ import stat
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from io import BytesIO, StringIO
-from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, ZipInfo
 
@@ -92,7 +91,7 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), m
     st.lists(words, max_size=3),
     st.dictionaries(st.from_regex(r"\A[a-z][\w.-]{0,9}\Z"), words),
 )
-def test_any_note_is_the_same_after_a_file(text: str, tags: list[str], fields: dict[str, str]):
+def test_any_note_is_the_same_after_a_file(text, tags, fields):
     try:
         content = checked(NoteContent(f"A {text}", f"---\n{text}", tuple(tags), fields))
     except NoteRefused:
@@ -134,31 +133,29 @@ def test_a_note_that_is_there_gets_a_version():
     assert said(note) == [(1, "created", "Boats", False), (2, "imported", "Boats", False)]
 
 
-@pytest.mark.parametrize(
-    ("entries", "words"),
-    [
-        ({"../evil.md": "x"}, r"\.\./evil\.md: its name leads out of the folder"),
-        ({"/etc/evil.md": "x"}, "/etc/evil.md: its name leads out"),
-        ({"a\\..\\b.md": "x"}, "its name leads out"),
-        ({"C:/b.md": "x"}, "its name leads out"),
-        ({"a.md": b"\xff\xfe"}, "a.md: it is not written in UTF-8"),
-        ({"a.md": "---\ntitle: [x\n---\n"}, "a.md: its front matter is no YAML"),
-        ({"a.md": "---\ntitle: &a x\nb: *a\n---\n"}, "a.md: its front matter line 2: anchors"),
-        ({"a.md": "---\ncreated: never\n---\n"}, "a.md: created: 'never' is no date"),
-        ({"a.md": "---\ntags: {a: b}\n---\n"}, "a.md: tags: write a list of words"),
-        ({"a.md": "---\nfields: [a]\n---\n"}, "a.md: fields: write names with texts"),
-        ({"a.md": "---\nBig Name: a\n---\n"}, "a.md: fields.Big Name: a name has"),
-        ({"a.md": "x" * 200_001}, "a.md: text: it has 200,001 characters"),
-        ({"a.md": "x", "b/A.md": "y"}, "b/A.md: it has the same title as a.md"),
-        ({"a.txt": "x"}, "it has no Markdown files"),
-        ({"a.md": "x", "attachments/a\tb": "x"}, "attachments/a\tb: .*control characters"),
-    ],
-)
-def test_what_is_no_folder_of_notes_is_refused_with_the_name_of_the_file(
-    entries: Mapping[str, bytes | str], words: str
-):
-    with pytest.raises(NoteRefused, match=words):
-        imported({"first.md": "x", **entries} if "a.txt" not in entries else entries)
+REFUSED = [
+    ({"../evil.md": "x"}, r"\.\./evil\.md: its name leads out of the folder"),
+    ({"/etc/evil.md": "x"}, "/etc/evil.md: its name leads out"),
+    ({"a\\..\\b.md": "x"}, "its name leads out"),
+    ({"C:/b.md": "x"}, "its name leads out"),
+    ({"a.md": b"\xff\xfe"}, "a.md: it is not written in UTF-8"),
+    ({"a.md": "---\ntitle: [x\n---\n"}, "a.md: its front matter is no YAML"),
+    ({"a.md": "---\ntitle: &a x\nb: *a\n---\n"}, "a.md: its front matter line 2: anchors"),
+    ({"a.md": "---\ncreated: never\n---\n"}, "a.md: created: 'never' is no date"),
+    ({"a.md": "---\ntags: {a: b}\n---\n"}, "a.md: tags: write a list of words"),
+    ({"a.md": "---\nfields: [a]\n---\n"}, "a.md: fields: write names with texts"),
+    ({"a.md": "---\nBig Name: a\n---\n"}, "a.md: fields.Big Name: a name has"),
+    ({"a.md": "x" * 200_001}, "a.md: text: it has 200,001 characters"),
+    ({"a.md": "x", "b/A.md": "y"}, "b/A.md: it has the same title as a.md"),
+    ({"a.txt": "x"}, "it has no Markdown files"),
+    ({"a.md": "x", "attachments/a\tb": "x"}, "attachments/a\tb: .*control characters"),
+]
+
+
+def test_what_is_no_folder_of_notes_is_refused_with_the_name_of_the_file(subtests):
+    for entries, words in REFUSED:
+        with subtests.test(words), pytest.raises(NoteRefused, match=words):
+            imported({"first.md": "x", **entries} if "a.txt" not in entries else entries)
     assert titles() == []
 
 
@@ -185,7 +182,7 @@ def test_a_link_in_an_archive_is_refused():
         open_zip(file)
 
 
-def test_what_grows_when_it_is_unpacked_is_given_up(monkeypatch: pytest.MonkeyPatch):
+def test_what_grows_when_it_is_unpacked_is_given_up(monkeypatch):
     monkeypatch.setattr(sources, "LARGEST", 1_000)
     with pytest.raises(NoteRefused, match=r"bomb\.md: it has more than"):
         imported({"bomb.md": "0" * 2_000})
@@ -211,7 +208,7 @@ def test_names_of_files_are_such_as_all_file_systems_have():
     ]
 
 
-def test_commands_write_and_read_a_folder(tmp_path: Path, django_user_model: Any):
+def test_commands_write_and_read_a_folder(tmp_path, django_user_model):
     ada = django_user_model.objects.create_user("ada")
     owner = bucket_of(ada.pk)
     write("Boats", f"![](files/{owner}/notes/a.png)", owner=owner)

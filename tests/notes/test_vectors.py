@@ -60,9 +60,7 @@ def test_another_model_embeds_everything_again():
     assert found("boats") == []
 
 
-def test_an_update_ends_after_its_time_and_says_what_is_left(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_an_update_ends_after_its_time_and_says_what_is_left(monkeypatch):
     monkeypatch.setattr(vectors, "BATCH", 2)
     for number in range(5):
         write(f"Note {number}")
@@ -80,7 +78,7 @@ def test_notes_of_unknown_words_are_compared_by_their_letters():
     assert found("boats that sail", threshold=0.5) == ["Boats"]
 
 
-def test_vectors_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch):
+def test_vectors_are_compared_in_parts(monkeypatch):
     monkeypatch.setattr(vectors, "COMPARED", 2)
     for number in range(5):
         write(f"Boat {number}", "boats")

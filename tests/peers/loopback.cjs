@@ -3,7 +3,11 @@
 const { Server } = require("node:net");
 
 const { listen } = Server.prototype;
+/** @this {import("node:net").Server} @param {unknown} _port @param {any[]} rest */
 Server.prototype.listen = function (_port, ...rest) {
-  this.once("listening", () => console.log(`port ${this.address().port}`));
-  return listen.call(this, Number(process.env.LOOPBACK_PORT ?? 0), "127.0.0.1", ...rest);
+  this.once("listening", () => {
+    const address = /** @type {import("node:net").AddressInfo} */ (this.address());
+    console.log(`port ${address.port}`);
+  });
+  return Reflect.apply(listen, this, [Number(process.env.LOOPBACK_PORT ?? 0), "127.0.0.1", ...rest]);
 };

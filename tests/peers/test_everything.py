@@ -67,16 +67,22 @@ async def desk(protocol: str, url: str) -> AsyncIterator[Desk]:
             yield Desk(contribution, files)
 
 
-async def test_what_it_has_is_listed(protocol: str, everything_url: str):
+async def test_what_it_has_is_listed_and_its_refusals_are_told(protocol: str, everything_url: str):
+    events: list[Event] = []
+
     async with desk(protocol, everything_url) as server:
         names = {tool.spec.name for tool in server.contribution.tools}
         (cards,) = server.contribution.instructions
+        await server.use("echo", events.append, message="hello")
+        refused = await server.use("get-resource-reference", resourceType="Text", resourceId=-1)
 
     assert server.contribution.issues == ()
     assert names >= {"desk_echo", "desk_get-sum", "desk_get-tiny-image", "read_mcp_resource"}
     # What needs a client that a person sits at is not told to one that says there is nobody.
     assert not [name for name in names if "sampling" in name or "roots" in name or "elicit" in name]
     assert "URI: demo://resource/static/document/" in cards
+    assert [event.title for event in events if isinstance(event, StageOpened)] == ["desk · echo"]
+    assert "Invalid resourceId" in refused.content
 
 
 async def test_texts_numbers_images_and_structures_come_back(protocol: str, everything_url: str):
@@ -160,19 +166,3 @@ async def test_a_server_that_was_started_anew_is_asked_again(settings):
 
     assert before.content == "Echo: hello"
     assert [result.content for result in after] == ["Echo: a", "Echo: b", "Echo: c"]
-
-
-async def test_the_stage_of_a_call_tells_toolset_and_tool(protocol: str, everything_url: str):
-    events: list[Event] = []
-
-    async with desk(protocol, everything_url) as server:
-        await server.use("echo", events.append, message="hello")
-
-    assert [event.title for event in events if isinstance(event, StageOpened)] == ["desk · echo"]
-
-
-async def test_what_the_server_refuses_is_told_to_the_model(protocol: str, everything_url: str):
-    async with desk(protocol, everything_url) as server:
-        result = await server.use("get-resource-reference", resourceType="Text", resourceId=-1)
-
-    assert "Invalid resourceId" in result.content

@@ -25,7 +25,7 @@ def connection(gateway):
 @pytest.fixture
 def raw(gateway):
     address = urlsplit(gateway.url)
-    with socket.create_connection((address.hostname, address.port), 20) as opened:
+    with socket.create_connection((address.hostname, address.port), 60) as opened:
         yield opened
 
 

@@ -19,8 +19,10 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.http_servers import serving
 
 PATIENCE = 60.0
 
@@ -132,9 +134,6 @@ class Handler(BaseHTTPRequestHandler):
         if not rest:
             self.upstream.is_left.set()
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
-
 
 def thoughts_in(body: dict[str, Any]) -> set[str]:
     """Under which keys thoughts came back."""
@@ -177,9 +176,6 @@ def result(body: dict[str, Any]) -> str | None:
 def serve_upstream() -> Iterator[Upstream]:
     upstream = Upstream()
     handler = type("BoundHandler", (Handler,), {"upstream": upstream})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        upstream.url = f"http://127.0.0.1:{server.server_port}/v1"
+    with serving(handler) as address:
+        upstream.url = f"{address}/v1"
         yield upstream
-        server.shutdown()

@@ -29,13 +29,13 @@ from apps.runs.workspaces import open_workspace
 from apps.workspace.openai.model import make_model
 from tests.capabilities.deployment.scripts import simple, team
 from tests.capabilities.manifests import manifest, opened, tool, tool_set, use
+from tests.capabilities.mcp.desk import answering
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
-from tests.capabilities.mcp.test_misbehaviour import answering
 from tests.capabilities.service import Reply, Seen, serving
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.dial_core import serve_core
 from tests.dial_core.faults import Faults
-from tests.tables import table
+from tests.tables import each_row
 from tests.workspace.dial.callers import workspace as core_workspace
 from tests.workspace.openai.service import (
     CLOSE,
@@ -74,9 +74,9 @@ async def ask(running: Service, backoff: Backoff) -> str:
     return assembly.reply("m").message.text
 
 
-@table("trouble", TROUBLES)
-@table(("backoff", "times"), [(Backoff(3, 0, 0), 3), (ONCE, 1)])
-@table("is_kept", [True, False])
+@each_row("trouble", TROUBLES)
+@each_row(("backoff", "times"), [(Backoff(3, 0, 0), 3), (ONCE, 1)])
+@each_row("is_kept", [True, False])
 async def test_a_service_in_trouble_is_asked_as_often_as_the_policy_says(
     trouble: Sequence[Any], backoff: Backoff, times: int, is_kept: bool
 ):
@@ -90,7 +90,7 @@ async def test_a_service_in_trouble_is_asked_as_often_as_the_policy_says(
     assert len(running.requests) == len(before) + times
 
 
-@table("status", [429, 500, 502, 503, 504, 400, 401, 404, 422])
+@each_row("status", [429, 500, 502, 503, 504, 400, 401, 404, 422])
 async def test_a_status_of_trouble_is_asked_again_and_no_other_d_33(status: int):
     async with service(*[answer(f"{status} No", b"")] * 8) as running:
         await ask(running, BACKOFF)
@@ -198,8 +198,8 @@ async def test_a_deployment_is_asked_once_as_a_tool(features: Any, trouble: Sequ
     assert len(running.requests) == 1
 
 
-@table("method", ["get", "post"])
-@table("trouble", TROUBLES)
+@each_row("method", ["get", "post"])
+@each_row("trouble", TROUBLES)
 async def test_a_rest_tool_is_called_once(method: str, trouble: Sequence[Any]):
     kept = answer("200 OK", b"{}")
 

@@ -20,7 +20,7 @@ from apps.errors import (
     Unsupported,
 )
 from apps.runs.failures import failure
-from tests.tables import table
+from tests.tables import each_row
 
 ADMINISTRATOR = "Please contact your administrator."
 NOT_FOUND = f"The AI model configured in this application could not be found. {ADMINISTRATOR}"
@@ -39,7 +39,7 @@ def model(**fields):
     return ModelFailed("for the log", **fields)
 
 
-@table(
+@each_row(
     ("error", "status", "text", "retryable"),
     [
         (model(status=400), 400, REJECTED, False),
@@ -206,7 +206,7 @@ def test_what_was_expected_is_logged_in_one_line(caplog):
     assert "\n" not in record.getMessage()
 
 
-@table(
+@each_row(
     ("error", "status", "text", "retryable"),
     [
         (

@@ -7,7 +7,7 @@ import pytest
 
 from apps.agent.messages import Message, Thoughts, ToolCall, to_dicts
 from apps.runs.history import SEALED, expand, new_tool_messages, newest_state, seal, unseal
-from tests.tables import table
+from tests.tables import each_row
 
 QUESTION = Message("user", "Weather in Riga and Lima?")
 ASKED = Message(
@@ -49,7 +49,7 @@ def test_the_old_form_of_pairs_is_still_read():
     ]
 
 
-@table(
+@each_row(
     "broken",
     [
         "text",
@@ -241,6 +241,6 @@ def test_a_conversation_is_read_with_what_was_sealed():
     assert expand([answer]) == [Message("assistant", "One.", model_state=ROWS)]
 
 
-@table("spoilt", ["{", "[1]", "null", 5, None, ["{}"], "\ud800", "[" * 100_000])
+@each_row("spoilt", ["{", "[1]", "null", 5, None, ["{}"], "\ud800", "[" * 100_000])
 def test_what_cannot_be_read_is_left_out(spoilt: Any):
     assert unseal({"a": 1, SEALED: spoilt}) == {"a": 1}

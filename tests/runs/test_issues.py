@@ -9,7 +9,7 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InitializationIssue
 from apps.runs.capabilities import naming_toolset, open_capabilities, show_issues
 from tests.capabilities.manifests import manifest, opening_for, tool, tool_set
-from tests.tables import table
+from tests.tables import each_row
 
 
 def test_issues_are_shown_under_their_sections():
@@ -66,7 +66,7 @@ TOOLSETS = (
 LABELS = ("Shop", "Team", "Inside", "Desk", "my desk", "Core's", "Helper", "weather")
 
 
-@table(("index", "label"), [*enumerate(LABELS)])
+@each_row(("index", "label"), [*enumerate(LABELS)])
 def test_an_issue_of_a_toolset_names_it(index, label):
     issue = InitializationIssue(
         f"tool_sets[{index}].tools[0]: refused.", section="S", details="why", is_hard=False

@@ -169,11 +169,7 @@ HOUR = timedelta(hours=1)
             DueTimes((START + 2 * HOUR,), START + 3 * HOUR, 2),
         ),
         ("once", 2.5 * HOUR, DueTimes((START + 2 * HOUR,), START + 3 * HOUR, 2)),
-        (
-            "all",
-            2.5 * HOUR,
-            DueTimes((START + HOUR, START + 2 * HOUR), START + 3 * HOUR, 1),
-        ),
+        ("all", 2.5 * HOUR, DueTimes((START + HOUR, START + 2 * HOUR), START + 3 * HOUR, 1)),
     ],
 )
 def test_times_that_nobody_was_there_for_are_treated_as_the_schedule_says(missed, late, expected):

@@ -13,6 +13,7 @@ from typing import Any
 from quickapps_site import connections, server
 from quickapps_site.bodies import body_limits, with_bounded_bodies
 from quickapps_site.serve import serve
+from tests.site.raw_server import is_open
 
 LIMITS = ((r"/small", 1000), (r"", 4_000_000))
 FLOOD = 65_536
@@ -50,34 +51,36 @@ async def answer(scope: Any, receive: Any, send: Any) -> None:
     if scope["path"] in known:
         await say(known[scope["path"]])
     else:
-        await TALKS[scope["path"]](receive, say)
+        await TALKS[scope["path"]](receive, say, scope["server"][1])
     await say("", False)
 
 
-async def torrent(receive: Any, say: Any) -> None:
+async def torrent(receive: Any, say: Any, port: int) -> None:
     for number in range(2000):
         await say(f"{number:06}" * 1000)
 
 
-async def tokens(receive: Any, say: Any) -> None:
+async def tokens(receive: Any, say: Any, port: int) -> None:
     for number in range(50):
         await say(f"data: {number}\n\n")
         await asyncio.sleep(0)
 
 
-async def slow(receive: Any, say: Any) -> None:
+async def slow(receive: Any, say: Any, port: int) -> None:
+    """Ends once the server takes no more connections."""
     await say("begun ")
-    await asyncio.sleep(0.5)
+    while await is_open(port):
+        await asyncio.sleep(0.02)
     await say("ended")
 
 
-async def endless(receive: Any, say: Any) -> None:
+async def endless(receive: Any, say: Any, port: int) -> None:
     await say("begun ")
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def flood(receive: Any, say: Any) -> None:
+async def flood(receive: Any, say: Any, port: int = 0) -> None:
     global said
     leaving = asyncio.ensure_future(receive())
     while not leaving.done():
@@ -90,7 +93,7 @@ async def flood(receive: Any, say: Any) -> None:
     left.set()
 
 
-async def flooded(receive: Any, say: Any) -> None:
+async def flooded(receive: Any, say: Any, port: int) -> None:
     await left.wait()
     await say(f"{said}")
 

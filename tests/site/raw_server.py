@@ -5,27 +5,41 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
+import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
+from tests.browser.serving import free_port
+from tests.load.processes import until
+
+PATIENCE = 120.0
 OURS = ("-m", "tests.site.raw_application", "{port}")
 DAPHNE = ("-m", "daphne", "-p", "{port}", "tests.site.raw_application:application")
 """What `manage.py runserver` serves with."""
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+ENVIRONMENT = {**os.environ, "DJANGO_SETTINGS_MODULE": "quickapps_site.settings"}
+
+
+@contextmanager
+def shared(command: tuple[str, ...]) -> Iterator[int]:
+    """The port of a server that several tests ask."""
+    port = free_port()
+    arguments = [sys.executable, *(part.format(port=port) for part in command)]
+    with subprocess.Popen(arguments, env=ENVIRONMENT, stderr=subprocess.DEVNULL) as process:
+        try:
+            assert until(PATIENCE, lambda: process.poll() or asyncio.run(is_open(port))) is True
+            yield port
+        finally:
+            process.kill()
 
 
 async def start(port: int, command: tuple[str, ...]) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
         *(part.format(port=port) for part in command),
-        env={**os.environ, "DJANGO_SETTINGS_MODULE": "quickapps_site.settings"},
+        env=ENVIRONMENT,
         stderr=asyncio.subprocess.PIPE,
         # Whoever runs tests in the background has them ignore it, and what they start as well.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
@@ -39,7 +53,7 @@ async def served(
     port = free_port()
     process = await start(port, (*command, *options))
     try:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(PATIENCE):
             await until_it_listens(process, port)
             yield process, port
     finally:
@@ -49,15 +63,18 @@ async def served(
 
 
 async def until_it_listens(process: asyncio.subprocess.Process, port: int) -> None:
-    while process.returncode is None:
-        try:
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-        except OSError:
-            await asyncio.sleep(0.02)
-        else:
-            writer.close()
-            return
-    raise AssertionError("The server ended before it listened.")
+    while not await is_open(port):
+        assert process.returncode is None, "The server ended before it listened."
+        await asyncio.sleep(0.02)
+
+
+async def is_open(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True
 
 
 async def ask(
@@ -83,10 +100,10 @@ async def answer(
 
 def joined(whole: bytes) -> bytes:
     """The body of an answer that was sent in chunks."""
-    body, at = b"", whole.index(b"\r\n\r\n") + 4
+    chunks, at = [], whole.index(b"\r\n\r\n") + 4
     while at < len(whole):
         end = whole.index(b"\r\n", at)
         size = int(whole[at:end], 16)
-        body += whole[end + 2 : end + 2 + size]
+        chunks.append(whole[end + 2 : end + 2 + size])
         at = end + 2 + size + 2
-    return body
+    return b"".join(chunks)

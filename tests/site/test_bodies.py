@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from http.client import HTTPConnection
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +13,7 @@ from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 
 from quickapps_site.bodies import body_limits, with_bounded_bodies
-from tests.browser.serving import serve
+from tests.browser.serving import Site
 
 LIMITS = ((r"/files/", 100), (r"", 10))
 TOO_LARGE = "The request is too large; at most {} bytes are possible."
@@ -139,21 +138,14 @@ def test_every_path_has_its_limit():
         ("/admin/workspace/sharedfile/add/", 12_000_000, 413),
     ],
 )
-def test_the_site_takes_no_more_than_it_can_use(site_of_its_own, path, size, status):
-    connection = HTTPConnection(urlsplit(site_of_its_own.url).netloc, timeout=60)
+def test_the_site_takes_no_more_than_it_can_use(site: Site, path, size, status):
+    connection = HTTPConnection(urlsplit(site.url).netloc, timeout=60)
     told = f"A request was refused: status=413 path='{path}'"
-    before = site_of_its_own.log.read_text().count(told)
+    before = site.log.read_text().count(told)
 
     connection.request("POST", path, b"x" * size)
     answered = connection.getresponse()
     connection.close()
 
     assert answered.status == status
-    assert site_of_its_own.log.read_text().count(told) - before == (status == 413)
-
-
-@pytest.fixture(scope="module")
-def site_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder: Path = tmp_path_factory.mktemp("bodies")
-    with serve(folder) as site:
-        yield site
+    assert site.log.read_text().count(told) - before == (status == 413)

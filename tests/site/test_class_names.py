@@ -1,6 +1,6 @@
 """The name of a public class means one thing in a room."""
 
-import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -21,5 +21,4 @@ def test_no_two_public_classes_of_a_room_have_one_name() -> None:
 
 
 def public_classes(code: str) -> set[str]:
-    found = {node.name for node in ast.parse(code).body if isinstance(node, ast.ClassDef)}
-    return {name for name in found if not name.startswith("_")} - FRAMEWORK
+    return set(re.findall(r"^class ([^_\W]\w*)", code, re.MULTILINE)) - FRAMEWORK

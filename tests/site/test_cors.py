@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from quickapps_site.cors import with_cors
-from tests.browser.serving import Site, serve
+from tests.browser.serving import Site
 from tests.gateway.scripts import Answer, Client
+from tests.site.conftest import PAGE
 
-PAGE = "https://app.example"
 OTHER = "https://evil.example"
 EXPOSED = "Content-Disposition, Content-Range, ETag, Retry-After, X-Ignored-Parameters"
 
@@ -105,35 +103,23 @@ async def test_nothing_is_put_around_a_site_without_the_setting():
 
 # --- The real site -------------------------------------------------------------------------------
 
-PREPARE = """
-from apps.accounts.models import ApiKey
-from apps.catalog.models import Application
-from apps.workspace.local.models import Deployment
-Deployment.objects.create(deployment_id="demo-model", display_name="Demo", provider="demo")
-orchestrator = {"deployment": {"deployment_id": "demo-model"}}
-manifest = {"orchestrator": orchestrator, "contexts": [], "tool_sets": []}
-Application.objects.create(slug="open", title="Open", manifest=manifest, is_public=True)
-_, result = ApiKey.objects.create_key(name="page")
-"""
-QUESTION = {"model": "open", "messages": [{"role": "user", "content": "Hello"}], "stream": True}
+QUESTION = {"model": "demo", "messages": [{"role": "user", "content": "Hello"}], "stream": True}
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, str]]:
-    folder: Path = tmp_path_factory.mktemp("site")
-    settings = {"DEMO_MODEL_DELAY_SECONDS": "0.001"}
-    with serve(folder, CORS_ALLOWED_ORIGINS=f"{PAGE}, http://localhost:3000", **settings) as served:
-        yield served, served.shell(PREPARE)
+def key(site: Site) -> str:
+    code = """
+        from apps.accounts.models import ApiKey
+        result = ApiKey.objects.create_key(name="page")[1]
+        """
+    return str(site.shell(code))
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1/chat/completions", "/openai/deployments/open/chat/completions"]
+    "path", ["/v1/chat/completions", "/openai/deployments/demo/chat/completions"]
 )
-async def test_the_consumers_that_stand_before_django_are_reached(
-    site: tuple[Site, str], path: str
-):
-    served, key = site
-    async with httpx.AsyncClient(base_url=served.url, timeout=60, trust_env=False) as browser:
+async def test_the_consumers_that_stand_before_django_are_reached(site: Site, key: str, path: str):
+    async with httpx.AsyncClient(base_url=site.url, timeout=60, trust_env=False) as browser:
         wish = {"Origin": PAGE, "Access-Control-Request-Method": "POST"}
         asked = await browser.options(path, headers=wish)
         headers = {"Origin": PAGE, "Authorization": f"Bearer {key}"}
@@ -146,9 +132,8 @@ async def test_the_consumers_that_stand_before_django_are_reached(
 
 
 @pytest.mark.parametrize("origin", [PAGE, "http://localhost:3000", OTHER, "null"])
-async def test_a_page_is_no_program_of_this_machine(site: tuple[Site, str], origin: str):
-    served, _ = site
-    async with httpx.AsyncClient(base_url=served.url, timeout=60, trust_env=False) as browser:
+async def test_a_page_is_no_program_of_this_machine(site: Site, origin: str):
+    async with httpx.AsyncClient(base_url=site.url, timeout=60, trust_env=False) as browser:
         program = await browser.post("/v1/chat/completions", json=QUESTION)
         page = await browser.post("/v1/chat/completions", json=QUESTION, headers={"Origin": origin})
 

@@ -14,145 +14,144 @@ from quickapps_site import environment as env
 ROOT = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.parametrize(
-    ("raw", "read", "message"),
-    [
-        ("maybe", partial(env.boolean, "X", True), "X is 'maybe'; write true or false."),
-        ("0", partial(env.integer, "X", 5, least=1), "X is '0'; write a whole number from 1 up."),
-        (
-            "1.5",
-            partial(env.integer, "X", 5, least=1, also=-1),
-            "X is '1.5'; write a whole number from 1 up, or -1.",
-        ),
-        (
-            "11",
-            partial(env.integer, "X", 5, least=0, most=10),
-            "X is '11'; write a whole number from 0 to 10.",
-        ),
-        (
-            "0",
-            partial(env.seconds, "X", 5.0, most=3600),
-            "X is '0'; write a number of seconds above 0, at most 3600.",
-        ),
-        (
-            "-1",
-            partial(env.seconds, "X", 5.0, most=3600, zero=True),
-            "X is '-1'; write a number of seconds from 0, at most 3600.",
-        ),
-        (
-            "nan",
-            partial(env.seconds, "X", 5.0, most=3600),
-            "X is 'nan'; write a number of seconds above 0, at most 3600.",
-        ),
-        (
-            "loud",
-            partial(env.choice, "X", "INFO", ("DEBUG", "INFO")),
-            "X is 'loud'; write one of DEBUG, INFO.",
-        ),
-        (
-            "deployment:",
-            partial(env.embeddings, "X"),
-            "X is 'deployment:'; write minilm, or deployment: and the id of a deployment.",
-        ),
-        (
-            "ftp://host",
-            partial(env.url, "X", "", ("http", "https")),
-            "X is 'ftp://host'; write an address that begins with http:// or https://.",
-        ),
-        (
-            '"/etc"',
-            partial(env.paths, "X"),
-            'X is \'"/etc"\'; write a JSON list of directories, such as ["/etc/content"].',
-        ),
-        (
-            "10.0.0.0/8, proxy",
-            partial(env.networks, "X"),
-            "X is '10.0.0.0/8, proxy'; write addresses and networks such as 10.0.0.5, 10.1.0.0/16.",
-        ),
-        (
-            '["a", 1]',
-            partial(env.texts, "X"),
-            'X is \'["a", 1]\'; write a JSON list of texts, such as ["docs_reader"].',
-        ),
-        (
-            '{"today": "x"}',
-            partial(env.mapping, "X", besides=("today",)),
-            'X is \'{"today": "x"}\'; write a JSON object of texts by names other than today.',
-        ),
-        (
-            '{"p": "x"}',
-            partial(env.groups, "X"),
-            'X is \'{"p": "x"}\'; write a JSON object of lists, such as '
-            '{"gpt_prompt": ["gpt-4o"]}.',
-        ),
-        (
-            '{"p": ["a", "b"], "q": ["b"]}',
-            partial(env.groups, "X"),
-            "X has b more than once.",
-        ),
-        (
-            '["("]',
-            partial(env.patterns, "X"),
-            """X is '["("]'; write a JSON list of regular expressions, such as """
-            """["\\"tool\\":\\"desk_close"].""",
-        ),
-        (
-            "https://*.example.org",
-            partial(env.origins, "X"),
-            "X is 'https://*.example.org'; write origins such as https://chat.example.org.",
-        ),
-        (
-            "https://chat.example.org; script-src *",
-            partial(env.origins, "X", patterns=True),
-            "X is 'https://chat.example.org; script-src *'; write origins such as "
-            "https://chat.example.org or https://*.example.org.",
-        ),
-        (
-            "mysql://host/name",
-            partial(env.database, "X", "sqlite:///x"),
-            "X is 'mysql://host/name'; write an address that begins with "
-            "sqlite:// or postgres:// or postgresql://.",
-        ),
-    ],
-)
+WRONG: list[tuple[str, Callable[[], object], str]] = [
+    ("maybe", partial(env.boolean, "X", True), "X is 'maybe'; write true or false."),
+    ("0", partial(env.integer, "X", 5, least=1), "X is '0'; write a whole number from 1 up."),
+    (
+        "1.5",
+        partial(env.integer, "X", 5, least=1, also=-1),
+        "X is '1.5'; write a whole number from 1 up, or -1.",
+    ),
+    (
+        "11",
+        partial(env.integer, "X", 5, least=0, most=10),
+        "X is '11'; write a whole number from 0 to 10.",
+    ),
+    (
+        "0",
+        partial(env.seconds, "X", 5.0, most=3600),
+        "X is '0'; write a number of seconds above 0, at most 3600.",
+    ),
+    (
+        "-1",
+        partial(env.seconds, "X", 5.0, most=3600, zero=True),
+        "X is '-1'; write a number of seconds from 0, at most 3600.",
+    ),
+    (
+        "nan",
+        partial(env.seconds, "X", 5.0, most=3600),
+        "X is 'nan'; write a number of seconds above 0, at most 3600.",
+    ),
+    (
+        "loud",
+        partial(env.choice, "X", "INFO", ("DEBUG", "INFO")),
+        "X is 'loud'; write one of DEBUG, INFO.",
+    ),
+    (
+        "deployment:",
+        partial(env.embeddings, "X"),
+        "X is 'deployment:'; write minilm, or deployment: and the id of a deployment.",
+    ),
+    (
+        "ftp://host",
+        partial(env.url, "X", "", ("http", "https")),
+        "X is 'ftp://host'; write an address that begins with http:// or https://.",
+    ),
+    (
+        '"/etc"',
+        partial(env.paths, "X"),
+        'X is \'"/etc"\'; write a JSON list of directories, such as ["/etc/content"].',
+    ),
+    (
+        "10.0.0.0/8, proxy",
+        partial(env.networks, "X"),
+        "X is '10.0.0.0/8, proxy'; write addresses and networks such as 10.0.0.5, 10.1.0.0/16.",
+    ),
+    (
+        '["a", 1]',
+        partial(env.texts, "X"),
+        'X is \'["a", 1]\'; write a JSON list of texts, such as ["docs_reader"].',
+    ),
+    (
+        '{"today": "x"}',
+        partial(env.mapping, "X", besides=("today",)),
+        'X is \'{"today": "x"}\'; write a JSON object of texts by names other than today.',
+    ),
+    (
+        '{"p": "x"}',
+        partial(env.groups, "X"),
+        'X is \'{"p": "x"}\'; write a JSON object of lists, such as {"gpt_prompt": ["gpt-4o"]}.',
+    ),
+    (
+        '{"p": ["a", "b"], "q": ["b"]}',
+        partial(env.groups, "X"),
+        "X has b more than once.",
+    ),
+    (
+        '["("]',
+        partial(env.patterns, "X"),
+        """X is '["("]'; write a JSON list of regular expressions, such as """
+        """["\\"tool\\":\\"desk_close"].""",
+    ),
+    (
+        "https://*.example.org",
+        partial(env.origins, "X"),
+        "X is 'https://*.example.org'; write origins such as https://chat.example.org.",
+    ),
+    (
+        "https://chat.example.org; script-src *",
+        partial(env.origins, "X", patterns=True),
+        "X is 'https://chat.example.org; script-src *'; write origins such as "
+        "https://chat.example.org or https://*.example.org.",
+    ),
+    (
+        "mysql://host/name",
+        partial(env.database, "X", "sqlite:///x"),
+        "X is 'mysql://host/name'; write an address that begins with "
+        "sqlite:// or postgres:// or postgresql://.",
+    ),
+]
+
+
 def test_a_wrong_value_stops_with_its_name_and_what_is_accepted(
-    raw: str, read: Callable[[], object], message: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ):
-    monkeypatch.setenv("X", raw)
+    for raw, read, message in WRONG:
+        with subtests.test(raw=raw):
+            monkeypatch.setenv("X", raw)
 
-    with pytest.raises(ImproperlyConfigured) as refused:
-        read()
+            with pytest.raises(ImproperlyConfigured) as refused:
+                read()
 
-    assert str(refused.value) == message
+            assert str(refused.value) == message
 
 
-@pytest.mark.parametrize(
-    ("raw", "read", "value"),
-    [
-        ("Yes", partial(env.boolean, "X", False), True),
-        ("", partial(env.boolean, "X", True), True),
-        ("-1", partial(env.integer, "X", 5, least=1, also=-1), -1),
-        ('["a", "b c"]', partial(env.texts, "X"), ["a", "b c"]),
-        ('["^a", "b,c"]', partial(env.patterns, "X"), ["^a", "b,c"]),
-        (" 0.5 ", partial(env.seconds, "X", 5.0, most=3600), 0.5),
-        ("minilm", partial(env.embeddings, "X"), ""),
-        ("deployment:text.1", partial(env.embeddings, "X"), "text.1"),
-        ("debug", partial(env.choice, "X", "INFO", ("DEBUG", "INFO")), "DEBUG"),
-        ("a, b,,c ", partial(env.words, "X"), ["a", "b", "c"]),
-        ("", partial(env.words, "X", ("a",)), []),
-        (
-            "https://chat.example.org/, http://127.0.0.1:*,",
-            partial(env.origins, "X", patterns=True),
-            ["https://chat.example.org", "http://127.0.0.1:*"],
-        ),
-    ],
-)
-def test_a_good_value_is_read(
-    raw: str, read: Callable[[], object], value: object, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("X", raw)
+GOOD: list[tuple[str, Callable[[], object], object]] = [
+    ("Yes", partial(env.boolean, "X", False), True),
+    ("", partial(env.boolean, "X", True), True),
+    ("-1", partial(env.integer, "X", 5, least=1, also=-1), -1),
+    ('["a", "b c"]', partial(env.texts, "X"), ["a", "b c"]),
+    ('["^a", "b,c"]', partial(env.patterns, "X"), ["^a", "b,c"]),
+    (" 0.5 ", partial(env.seconds, "X", 5.0, most=3600), 0.5),
+    ("minilm", partial(env.embeddings, "X"), ""),
+    ("deployment:text.1", partial(env.embeddings, "X"), "text.1"),
+    ("debug", partial(env.choice, "X", "INFO", ("DEBUG", "INFO")), "DEBUG"),
+    ("a, b,,c ", partial(env.words, "X"), ["a", "b", "c"]),
+    ("", partial(env.words, "X", ("a",)), []),
+    (
+        "https://chat.example.org/, http://127.0.0.1:*,",
+        partial(env.origins, "X", patterns=True),
+        ["https://chat.example.org", "http://127.0.0.1:*"],
+    ),
+]
 
-    assert read() == value
+
+def test_a_good_value_is_read(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests):
+    for raw, read, value in GOOD:
+        with subtests.test(raw=raw):
+            monkeypatch.setenv("X", raw)
+
+            assert read() == value
 
 
 def test_a_secret_is_made_once_and_only_its_owner_may_read_it(

@@ -49,20 +49,21 @@ async def test_a_method_that_a_client_made_up_and_a_failure_have_labels_of_few()
     assert found == {f'{REQUESTS}{{area="page",method="other",status="none"}}': 1}
 
 
-@pytest.mark.parametrize(
-    ("path", "area"),
-    [
-        ("/openai/deployments/x/chat/completions", "completions"),
-        ("/v1/embeddings/", "embeddings"),
-        ("/v1/models", "gateway"),
-        ("/", "page"),
-        ("/chat/demo/", "page"),
-        ("/admin/insights/", "admin"),
-        ("/made/up", "page"),
-    ],
-)
-def test_paths_belong_to_few_areas(path: str, area: str):
-    assert area_of(path) == area
+AREAS = [
+    ("/openai/deployments/x/chat/completions", "completions"),
+    ("/v1/embeddings/", "embeddings"),
+    ("/v1/models", "gateway"),
+    ("/", "page"),
+    ("/chat/demo/", "page"),
+    ("/admin/insights/", "admin"),
+    ("/made/up", "page"),
+]
+
+
+def test_paths_belong_to_few_areas(subtests: pytest.Subtests):
+    for path, area in AREAS:
+        with subtests.test(path=path):
+            assert area_of(path) == area
 
 
 async def test_the_event_loop_is_measured(monkeypatch: pytest.MonkeyPatch):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -19,6 +18,7 @@ import pytest
 
 from tests.browser.serving import Site, serve
 from tests.dial_core import serve_core
+from tests.http_servers import serving
 from tests.site.test_tracing import ROUTE, TYPE, serve_collector
 from tests.websocket import PageSocket, visitor_cookie
 
@@ -73,18 +73,8 @@ def serve_services() -> Iterator[tuple[str, list[str]]]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, format: str, *args: Any) -> None:
-            return None
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", told
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(PATIENCE)
+    with serving(Handler) as address:
+        yield address, told
 
 
 def answer(question: dict[str, Any]) -> bytes:
@@ -254,7 +244,7 @@ def leaks(found: dict[str, str], *marks: str) -> dict[str, str]:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("form", ["text", pytest.param("json", marks=pytest.mark.full)])
 async def test_no_credential_is_seen_anywhere(tmp_path: Path, form: str):
     with (
         serve_services() as (url, told),

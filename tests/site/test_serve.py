@@ -6,61 +6,69 @@ import asyncio
 import json
 import signal
 import socket
+from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 
-from tests.site.raw_server import DAPHNE, OURS, answer, ask, joined, served, start
+from tests.site.raw_server import DAPHNE, OURS, answer, ask, is_open, joined, served, shared, start
 
-both = pytest.mark.parametrize("command", [OURS, DAPHNE], ids=["ours", "daphne"])
 FORWARDED = "x-forwarded-for: 127.0.0.1, 10.9.8.7\r\n"
 
 
-async def test_it_runs_on_uvloop_and_reads_large_bodies_as_they_come():
-    async with served() as (_, port):
-        assert await answer(port, "/loop") == "uvloop"
-        assert await answer(port, "/", b"x" * 3_000_000) == "3000000 in pieces"
+@pytest.fixture(scope="module")
+def ours() -> Iterator[int]:
+    with shared(OURS) as port:
+        yield port
 
 
-@both
-async def test_tokens_arrive_whole_and_in_order_to_many_at_a_time(command):
+@pytest.fixture(scope="module", params=[OURS, DAPHNE], ids=["ours", "daphne"])
+def port(request: pytest.FixtureRequest) -> Iterator[int]:
+    if request.param == OURS:
+        yield request.getfixturevalue("ours")
+        return
+    with shared(DAPHNE) as port:
+        yield port
+
+
+async def test_it_runs_on_uvloop_and_reads_large_bodies_as_they_come(ours):
+    assert await answer(ours, "/loop") == "uvloop"
+    assert await answer(ours, "/", b"x" * 3_000_000) == "3000000 in pieces"
+
+
+async def test_tokens_arrive_whole_and_in_order_to_many_at_a_time(port):
     expected = "".join(f"data: {number}\n\n" for number in range(50))
 
-    async with served(command=command) as (_, port):
-        answers = await asyncio.gather(*(answer(port, "/tokens") for _ in range(50)))
+    answers = await asyncio.gather(*(answer(port, "/tokens") for _ in range(50)))
 
     assert answers == [expected] * 50
 
 
-@both
-async def test_a_reader_that_cannot_keep_up_loses_nothing(command):
+async def test_a_reader_that_cannot_keep_up_loses_nothing(port):
     expected = b"".join(b"%06d" % number * 1000 for number in range(2000))
 
-    async with served(command=command) as (_, port):
-        reader, writer = await ask(port, "/torrent")
-        begun = b""
-        for _ in range(50):  # a few bytes at a time while the server fills every buffer
-            begun += await reader.read(10)
-            await asyncio.sleep(0.001)
-        rest = await reader.read()
-        writer.close()
+    reader, writer = await ask(port, "/torrent")
+    begun = b""
+    for _ in range(50):  # a few bytes at a time while the server fills every buffer
+        begun += await reader.read(10)
+        await asyncio.sleep(0)
+    rest = await reader.read()
+    writer.close()
 
     assert joined(begun + rest) == expected
 
 
-@both
-async def test_a_reader_that_leaves_in_the_middle_harms_nobody(command):
-    async with served(command=command) as (_, port):
-        for _ in range(5):
-            reader, writer = await ask(port, "/torrent")
-            await reader.read(1000)
-            writer.transport.abort()
-        assert await answer(port, "/", b"x") == "1 in one piece"
+async def test_a_reader_that_leaves_in_the_middle_harms_nobody(port):
+    for _ in range(5):
+        reader, writer = await ask(port, "/torrent")
+        await reader.read(1000)
+        writer.transport.abort()
+    assert await answer(port, "/", b"x") == "1 in one piece"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_an_answer_that_has_begun_is_finished_before_the_server_stops(number):
-    async with served() as (process, port):
+    async with served("--grace", "60") as (process, port):
         reader, writer = await ask(port, "/slow")
         await reader.readuntil(b"begun ")
         process.send_signal(number)
@@ -98,15 +106,6 @@ async def test_a_further_ctrl_c_ends_the_server_at_once():
     assert status == -signal.SIGINT
 
 
-async def is_open(port: int) -> bool:
-    try:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-    except OSError:
-        return False
-    writer.close()
-    return True
-
-
 async def test_a_port_that_is_taken_ends_the_start_with_one_line():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -123,25 +122,23 @@ async def test_a_port_that_is_taken_ends_the_start_with_one_line():
 # --- Bodies --------------------------------------------------------------------------------------
 
 
-async def test_a_body_that_never_ends_is_cut_off_and_nobody_else_is_harmed():
-    async with served() as (_, port):
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(b"POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n")
-        piece = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
-        with suppress(ConnectionError):
-            while True:
-                writer.write(piece)
-                await writer.drain()
-                await asyncio.sleep(0.001)
-        writer.close()
-        assert await answer(port, "/", b"x" * 4_000_000) == "4000000 in pieces"
+async def test_a_body_that_never_ends_is_cut_off_and_nobody_else_is_harmed(ours):
+    _, writer = await asyncio.open_connection("127.0.0.1", ours)
+    writer.write(b"POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n")
+    piece = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+    with suppress(ConnectionError):
+        while True:
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(0)  # a lost connection shows
+    writer.close()
+    assert await answer(ours, "/", b"x" * 4_000_000) == "4000000 in pieces"
 
 
-async def test_a_client_that_sends_all_before_reading_still_hears_that_it_was_too_much():
-    async with served() as (_, port):
-        reader, writer = await ask(port, "/small", b"x" * 3_000_000)
-        told = await reader.read()
-        writer.close()
+async def test_a_client_that_sends_all_before_reading_still_hears_that_it_was_too_much(ours):
+    reader, writer = await ask(ours, "/small", b"x" * 3_000_000)
+    told = await reader.read()
+    writer.close()
 
     head, _, body = told.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 413 ")
@@ -153,9 +150,8 @@ async def test_a_client_that_sends_all_before_reading_still_hears_that_it_was_to
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
-async def test_a_client_is_whoever_connects_whatever_its_headers_say(address):
-    async with served() as (_, port):
-        assert await answer(port, "/client", headers=FORWARDED, address=address) == address
+async def test_a_client_is_whoever_connects_whatever_its_headers_say(ours, address):
+    assert await answer(ours, "/client", headers=FORWARDED, address=address) == address
 
 
 async def test_a_named_proxy_tells_who_the_client_is_and_nobody_else_does():

@@ -20,7 +20,10 @@ SERVERS = {
 """The module, its arguments, and the exit status after SIGTERM."""
 
 
-@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize(
+    "server",
+    ["ours", *(pytest.param(name, marks=pytest.mark.full) for name in ("uvicorn", "daphne"))],
+)
 def test_a_server_serves_the_page_and_its_socket_and_stops_when_told(
     tmp_path: Path, server: str
 ) -> None:

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from tests.browser.serving import Site, free_port, serve
+from tests.browser.serving import Site
 
 RIGHT = "a-password-for-tests"
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """With a Redis that is away, so that the process counts for itself."""
-    url = f"redis://127.0.0.1:{free_port()}/0"
-    with serve(tmp_path_factory.mktemp("site"), REDIS_URL=url) as served:
-        served.shell(
-            """
-            from django.contrib.auth.models import User
-            User.objects.create_superuser("grace", "", password)
-            """,
-            password=RIGHT,
-        )
-        yield served
+@pytest.fixture(scope="module", autouse=True)
+def _grace(site: Site) -> None:
+    site.shell(
+        """
+        from django.contrib.auth.models import User
+        User.objects.create_superuser("grace", "", password)
+        """,
+        password=RIGHT,
+    )
 
 
 def sign_in(site: Site, password: str, source: str, page: str = "/accounts/login/") -> int:

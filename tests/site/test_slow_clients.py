@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.browser.serving import Site, serve_process
+from tests.load.processes import memory
 from tests.site.raw_server import answer, served
 from tests.site.torrents import PIECE, serve_torrent
 
@@ -36,13 +37,6 @@ MANIFEST = {
 }
 
 
-def most_memory(pid: int) -> int:
-    """What the process ever had at a time, in bytes."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    (peak,) = (line.split()[1] for line in lines if line.startswith("VmHWM:"))
-    return int(peak) * 1024
-
-
 def reader_that_never_reads(port: int, request: bytes) -> socket.socket:
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
@@ -55,16 +49,17 @@ def reader_that_never_reads(port: int, request: bytes) -> socket.socket:
 async def test_a_client_that_takes_nothing_holds_its_sender_up_and_is_cut_off(headers: str):
     async with served("--stalled", "0.5") as (process, port):
         await answer(port, "/")  # loads what is loaded late
-        before = most_memory(process.pid)
+        before = memory("VmHWM", process.pid)
         request = f"GET /flood HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n".encode()
         with reader_that_never_reads(port, request):
             said = int(await answer(port, "/flooded"))
-        after = most_memory(process.pid)
+        after = memory("VmHWM", process.pid)
 
     assert 1 * MB < said < 16 * MB  # what the system itself buffers
     assert after - before < 16 * MB
 
 
+@pytest.mark.full
 def test_an_answer_that_nobody_reads_is_given_up_before_it_fills_the_memory(tmp_path: Path):
     with (
         serve_torrent(20) as torrent,
@@ -77,10 +72,10 @@ def test_an_answer_that_nobody_reads_is_given_up_before_it_fills_the_memory(tmp_
         torrent.pieces, torrent.said = 50 * MB // len(PIECE), 0
         torrent.is_over.clear()
 
-        before = most_memory(process.pid)
+        before = memory("VmHWM", process.pid)
         with ask(site, key):
             assert torrent.is_over.wait(PATIENCE)
-        after = most_memory(process.pid)
+        after = memory("VmHWM", process.pid)
 
     assert torrent.said < torrent.pieces
     assert after - before < 60 * MB

@@ -17,48 +17,59 @@ from tests.browser.serving import site_environment
 from tests.fork_server import ROOT
 
 BUILD = """
-import sys, django
+import os, sys, django
+from django.conf import settings
+settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+settings.STATICFILES_DIRS = sys.argv[1:]
 django.setup()
 from django.templatetags.static import static
 from quickapps_site.static_files import build
-build()
-print(static("chat/scripts/page.js"))
+
+def start():
+    if pid := os.fork():
+        return pid
+    build()
+    print(static("page.js"), flush=True)
+    os._exit(0)
+
+for together in (2, 1):
+    for pid in [start() for _ in range(together)]:
+        os.waitpid(pid, 0)
 """
-
-
-def start(folder: Path) -> subprocess.Popen[str]:
-    environment = {
-        **site_environment(folder, 8000),
-        "STATIC_DIR": str(folder / "static"),
-        "DJANGO_SETTINGS_MODULE": "quickapps_site.settings",
-    }
-    return subprocess.Popen(
-        [sys.executable, "-c", BUILD],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+"""Two processes build at the same time, and another one after them."""
 
 
 def test_of_processes_that_start_together_one_builds_and_all_name_the_same_files(
     tmp_path: Path,
 ) -> None:
-    both = [start(tmp_path), start(tmp_path)]
-    said = [process.communicate(timeout=300)[0] for process in both]
-    later, _ = start(tmp_path).communicate(timeout=300)
+    sources, built = tmp_path / "sources", tmp_path / "static"
+    sources.mkdir()
+    (sources / "page.js").write_text("export const one = 1;\n" * 1_000)
+    environment = {
+        **site_environment(tmp_path, 8000),
+        "STATIC_DIR": str(built),
+        "DJANGO_SETTINGS_MODULE": "quickapps_site.settings",
+    }
 
-    addresses = {text.splitlines()[-1] for text in (*said, later)}
-    assert len(addresses) == 1
-    name = addresses.pop().removeprefix("/static/")
-    assert sorted(path.name for path in (tmp_path / "static").glob(f"{name}*")) == [
-        Path(name).name,
-        f"{Path(name).name}.br",
-        f"{Path(name).name}.gz",
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD, sources],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=True,
+    )
+
+    first, *others = done.stdout.split()
+    assert others == [first] * 2
+    name = first.removeprefix("/static/")
+    assert sorted(path.name for path in built.glob(f"{name}*")) == [
+        name,
+        f"{name}.br",
+        f"{name}.gz",
     ]
-    assert sum("Building the static files" in text for text in said) == 1
-    assert "Building" not in later
+    assert done.stderr.count("Building the static files") == 1
 
 
 def test_scripts_import_others_by_their_hashed_names_and_may_name_the_types_of_each_other(

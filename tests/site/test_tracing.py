@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
 )
@@ -22,6 +22,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status
 from tests.browser.serving import serve
 from tests.dial_core import serve_core
 from tests.fork_server import ROOT
+from tests.http_servers import serving
 
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
 FAILED = Status.StatusCode.STATUS_CODE_ERROR
@@ -107,19 +108,8 @@ def serve_collector() -> Iterator[Collector]:
             self.send_header("content-length", "0")
             self.end_headers()
 
-        def log_message(self, format: str, *args: Any) -> None:
-            return None
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    collector.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with serving(Handler) as collector.url:
         yield collector
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(SECONDS)
 
 
 def attributes(span: Any) -> dict[str, Any]:
@@ -207,67 +197,47 @@ async def test_a_request_leaves_spans_that_core_can_join(tmp_path: Path):
     assert not any(b"Marked" in body for _, body in collector.raw)
 
 
-@pytest.mark.parametrize(
-    ("settings", "is_on"),
-    [
-        ({}, False),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}, True),
-        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:9/v1/traces"}, True),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_SDK_DISABLED": "true"}, False),
-        (
-            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_TRACES_EXPORTER": "none"},
-            False,
-        ),
-    ],
-)
-def test_the_variables_of_opentelemetry_switch_it_on(settings: dict[str, str], is_on: bool):
-    # Ended without a farewell, which would try to send.
-    script = (
-        "from quickapps_site.tracing import set_up_tracing; set_up_tracing()\n"
-        "from apps.tracing import span\n"
-        "with span('run', {}) as made: print(made.is_recording(), flush=True)\n"
-        "import os; os._exit(0)"
-    )
+ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
+SWITCHES: list[tuple[dict[str, str], bool, bool]] = [
+    # The environment, and whether there are spans and metrics.
+    ({}, False, False),
+    (ENDPOINT, True, True),
+    ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:9/v1/traces"}, True, False),
+    ({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://127.0.0.1:9/v1/metrics"}, False, True),
+    ({**ENDPOINT, "OTEL_SDK_DISABLED": "true"}, False, False),
+    ({**ENDPOINT, "OTEL_TRACES_EXPORTER": "none"}, False, True),
+    ({**ENDPOINT, "OTEL_METRICS_EXPORTER": "none"}, True, False),
+]
+SWITCHED_ON = """
+import json, os, sys
+from apps import metrics
+from apps.tracing import span
+from quickapps_site.opentelemetry_metrics import set_up_opentelemetry_metrics
+from quickapps_site.tracing import set_up_tracing
+for environment in json.loads(sys.argv[1]):
+    if not os.fork():
+        os.environ.update(environment)
+        set_up_tracing()
+        set_up_opentelemetry_metrics(())
+        with span("run", {}) as made:
+            print(json.dumps([made.is_recording(), metrics.is_on()]), flush=True)
+        os._exit(0)  # without a farewell, which would try to send
+    os.wait()
+"""
+
+
+def test_the_variables_of_opentelemetry_switch_spans_and_metrics_on():
+    environments = json.dumps([environment for environment, *_ in SWITCHES])
 
     done = subprocess.run(
-        [sys.executable, "-c", script],
+        [sys.executable, "-c", SWITCHED_ON, environments],
         cwd=ROOT,
-        env={"PATH": "/usr/bin:/bin", **settings},
+        env={"PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
         timeout=60,
         check=True,
     )
 
-    assert done.stdout.split()[0] == str(is_on)
-
-
-@pytest.mark.parametrize(
-    ("settings", "is_on"),
-    [
-        ({}, False),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}, True),
-        ({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://127.0.0.1:9/v1/metrics"}, True),
-        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:9/v1/traces"}, False),
-        (
-            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_METRICS_EXPORTER": "none"},
-            False,
-        ),
-    ],
-)
-def test_they_switch_metrics_on_by_themselves(settings: dict[str, str], is_on: bool):
-    set_up = "from quickapps_site.opentelemetry_metrics import set_up_opentelemetry_metrics as run"
-    # Ended without a farewell, which would try to send.
-    script = f"{set_up}; run(()); from apps import metrics; print(metrics.is_on(), flush=True)"
-
-    done = subprocess.run(
-        [sys.executable, "-c", f"{script}; import os; os._exit(0)"],
-        cwd=ROOT,
-        env={"PATH": "/usr/bin:/bin", **settings},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-
-    assert done.stdout.split()[0] == str(is_on)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert found == [[spans, metrics] for _, spans, metrics in SWITCHES]

@@ -7,7 +7,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.http_servers import serving
 
 PIECE = "x" * 16_384
 
@@ -43,17 +45,11 @@ class Handler(BaseHTTPRequestHandler):
         finally:
             self.torrent.is_over.set()
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
-
 
 @contextmanager
 def serve_torrent(pieces: int) -> Iterator[Torrent]:
     torrent = Torrent(pieces)
     handler = type("BoundHandler", (Handler,), {"torrent": torrent})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        torrent.url = f"http://127.0.0.1:{server.server_port}/v1"
+    with serving(handler) as address:
+        torrent.url = f"{address}/v1"
         yield torrent
-        server.shutdown()

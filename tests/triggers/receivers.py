@@ -6,10 +6,12 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from standardwebhooks.webhooks import Webhook as Signer
+
+from tests.http_servers import serving
 
 
 class Receiver:
@@ -51,15 +53,6 @@ def receiver(*answers: int) -> Iterator[Receiver]:
             self.send_header("content-length", "0")
             self.end_headers()
 
-        def log_message(self, *args: object) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    kept.url = f"http://127.0.0.1:{server.server_address[1]}/events"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(Handler) as address:
+        kept.url = f"{address}/events"
         yield kept
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -32,7 +33,7 @@ from tests.catalog.rows import make_application
 from tests.chat.scripts import MANIFEST, Scene, scene, settled
 from tests.chat.test_tasks import Program as Asker
 from tests.fakes import calling, saying
-from tests.triggers.receivers import receiver
+from tests.triggers.receivers import Receiver, receiver
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
 
@@ -60,6 +61,18 @@ async def answered(on: Scene, *script: Any) -> Run:
     return await Run.objects.aget(pk=told["task_id"])
 
 
+@asynccontextmanager
+async def ended(
+    *statuses: int, script: Sequence[Any] = (*saying("Done."), None), **fields: Any
+) -> AsyncIterator[tuple[Receiver, Subscription]]:
+    """A subscription of everything, and a run that has ended; `statuses` are the receiver's answers."""
+    with receiver(*statuses) as there:
+        async with scene() as on:
+            subscription = await amake_subscription(there.url, **fields)
+            await answered(on, *script)
+            yield there, subscription
+
+
 async def sent_once() -> None:
     """One look of a process, until what it sends has arrived."""
     outbox = Outbox()
@@ -68,19 +81,17 @@ async def sent_once() -> None:
     await per_loop.close()
 
 
-async def due_now() -> None:
-    """The time of all that waits has come."""
-    await Delivery.objects.filter(status="due").aupdate(due_at=timezone.now())
+async def only() -> Delivery:
+    return await Delivery.objects.aget()
 
 
-async def attempts(most: int) -> list[tuple[Any, ...]]:
-    """What the delivery is after each attempt."""
+async def attempts(most: int) -> list[Delivery]:
+    """The delivery after each attempt."""
     seen = []
     for _ in range(most):
-        await due_now()
+        await Delivery.objects.filter(status="due").aupdate(due_at=timezone.now())
         await sent_once()
-        row = await Delivery.objects.aget()
-        seen.append((row.status, row.attempts, row.response_status, row.error))
+        seen.append(await only())
     return seen
 
 
@@ -109,44 +120,35 @@ async def test_an_answer_is_told_with_ids_and_states_alone_and_signed():
 
 
 async def test_a_renewed_secret_signs_beside_the_former_one_for_a_day_and_then_alone():
-    with receiver() as there:
-        async with scene() as on:
-            subscription = await amake_subscription(there.url)
-            former = subscription.secret
-            renewed = renew_signing(subscription)
-            await subscription.asave()
-            await answered(on, *saying("Booked."), None)
-            await sent_once()
-            both = there.requests[0][0]["webhook-signature"].split()
-            assert there.bodies(former) == there.bodies(renewed)
-            over = timezone.now() + timedelta(hours=24)
+    async with ended() as (there, subscription):
+        former = subscription.secret
+        renewed = renew_signing(subscription)
+        await subscription.asave()
+        await sent_once()
+        both = there.requests[0][0]["webhook-signature"].split()
+        assert there.bodies(former) == there.bodies(renewed)
+        over = timezone.now() + timedelta(hours=24)
 
     assert (len(both), former != renewed) == (2, True)
     assert signing_secrets(subscription, over) == [renewed]
     subscription.former_secret_until = timezone.now()
     await subscription.asave()
     await database_sync_to_async(delete_old)()
-    await subscription.arefresh_from_db()
-    assert (subscription.former_secret, subscription.former_secret_until) == ("", None)
+    left = await Subscription.objects.aget()
+    assert (left.former_secret, left.former_secret_until) == ("", None)
 
 
 async def test_the_text_is_told_where_the_subscription_says_so():
-    with receiver() as there:
-        async with scene() as on:
-            subscription = await amake_subscription(there.url, has_text=True)
-            await answered(on, *saying("Booked."), None)
-            await sent_once()
+    async with ended(script=(*saying("Booked."), None), has_text=True) as (there, subscription):
+        await sent_once()
 
     assert there.bodies(subscription.secret)[0]["data"]["text"] == "Booked."
 
 
 async def test_what_a_temporary_conversation_says_is_not_told():
-    with receiver() as there:
-        async with scene() as on:
-            subscription = await amake_subscription(there.url, has_text=True)
-            await answered(on, *saying("A secret."), None)
-            await Conversation.objects.aupdate(temporary_until=timezone.now())
-            await sent_once()
+    async with ended(has_text=True) as (there, subscription):
+        await Conversation.objects.aupdate(temporary_until=timezone.now())
+        await sent_once()
 
     assert there.bodies(subscription.secret)[0]["data"]["text"] is None
 
@@ -163,66 +165,42 @@ async def test_failures_and_waiting_are_told_to_who_wants_that():
             await sent_once()
 
     assert waiting.status == "waiting"
-    assert [one["type"] for one in there.bodies(wide.secret)] == ["run.failed", "run.waiting"]
+    # They are sent at the same time.
+    assert {one["type"] for one in there.bodies(wide.secret)} == {"run.failed", "run.waiting"}
+    assert len(there.ids) == 2
     assert [one["type"] for one in other.bodies(narrow.secret)] == ["run.failed"]
 
 
 async def test_a_receiver_that_is_away_is_asked_again_with_the_same_id_until_it_answers():
-    with receiver(500, 503) as there:
-        async with scene() as on:
-            await amake_subscription(there.url)
-            await answered(on, *saying("Done."), None)
-            seen = await attempts(3)
-            await sent_once()  # nothing is left to be sent
+    async with ended(500, 503) as (there, _):
+        seen = await attempts(3)
+        await sent_once()  # nothing is left to be sent
 
-    assert [row[:3] for row in seen] == [("due", 1, 500), ("due", 2, 503), ("sent", 3, 204)]
-    assert seen[0][3] == "The receiver answered 500."
+    states = [(row.status, row.attempts, row.response_status) for row in seen]
+    assert states == [("due", 1, 500), ("due", 2, 503), ("sent", 3, 204)]
+    assert seen[0].error == "The receiver answered 500."
     assert len(set(there.ids)) == 1
     assert len(there.ids) == 3
 
 
 async def test_after_the_last_attempt_it_is_given_up_and_sent_again_by_hand():
-    with receiver(*[500] * 5) as there:
-        async with scene() as on:
-            await amake_subscription(there.url)
-            await answered(on, *saying("Done."), None)
-            seen = await attempts(6)
-            count = await database_sync_to_async(delivery_attempts.retry)([await only()])
-            await sent_once()
+    async with ended(*[500] * 5) as (there, _):
+        begun = timezone.now()
+        seen = await attempts(6)
+        count = await database_sync_to_async(delivery_attempts.retry)([await only()])
+        await sent_once()
 
-    assert [row[:2] for row in seen] == [
-        *(("due", number) for number in (1, 2, 3, 4)),
-        ("dead", 5),
-        ("dead", 5),
-    ]
+    due = [("due", number) for number in (1, 2, 3, 4)]
+    assert [(row.status, row.attempts) for row in seen] == [*due, ("dead", 5), ("dead", 5)]
     assert (count, (await only()).status, len(there.requests)) == (1, "sent", 6)
-
-
-async def only() -> Delivery:
-    return await Delivery.objects.aget()
-
-
-async def test_the_pauses_grow_and_the_attempts_are_over_in_an_hour_or_so():
-    with receiver(*[500] * 5) as there:
-        async with scene() as on:
-            await amake_subscription(there.url)
-            await answered(on, *saying("Done."), None)
-            pauses = []
-            for _ in range(4):
-                await due_now()
-                await sent_once()
-                pauses.append(((await only()).due_at - timezone.now()).total_seconds())
-
+    pauses = [(row.due_at - begun).total_seconds() for row in seen[:4]]
     assert pauses == sorted(pauses)
-    assert 40 * 60 < sum(pauses) < 75 * 60
+    assert 40 * 60 < sum(pauses) < 75 * 60  # all attempts are over in an hour or so
 
 
 async def test_a_receiver_that_is_gone_for_good_disables_its_subscription():
-    with receiver(410) as there:
-        async with scene() as on:
-            await amake_subscription(there.url)
-            await answered(on, *saying("Done."), None)
-            await sent_once()
+    async with ended(410):
+        await sent_once()
 
     row, subscription = await only(), await Subscription.objects.aget()
     assert (row.status, row.response_status) == ("dead", 410)
@@ -234,11 +212,8 @@ async def test_a_receiver_that_is_gone_for_good_disables_its_subscription():
 
 async def test_a_private_address_is_refused_and_the_operator_reads_why(settings: Settings):
     settings.PRIVATE_NETWORK_ALLOWLIST = []
-    with receiver() as there:
-        async with scene() as on:
-            await amake_subscription(there.url)
-            await answered(on, *saying("Done."), None)
-            await sent_once()
+    async with ended() as (there, _):
+        await sent_once()
 
     row = await only()
     assert there.requests == []
@@ -247,16 +222,13 @@ async def test_a_private_address_is_refused_and_the_operator_reads_why(settings:
 
 
 async def test_an_attempt_whose_process_is_killed_is_made_by_another_with_the_same_id():
-    with receiver() as there:
-        async with scene() as on:
-            await amake_subscription(there.url)
-            await answered(on, *saying("Done."), None)
-            [claimed] = await database_sync_to_async(delivery_attempts.claim)(20)
-            # The first process is gone; others leave its claim alone until that is over.
-            await sent_once()
-            during = len(there.requests)
-            await Delivery.objects.all().aupdate(due_at=timezone.now() - timedelta(milliseconds=1))
-            await sent_once()
+    async with ended() as (there, _):
+        [claimed] = await database_sync_to_async(delivery_attempts.claim)(20)
+        # The first process is gone; others leave its claim alone until that is over.
+        await sent_once()
+        during = len(there.requests)
+        await Delivery.objects.all().aupdate(due_at=timezone.now() - timedelta(milliseconds=1))
+        await sent_once()
 
     assert (during, there.ids) == (0, [str(claimed.uuid)])
     assert ((await only()).status, (await only()).attempts) == ("sent", 2)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,10 +15,13 @@ import pytest
 from standardwebhooks.webhooks import Webhook as Signer
 
 from tests.browser.serving import serve_process
+from tests.load.processes import until
 from tests.postgresql import address_of, database
 from tests.triggers.receivers import receiver
 
-PATIENCE = 30.0
+pytestmark = pytest.mark.full
+
+PATIENCE = 60.0
 NEEDS_POSTGRESQL = pytest.mark.skipif(
     "TEST_DATABASE_URL" not in os.environ, reason="needs TEST_DATABASE_URL"
 )
@@ -116,13 +118,6 @@ def signed(secret: str, id: str, body: str) -> dict[str, str]:
     }
 
 
-def until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def test_what_was_set_before_a_kill_is_asked_once_by_the_processes_that_come_after(
     tmp_path: Path, storage: dict[str, str]
 ):
@@ -136,10 +131,7 @@ def test_what_was_set_before_a_kill_is_asked_once_by_the_processes_that_come_aft
             serve_process(tmp_path, **storage) as (one, _),
             serve_process(tmp_path, **storage),
         ):
-            until(lambda: bool(one.shell(ASKED)[1] == ["done"]))
-            after = one.shell(ASKED)
-
-    assert after == [1, ["done"]]
+            assert until(PATIENCE, lambda: one.shell(ASKED) == [1, ["done"]])
 
 
 def test_two_processes_ask_a_message_once_and_after_a_kill_another_one_tells_of_it(
@@ -162,17 +154,15 @@ def test_two_processes_ask_a_message_once_and_after_a_kill_another_one_tells_of_
             with ThreadPoolExecutor(8) as pool:
                 told = list(pool.map(send, range(16)))
             # One of them waits for the receiver's answer, which never comes.
-            until(lambda: len(there.requests) == 1)
+            assert until(PATIENCE, lambda: len(there.requests) == 1)
             first.kill()
             second.kill()
         there.may_answer.set()
         with serve_process(tmp_path, **storage) as (third, _):
             third.shell(CLAIMS_ARE_OVER)
-            until(lambda: bool(third.shell(COUNTS)[3] == ["sent"]))
-            counts = third.shell(COUNTS)
+            assert until(PATIENCE, lambda: third.shell(COUNTS) == [1, 1, 2, ["sent"]])
 
     assert {status for status, _ in told} == {202}
     assert len({answer["task_id"] for _, answer in told}) == 1
-    assert counts == [1, 1, 2, ["sent"]]
     assert len(there.ids) == 2
     assert len(set(there.ids)) == 1

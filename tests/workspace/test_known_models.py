@@ -7,7 +7,7 @@ import pytest
 
 from apps.workspace.known_models import CATALOGUE, known_model, listed_window, read_catalogue
 from apps.workspace.model_capabilities import CAPABILITIES, UNKNOWN, ModelCapabilities
-from tests.tables import table
+from tests.tables import each_row
 
 SAME = [
     ("gpt-4o", "openai/gpt-4o-2024-08-06", "GPT-4o", "ft:gpt-4o-2024-08-06:acme::id"),
@@ -43,7 +43,7 @@ def test_a_model_is_known_however_it_is_spelled(names):
     assert {known_model(name) for name in names} == {known_model(names[0])}
 
 
-@table(
+@each_row(
     ("name", "told"),
     [
         ("o1-mini", {"tools": False, "vision": False, "reasoning": True}),
@@ -62,7 +62,7 @@ def test_models_are_told_apart(name, told):
     assert {fact: getattr(known_model(name), fact) for fact in told} == told
 
 
-@table(
+@each_row(
     "name",
     [
         *("", "gpt", "claude", "my-gpt-4", "gpt-4-foo", "gpt-4o-realtime-preview", "gpt-5-image"),

@@ -14,6 +14,7 @@ const moduleScript = /<script type="module" src="\{% static '(chat\/scripts\/[\w
 const style = /<link rel="stylesheet" href="\{% static '(chat\/styles\/[\w-]+\.css)' %\}">/g;
 
 // Vendored files stay files of their own: pages fetch them once, and their licences stand beside them.
+/** @type {import("esbuild").Plugin} */
 const vendored = {
   name: "vendored",
   setup({ onResolve }) {
@@ -44,7 +45,7 @@ const out = join(staticFiles, folder);
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 for (const { path, contents } of outputFiles) await writeFile(path, contents);
-await writeFile(join(out, "bundles.json"), JSON.stringify(await description(), null, 2) + "\n");
+await writeFile(join(out, "bundles.json"), `${JSON.stringify(await description(), null, 2)}\n`);
 console.log(`${relative(process.cwd(), out)}: ${outputFiles.length} files`);
 
 async function namedByTemplates() {
@@ -58,19 +59,23 @@ async function namedByTemplates() {
   return [...found].sort();
 }
 
+/** @param {string} entry */
 async function importsOthers(entry) {
   return (await readFile(join(staticFiles, entry), "utf8")).includes("@import");
 }
 
 /** Which bundle stands for which file, what each imports, and the SHA-256 of every file that went into one. */
 async function description() {
+  /** @type {Record<string, string>} */
   const bundles = {};
+  /** @type {Record<string, string[]>} */
   const imports = {};
   for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
-    if (!entries.includes(entryPoint)) continue;
+    if (!entryPoint || !entries.includes(entryPoint)) continue;
     bundles[entryPoint] = path;
     imports[path] = [...importsOf(path)].sort();
   }
+  /** @type {Record<string, string>} */
   const sources = {};
   for (const name of Object.keys(metafile.inputs).sort()) {
     const text = await readFile(join(staticFiles, name));
@@ -79,7 +84,7 @@ async function description() {
   return { bundles, imports, sources };
 }
 
-/** All that has to be there before a script runs. */
+/** All that has to be there before a script runs. @param {string} path @param {Set<string>} found */
 function importsOf(path, found = new Set()) {
   for (const { path: named, kind, external } of metafile.outputs[path]?.imports ?? []) {
     const name = external ? posix.join(folder, named) : named;

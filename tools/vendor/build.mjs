@@ -5,6 +5,11 @@ import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
+/**
+ * @typedef {{entries: string, folder: string, icons: string[]}} Target
+ * @typedef {{sha256: string, packages: Record<string, string>}} Written
+ */
+
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "..", "..");
 const modules = join(here, "node_modules");
@@ -18,11 +23,13 @@ const icons = [
   "trash-2", "triangle-alert",  "volume-2", "wifi-off", "x", "zoom-in", "zoom-out",
 ];
 
+/** @type {Target[]} */
 const targets = [
   { entries: "chat", folder: "apps/chat/static/chat/vendor", icons },
   { entries: "catalog", folder: "apps/console/static/console/vendor", icons: [] },
 ];
 
+/** @type {import("esbuild").Plugin} */
 const highlighter = {
   name: "plain-code",
   setup({ onResolve }) {
@@ -33,6 +40,7 @@ const highlighter = {
 };
 
 // Formulas in diagrams stay as they are written: KaTeX would be a tenth of the file.
+/** @type {import("esbuild").Plugin} */
 const noFormulas = {
   name: "no-formulas",
   setup({ onResolve, onLoad }) {
@@ -48,16 +56,22 @@ const classic = new Set(["mermaid.js"]);
 
 for (const target of targets) await vendor(target);
 
+/** @param {Target} target */
 async function vendor({ entries, folder, icons }) {
   const out = join(root, folder);
   const source = join(here, "entries", entries);
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
 
+  /** @type {Record<string, Written>} */
   const files = {};
   const licences = new Map();
   for (const name of (await readdir(source)).sort()) {
     if (name === "plain-code.js") continue;
+    if (name.endsWith(".d.ts")) {
+      files[name] = await write(join(out, name), await readFile(join(source, name), "utf8"), []);
+      continue;
+    }
     const { code, packages } = await bundle(join(source, name));
     files[name] = await write(join(out, name), code, packages);
   }
@@ -68,9 +82,10 @@ async function vendor({ entries, folder, icons }) {
     for (const name of Object.keys(packages)) licences.set(name, await licence(name));
   }
   await writeFile(join(out, "LICENSES.txt"), [...licences.keys()].sort().map((k) => licences.get(k)).join("\n"));
-  await writeFile(join(out, "versions.json"), JSON.stringify(files, null, 2) + "\n");
+  await writeFile(join(out, "versions.json"), `${JSON.stringify(files, null, 2)}\n`);
 }
 
+/** @param {string} entry */
 async function bundle(entry) {
   const { outputFiles, metafile } = await build({
     absWorkingDir: here,
@@ -90,23 +105,26 @@ async function bundle(entry) {
   const packages = Object.entries(Object.values(metafile.outputs)[0].inputs)
     .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
     .map(([path]) => path.match(/^(node_modules\/(?:@[^/]+\/)?[^/]+\/)+/)?.[0])
-    .filter(Boolean)
+    .filter((folder) => folder !== undefined)
     .map((folder) => folder.slice("node_modules/".length, -1));
   return { code, packages };
 }
 
+/** @param {string} path @param {string} code @param {string[]} names of packages @returns {Promise<Written>} */
 async function write(path, code, names) {
   await writeFile(path, code);
+  /** @type {Record<string, string>} */
   const packages = {};
   for (const name of [...new Set(names)].sort()) packages[name] = (await manifest(name)).version;
   return { sha256: createHash("sha256").update(code).digest("hex"), packages };
 }
 
-/** @param name as `mermaid/node_modules/marked` where a package brings its own */
+/** @param {string} name as `mermaid/node_modules/marked` where a package brings its own */
 async function manifest(name) {
   return JSON.parse(await readFile(join(modules, name, "package.json"), "utf8"));
 }
 
+/** @param {string} name */
 async function licence(name) {
   const { version, license } = await manifest(name);
   const found = (await readdir(join(modules, name))).filter((file) => /^(licen[cs]e|copying)/i.test(file)).sort();
@@ -115,11 +133,13 @@ async function licence(name) {
   return `${"=".repeat(78)}\n${name} ${version} (${license})\n${"=".repeat(78)}\n\n${text}\n`;
 }
 
+/** @param {string} name */
 async function licenceInReadme(name) {
   const readme = await readFile(join(modules, name, "README.md"), "utf8").catch(() => "");
   return readme.match(/^#+ Licen[cs]e\s*$([\s\S]*?)(?=^#|(?![\s\S]))/m)?.[1].trim();
 }
 
+/** @param {string[]} names */
 async function sprite(names) {
   const symbols = await Promise.all(
     names.map(async (name) => {

@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('catalog', '0012_application_files'),
+        ('catalog', '0001_squashed'),
     ]
 
     operations = [

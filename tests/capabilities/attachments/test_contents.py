@@ -1,7 +1,5 @@
 """§11: contents on demand (`lazy_on_demand`)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -151,10 +149,7 @@ async def test_files_of_the_operator_can_be_asked_for():
             "'Note' is of the type text/plain, whose content cannot be shown to you. "
             "Possible are application/pdf, image/*.",
         ),
-        (
-            "files/user-7/gone.pdf",
-            "There is no file 'files/user-7/gone.pdf' that you may use.",
-        ),
+        ("files/user-7/gone.pdf", "There is no file 'files/user-7/gone.pdf' that you may use."),
     ],
 )
 async def test_other_urls_are_refused(url, problem):
@@ -350,7 +345,7 @@ async def test_an_answer_that_waits_for_the_clients_tools_keeps_what_was_read():
     assert seen(going_on)[2].attachments == (PAPER,)
 
 
-async def test_what_could_not_be_fetched_is_not_shown_as_if_it_was(settings: Any):
+async def test_what_could_not_be_fetched_is_not_shown_as_if_it_was(settings):
     settings.EXTERNAL_URL_FETCH_ENABLED = False
     url = "http://files.example/terms.pdf?key=s3cret"
     away = Attachment("application/pdf", "Away", url=url)

@@ -1,29 +1,16 @@
 """The whole way to a model of DIAL Core: attachments go by their path, and Core checks who may."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from apps.agent.events import Event, Finished, StateSaved
 from apps.agent.messages import Attachment, Message
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.attachments.conversations import application, told
-from tests.dial_core import Core, serve_core
+from tests.dial_core import Core
 from tests.workspace.dial.callers import called
 
 LAZY = {"type": "lazy_on_demand"}
-
-
-@pytest.fixture
-def core(settings: Any) -> Iterator[Core]:
-    with serve_core() as served:
-        settings.DIAL_URL = served.url
-        settings.PRIVATE_NETWORK_ALLOWLIST = []
-        yield served
 
 
 async def asked(core: Core, app: Any, name: str, kind: str, content: bytes) -> list[Event]:
@@ -43,7 +30,7 @@ def attachment_of(message: dict[str, Any]) -> Attachment:
     return Attachment(written["type"], written["title"], url=written["url"])
 
 
-async def test_a_picture_goes_by_its_path(core: Core):
+async def test_a_picture_goes_by_its_path(core):
     model = core.add_model("gpt", [[{"text": "A cat."}]])
 
     events = await asked(core, application(), "cat.png", "image/png", b"\x89PNG")
@@ -55,7 +42,7 @@ async def test_a_picture_goes_by_its_path(core: Core):
     assert isinstance(events[-1], Finished)
 
 
-async def test_a_content_that_the_model_refuses_is_taken_back(core: Core):
+async def test_a_content_that_the_model_refuses_is_taken_back(core):
     refusal = {"error": {"status": 400, "message": "Unsupported attachment"}}
     model = core.add_model(
         "gpt", [[refusal], [{"text": "I cannot."}]], inputAttachmentTypes=["application/pdf"]
@@ -72,7 +59,7 @@ async def test_a_content_that_the_model_refuses_is_taken_back(core: Core):
     assert events[-2] == StateSaved({"tool_execution_history": []})
 
 
-async def test_a_folder_of_the_operator_is_listed_and_read_on_demand(core: Core):
+async def test_a_folder_of_the_operator_is_listed_and_read_on_demand(core):
     url = "files/public/handbook/rules.pdf"
     core.put(url, b"%PDF-1", "application/pdf")
     call = {"name": "internal_attachments_get_content", "arguments": {"attachment_url": url}}

@@ -1,7 +1,5 @@
 """Clients of the gateway send attachments; a service that speaks OpenAI's protocol gets them."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """What the user attached by an address becomes a file of the user's, or it is told why not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -91,7 +89,7 @@ async def test_a_file_that_was_deleted_is_fetched_again():
         dict.fromkeys(["KEY"], "http://internal.example/"),
     ],
 )
-async def test_a_state_that_somebody_else_wrote_opens_no_files(forged: Any):
+async def test_a_state_that_somebody_else_wrote_opens_no_files(forged):
     async with internet(PAGES) as net:
         _, events = await asked(QUESTION)
         (key,) = state(events)["promoted_attachments"]
@@ -134,7 +132,7 @@ async def test_what_cannot_be_fetched_is_told_to_all_and_the_turn_goes_on(page, 
     assert isinstance(events[-1], Finished)
 
 
-async def test_the_policy_of_the_installation_is_told(settings: Any):
+async def test_the_policy_of_the_installation_is_told(settings):
     settings.EXTERNAL_URL_FETCH_ENABLED = False
     async with internet(PAGES) as net:
         _, events = await asked(QUESTION)

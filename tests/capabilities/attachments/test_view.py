@@ -1,7 +1,5 @@
 """§11: the model is told of every attachment, and given the pictures of the user."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 
@@ -144,9 +142,7 @@ async def test_a_service_of_dial_that_cannot_fetch_files_gets_what_is_in_them():
     (message,) = await shown(Message("user", "Look", attachments=(PICTURE,)), files="data")
 
     assert message == Message(
-        "user",
-        f"Look{told(PICTURE)}",
-        attachments=(Attachment("image/png", "A cat", data=DATA),),
+        "user", f"Look{told(PICTURE)}", attachments=(Attachment("image/png", "A cat", data=DATA),)
     )
 
 

@@ -1,7 +1,5 @@
 """T-30…T-36: tools that the page runs, as an application declares them and a run has them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -60,14 +58,12 @@ def test_the_model_is_told_of_a_tool_as_it_is_declared_under_a_name_that_it_may_
         ({"tools": [{**FILL, "enabled": False}]}, 0),
     ],
 )
-def test_only_a_run_of_a_whole_page_has_the_tools(options: dict[str, Any], count: int):
+def test_only_a_run_of_a_whole_page_has_the_tools(options, count):
     assert len(tools(**options)) == count
 
 
 @pytest.mark.parametrize(("fields", "seconds"), [({}, 90), ({"seconds": 5}, 5)])
-async def test_a_call_waits_for_the_page_with_checked_arguments(
-    fields: dict[str, Any], seconds: float
-):
+async def test_a_call_waits_for_the_page_with_checked_arguments(fields, seconds):
     (found,) = tools(**fields)
     events: list[Event] = []
 
@@ -101,7 +97,7 @@ async def answered(answer: dict[str, Any], events: list[Event]) -> ToolResult:
     ],
 )
 async def test_the_model_gets_what_the_page_answered_and_people_see_it(
-    answer: dict[str, Any], content: str, content_type: str
+    answer, content, content_type
 ):
     events: list[Event] = []
 
@@ -121,9 +117,7 @@ async def test_the_model_gets_what_the_page_answered_and_people_see_it(
         ({"outcome": "timeout"}, TIMED_OUT),
     ],
 )
-async def test_what_went_wrong_on_the_page_is_told_as_a_failed_call(
-    answer: dict[str, Any], text: str
-):
+async def test_what_went_wrong_on_the_page_is_told_as_a_failed_call(answer, text):
     result = await answered(answer, [])
 
     assert result.content == f"{text}{OTHERWISE}"

@@ -1,9 +1,6 @@
 """The model asks what time it is."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 import time_machine
@@ -24,19 +21,14 @@ NOON = datetime(2026, 3, 24, 14, 30, 0, 987, tzinfo=UTC)
         ({"timezone": None}, "2026-03-24T14:30:00+00:00 (UTC, source=default)"),
         ({"timezone": " "}, "2026-03-24T14:30:00+00:00 (UTC, source=default)"),
         ({"timezone": "UTC"}, "2026-03-24T14:30:00+00:00 (UTC, source=argument)"),
-        (
-            {"timezone": "Europe/Paris"},
-            "2026-03-24T15:30:00+01:00 (Europe/Paris, source=argument)",
-        ),
+        ({"timezone": "Europe/Paris"}, "2026-03-24T15:30:00+01:00 (Europe/Paris, source=argument)"),
         (
             {"timezone": "america/new york"},
             "2026-03-24T10:30:00-04:00 (America/New_York, source=argument)",
         ),
     ],
 )
-async def test_the_time_is_told_in_the_zone_that_was_asked_for(
-    arguments: dict[str, Any], text: str
-):
+async def test_the_time_is_told_in_the_zone_that_was_asked_for(arguments, text):
     async with opened(clock, manifest()) as contribution:
         with time_machine.travel(NOON, tick=False):
             result = await use(contribution.tools[0], **arguments)
@@ -59,7 +51,7 @@ async def test_the_time_is_told_in_the_zone_that_was_asked_for(
         ("Europe/\0Paris", "'Europe/\\x00Paris' is not the name of an IANA time zone."),
     ],
 )
-async def test_an_unknown_zone_is_refused_with_near_ones(zone: str, advice: str):
+async def test_an_unknown_zone_is_refused_with_near_ones(zone, advice):
     async with opened(clock, manifest()) as contribution:
         with pytest.raises(InvalidParameter) as error:
             await use(contribution.tools[0], timezone=zone)
@@ -77,8 +69,7 @@ async def test_the_call_is_shown():
         StageOpened("call-1", "Current time"),
         StageDelta("call-1", "> #### Request:\n\r***timezone:*** Asia/Tokyo\n\r"),
         StageDelta(
-            "call-1",
-            "> #### Result:\n\n2026-03-24T23:30:00+09:00 (Asia/Tokyo, source=argument)\n",
+            "call-1", "> #### Result:\n\n2026-03-24T23:30:00+09:00 (Asia/Tokyo, source=argument)\n"
         ),
         StageClosed("call-1", 0.0),
     ]

@@ -1,7 +1,5 @@
 """The time of questions and results, without anybody asking for it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +14,7 @@ from apps.capabilities.clock.capability import TOOL_NAME, clock
 from apps.capabilities.clock.timestamps import annotate
 from apps.capabilities.registry import Contribution
 from tests.capabilities.manifests import CALLER, manifest, opened
+from tests.tables import each_row
 
 NOON = datetime(2026, 3, 24, 14, 30, 0, 987, tzinfo=UTC)
 QUESTION = Message("user", "What is new?")
@@ -103,7 +102,7 @@ async def test_the_model_reads_the_time_below_a_result_and_nothing_of_it_is_kept
     assert messages == [QUESTION, result]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         result_with(response_timestamp="2026-03-24T14:30:00+00:00", skip_time_annotation=True),
@@ -116,12 +115,12 @@ async def test_the_model_reads_the_time_below_a_result_and_nothing_of_it_is_kept
         replace(result_with(response_timestamp="2026-03-24T14:30:00+00:00"), role="assistant"),
     ],
 )
-async def test_what_has_no_time_of_its_own_is_seen_as_it_is(message: Message):
+async def test_what_has_no_time_of_its_own_is_seen_as_it_is(message):
     assert await annotate([message]) == [message]
 
 
 @pytest.mark.parametrize("features", [None, {"timestamp": None}])
-def test_an_application_can_do_without_the_time(features: Any):
+def test_an_application_can_do_without_the_time(features):
     assert clock.prepare(manifest(features=features)) is None
 
 

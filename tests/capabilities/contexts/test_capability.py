@@ -1,7 +1,5 @@
 """§11.1: files of the operator, told to the model as they come, change and go."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

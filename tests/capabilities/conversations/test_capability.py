@@ -1,7 +1,5 @@
 """The model finds what the person said earlier."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -81,7 +79,7 @@ async def test_nothing_found_taints_nothing():
 
 
 @pytest.mark.parametrize(("limit", "most"), [(0, 1), (7, 7), (100, 20)])
-async def test_the_limit_is_held(limit: int, most: int):
+async def test_the_limit_is_held(limit, most):
     searched = Searched()
 
     await call(opening(searched), query="x", limit=limit)
@@ -114,10 +112,9 @@ def test_who_has_no_conversations_has_no_tool():
 
 
 @pytest.mark.parametrize(
-    "features",
-    [None, {}, {"search_conversations": None}, {"search_conversations": {}}],
+    "features", [None, {}, {"search_conversations": None}, {"search_conversations": {}}]
 )
-def test_it_is_off_unless_it_is_switched_on(features: Any):
+def test_it_is_off_unless_it_is_switched_on(features):
     assert tools(opening(Searched()), features) == ()
 
 

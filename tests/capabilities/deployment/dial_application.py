@@ -4,8 +4,6 @@
 and prints the port.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """Toolsets of deployments, short to write, and a workspace with scripted models."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any

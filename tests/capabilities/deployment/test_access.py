@@ -1,7 +1,5 @@
 """Deployments that the caller may not use are no tools, where the application wants that."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

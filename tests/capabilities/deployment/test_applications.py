@@ -1,7 +1,5 @@
 """An application that asks another one of our own, from the request to the last event."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -239,8 +237,7 @@ async def test_two_calls_of_one_application_at_once_are_told_apart():
     await make("outer", "big", simple("inner"))
     await make("inner", "small")
     big = ScriptedModel(
-        calling(("1", "inner", {"query": "One"}), ("2", "inner", {"query": "Two"})),
-        saying("Both"),
+        calling(("1", "inner", {"query": "One"}), ("2", "inner", {"query": "Two"})), saying("Both")
     )
     small = ScriptedModel(saying("A"), saying("B"))
 

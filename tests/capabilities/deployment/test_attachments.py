@@ -1,7 +1,5 @@
 """Files on their way to a deployment."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 from dataclasses import replace
@@ -15,6 +13,7 @@ from apps.workspace.port import DeploymentInfo
 from tests.capabilities.deployment.scripts import ECHO, echo, one_tool, use, written
 from tests.fakes import saying
 from tests.internet import answer, internet, ok
+from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -83,7 +82,7 @@ async def test_addresses_go_to_those_that_fetch_them_themselves():
 
 
 async def test_files_of_the_internet_become_files_of_the_caller_where_the_deployment_fetches_none(
-    settings: Any,
+    settings,
 ):
     settings.EXTERNAL_URL_FETCH_ENABLED = True
     pages = {"/q%201.pdf": ok(b"%PDF-", content_type="application/pdf")}
@@ -99,7 +98,7 @@ async def test_files_of_the_internet_become_files_of_the_caller_where_the_deploy
     assert len(net.asked) == 2  # one for each call
 
 
-async def test_a_file_of_dial_goes_by_its_path_also_when_its_address_is_in_full(settings: Any):
+async def test_a_file_of_dial_goes_by_its_path_also_when_its_address_is_in_full(settings):
     settings.DIAL_URL = "http://core.example"
     curious = replace(ECHO, features={"url_attachments": True})
 
@@ -108,7 +107,7 @@ async def test_a_file_of_dial_goes_by_its_path_also_when_its_address_is_in_full(
     assert attachment == Attachment("image/png", "a.png", url="files/user-7/pictures/a.png")
 
 
-async def test_files_keep_their_order_and_one_that_fails_does_so_after_the_others(settings: Any):
+async def test_files_keep_their_order_and_one_that_fails_does_so_after_the_others(settings):
     settings.EXTERNAL_URL_FETCH_ENABLED = True
     is_failing = asyncio.Event()
 
@@ -137,7 +136,7 @@ async def test_files_keep_their_order_and_one_that_fails_does_so_after_the_other
     ]
 
 
-async def test_what_a_deployment_does_not_take_is_not_kept(settings: Any):
+async def test_what_a_deployment_does_not_take_is_not_kept(settings):
     settings.EXTERNAL_URL_FETCH_ENABLED = True
     pictures = replace(ECHO, input_attachment_types=("image/*",))
     async with internet({"/a.csv": ok(b"1", content_type="text/csv")}):
@@ -165,7 +164,7 @@ async def test_an_earlier_question_is_repeated_with_the_files_that_it_referred_t
     assert [message.text for message in model.asked[1].messages] == ["What is it?", "One.", "And?"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "problem"),
     [
         ("https://me:pw@example.com/a?token=x", "disabled by operator policy"),

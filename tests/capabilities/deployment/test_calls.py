@@ -1,7 +1,5 @@
 """A deployment is called: what it is asked, what is shown, what comes back."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Any
@@ -39,6 +37,7 @@ from tests.capabilities.deployment.scripts import (
 )
 from tests.capabilities.manifests import manifest, stage_text, timeless
 from tests.fakes import ScriptedModel, calling, finish, saying, text
+from tests.tables import each_row
 
 CHART = {"type": "image/png", "title": "Chart", "url": "files/x/chart.png"}
 NOTE = {"type": "text/plain", "title": "Note", "data": "n"}
@@ -348,7 +347,7 @@ AGAIN = {"type": "continue", "retry": {"attempts": 2, "initial_delay": 0, "any_m
 NAMED = {**AGAIN, "trigger_on": {"type": "contains", "value": "repeat"}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("script", "strategy", "told", "calls"),
     [
         ([DOWN], AGAIN, "Well.", 2),

@@ -1,7 +1,5 @@
 """A toolset of deployments is opened: what the model is told, and what cannot be used."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

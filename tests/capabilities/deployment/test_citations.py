@@ -1,7 +1,5 @@
 """§7.4: what a deployment tells of its sources goes to the answer of the application."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

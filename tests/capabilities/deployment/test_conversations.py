@@ -1,7 +1,5 @@
 """A tool that goes on with an earlier conversation."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 
@@ -40,10 +38,7 @@ BEGUN_AS_ASKED = [
         },
     },
 ]
-CONTINUED_AS_ASKED = [
-    {"role": "user", "content": "Two"},
-    {"role": "assistant", "content": "2"},
-]
+CONTINUED_AS_ASKED = [{"role": "user", "content": "Two"}, {"role": "assistant", "content": "2"}]
 
 
 async def asked(tool: dict[str, Any], *messages: Message, **arguments: Any) -> tuple[Any, str]:
@@ -80,11 +75,7 @@ async def test_a_conversation_goes_on_with_everything_that_was_said_in_it():
         session_id="a",
     )
 
-    assert messages == [
-        *BEGUN_AS_ASKED,
-        *CONTINUED_AS_ASKED,
-        {"role": "user", "content": "Go on"},
-    ]
+    assert messages == [*BEGUN_AS_ASKED, *CONTINUED_AS_ASKED, {"role": "user", "content": "Go on"}]
     assert answer == "Well."
 
 

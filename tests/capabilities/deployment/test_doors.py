@@ -1,7 +1,5 @@
 """A client of the gateway asks an application whose tool is another application."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

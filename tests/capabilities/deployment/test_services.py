@@ -1,7 +1,5 @@
 """Tools that ask real services: one that speaks OpenAI's protocol, and an application of DIAL."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

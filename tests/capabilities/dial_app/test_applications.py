@@ -1,7 +1,5 @@
 """Applications and deployments of this installation as toolsets, without any DIAL Core."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -79,7 +77,7 @@ async def test_an_application_that_stands_below_itself_is_refused():
     assert (titles, text) == (["Initialization issues"], "Alone.")
 
 
-async def test_a_deployment_of_a_dial_service_brings_its_tools_over_mcp(http_url: str, settings):
+async def test_a_deployment_of_a_dial_service_brings_its_tools_over_mcp(http_url, settings):
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
     app = {"type": "dial-app", "name": "desk", "deployment_id": "desk", "allowed_tools": ["add"]}
     await sync_to_async(make_application)("outer", manifest=written("big", app))
@@ -121,9 +119,7 @@ async def store(url: str, **fields: Any) -> None:
         ("https://d.example/", "toolsets/p/x", "https://d.example/v1/toolset/toolsets/p/x/mcp"),
     ],
 )
-async def test_where_a_dial_service_has_the_server_of_a_deployment(
-    url: str, model_name: str, expected: str
-):
+async def test_where_a_dial_service_has_the_server_of_a_deployment(url, model_name, expected):
     await store(url, model_name=model_name, features={"dial": True})
 
     found = await open_workspace(CALLER).mcp_endpoint("desk")
@@ -137,7 +133,7 @@ async def test_where_a_dial_service_has_the_server_of_a_deployment(
     ("name", "text"),
     [("desk", "is no service of DIAL's"), ("other", "is kept in DIAL, which this installation")],
 )
-async def test_other_deployments_have_no_server(name: str, text: str):
+async def test_other_deployments_have_no_server(name, text):
     await store("https://models.example/v1")
 
     with pytest.raises(Unsupported, match=text):

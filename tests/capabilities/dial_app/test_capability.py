@@ -1,7 +1,5 @@
 """Applications of DIAL's as toolsets: over MCP where they speak it, else asked as a chat."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -66,7 +64,7 @@ def named(contribution: Contribution, name: str) -> Tool:
 
 
 @pytest.mark.parametrize("transport", ["auto", "mcp"])
-async def test_an_application_that_speaks_mcp_brings_its_tools(transport: str, http_url: str):
+async def test_an_application_that_speaks_mcp_brings_its_tools(transport, http_url):
     toolset = app(transport=transport, allowed_tools=["add", "count"], hidden_from_model=["count"])
 
     async with nothing_left_over(), core_before(http_url, STATS) as core:
@@ -173,10 +171,7 @@ async def test_attachments_and_fallbacks_are_as_the_toolset_wants_them():
 @pytest.mark.parametrize(
     ("speaks_mcp", "lines"),
     [
-        (
-            True,
-            ["tool_sets[0].conversation_mode is ignored, because the application speaks MCP."],
-        ),
+        (True, ["tool_sets[0].conversation_mode is ignored, because the application speaks MCP."]),
         (
             False,
             [
@@ -187,9 +182,7 @@ async def test_attachments_and_fallbacks_are_as_the_toolset_wants_them():
         ),
     ],
 )
-async def test_what_is_written_in_vain_is_told_once(
-    speaks_mcp: bool, lines: list[str], http_url: str, caplog: pytest.LogCaptureFixture
-):
+async def test_what_is_written_in_vain_is_told_once(speaks_mcp, lines, http_url, caplog):
     toolset = app(
         conversation_mode={"resumable": False}, allowed_tools=["add"], hidden_from_model=["add"]
     )
@@ -209,7 +202,7 @@ async def test_what_is_written_in_vain_is_told_once(
     ] == lines
 
 
-async def test_one_question_covers_applications_and_toolsets(http_url: str):
+async def test_one_question_covers_applications_and_toolsets(http_url):
     only: dict[str, Any] = {"allowed_tools": ["add"]}
     toolset = {"type": "dial-mcp", "name": "desk", "deployment_id": "toolsets/public/desk", **only}
 

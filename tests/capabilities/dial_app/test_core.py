@@ -1,7 +1,5 @@
 """The whole way: a run, the workspace of DIAL Core, Core's protocol, and a real server behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +11,7 @@ from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.mcp.pool import current_pool
 from apps.capabilities.registry import Contribution, Opening
 from tests.capabilities.manifests import manifest, opened_together, use
-from tests.dial_core import Core, serve_core
-from tests.dial_core.channel import AutoAnswer
+from tests.dial_core import Core
 from tests.dial_core.core import KEY
 from tests.dial_core.mcp_server import serve_mcp
 from tests.workspace.dial.callers import APPLICATION, called
@@ -35,14 +32,6 @@ def open_url() -> Iterator[str]:
     """A server that lets in everybody."""
     with serve_mcp() as url:
         yield url
-
-
-@pytest.fixture
-def core(settings: Any) -> Iterator[Core]:
-    with serve_core() as served:
-        settings.DIAL_URL = served.url
-        settings.PRIVATE_NETWORK_ALLOWLIST = []
-        yield served
 
 
 def toolset(**fields: Any) -> dict[str, Any]:
@@ -77,7 +66,7 @@ async def first(contribution: Contribution) -> str:
     ],
 )
 async def test_a_person_signs_in_to_a_toolset_while_the_run_opens(
-    answer: AutoAnswer, expected: tuple[Any, ...], core: Core, signed_url: str
+    answer, expected, core, signed_url
 ):
     core.add_toolset(DESK, signed_url, authSettings=OAUTH, displayName="Desk")
     core.channels.auto_answer = answer
@@ -88,7 +77,7 @@ async def test_a_person_signs_in_to_a_toolset_while_the_run_opens(
     assert found == expected
 
 
-async def test_nobody_can_be_asked_without_a_channel(core: Core, signed_url: str):
+async def test_nobody_can_be_asked_without_a_channel(core, signed_url):
     core.add_toolset(DESK, signed_url, authSettings=OAUTH)
 
     found = await told(core, manifest(toolset()), "")
@@ -97,7 +86,7 @@ async def test_nobody_can_be_asked_without_a_channel(core: Core, signed_url: str
     assert found == ([], [text], "")
 
 
-async def test_an_application_that_is_asked_in_any_case_is_only_asked(core: Core):
+async def test_an_application_that_is_asked_in_any_case_is_only_asked(core):
     core.add_model("stats", [[{"text": "42"}]])
     app = {"type": "dial-app", "name": "a", "deployment_id": "stats"}
     opener = dial_app.prepare(manifest({**app, "transport": "chat-completion"}))
@@ -120,7 +109,7 @@ def holder(core: Core) -> str:
     return found.identity.name
 
 
-async def test_an_application_that_has_tools_is_used_over_mcp(core: Core, open_url: str):
+async def test_an_application_that_has_tools_is_used_over_mcp(core, open_url):
     features = {"mcpSupported": True}
     core.add_application("calculator", None, mcp={"endpoint": open_url}, features=features)
     document = {"type": "dial-app", "name": "calc", "deployment_id": "calculator"}

@@ -1,14 +1,11 @@
-from __future__ import annotations
-
-import pytest
-
 from apps.capabilities.discovery.chooser import messages_of, read_names
 from tests.fakes import spec
+from tests.tables import each_row
 
 KNOWN = {"one", "two"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "names"),
     [
         ('["two", "one"]', ["two", "one"]),

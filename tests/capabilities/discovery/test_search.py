@@ -1,9 +1,6 @@
-from __future__ import annotations
-
-import pytest
-
 from apps.capabilities.discovery.search import match_words
 from tests.fakes import spec
+from tests.tables import each_row
 
 SPECS = (
     spec("shop_get_order", "Returns one order of a customer."),
@@ -12,7 +9,7 @@ SPECS = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "found"),
     [
         ("weather in Oslo", ["weather_now"]),

@@ -1,7 +1,5 @@
 """An application that reads documents, for one caller, and the model that it answers with."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager

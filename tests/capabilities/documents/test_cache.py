@@ -1,8 +1,5 @@
 """How long read documents stay, and how much room they have."""
 
-from __future__ import annotations
-
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -54,7 +51,7 @@ def test_what_belongs_to_nobody_is_not_kept():
     assert kept.kept == {}
 
 
-def test_the_least_recently_used_one_makes_room(settings: Any):
+def test_the_least_recently_used_one_makes_room(settings):
     settings.DOCUMENTS_CACHE_MB = 1
     kept = DocumentCache()
     first, second, third = (document(100_000) for _ in range(3))

@@ -1,26 +1,21 @@
 """The tool that reads the text of a document (G-50, G-51, G-52)."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from apps.capabilities.documents.extraction import PAGE_CHARACTERS, footer
-from tests.capabilities.documents.agents import Desk
 from tests.documents.samples import pdf, protected_pdf
 
 TEXT = "".join(f"{n:04} " for n in range(5_000))
 
 
-async def test_a_text_of_one_page_has_no_footer(desk: Desk):
+async def test_a_text_of_one_page_has_no_footer(desk):
     path = await desk.keep("a.txt", TEXT[:PAGE_CHARACTERS].encode())
 
     async with desk.run() as run:
         assert await run.read(path) == TEXT[:PAGE_CHARACTERS]
 
 
-async def test_one_character_more_makes_two_pages_and_joined_they_are_the_text(desk: Desk):
+async def test_one_character_more_makes_two_pages_and_joined_they_are_the_text(desk):
     text = TEXT[: PAGE_CHARACTERS + 1]
     path = await desk.keep("a.txt", text.encode())
 
@@ -34,14 +29,14 @@ async def test_one_character_more_makes_two_pages_and_joined_they_are_the_text(d
         )
 
 
-async def test_the_pages_of_a_pdf_are_joined_by_a_blank_line(desk: Desk):
+async def test_the_pages_of_a_pdf_are_joined_by_a_blank_line(desk):
     path = await desk.keep("a.pdf", pdf("First", "", "Third"), "application/pdf")
 
     async with desk.run() as run:
         assert await run.read(path) == "First\n\nThird"
 
 
-async def test_the_other_names_do_the_same(desk: Desk):
+async def test_the_other_names_do_the_same(desk):
     path = await desk.keep("a.txt", TEXT.encode())
 
     async with desk.run(source_names=True) as run:
@@ -64,7 +59,7 @@ async def test_the_other_names_do_the_same(desk: Desk):
     ],
     ids=["binary", "archive", "password", "damaged"],
 )
-async def test_what_cannot_be_read_says_why(desk: Desk, content: bytes, name: str, problem: str):
+async def test_what_cannot_be_read_says_why(desk, content, name, problem):
     path = await desk.keep(name, content, "application/octet-stream")
 
     async with desk.run() as run:
@@ -73,14 +68,14 @@ async def test_what_cannot_be_read_says_why(desk: Desk, content: bytes, name: st
             assert refused.startswith(f"The document {name!r} cannot be read: {problem}")
 
 
-async def test_an_empty_file_has_no_text(desk: Desk):
+async def test_an_empty_file_has_no_text(desk):
     path = await desk.keep("a.txt", b" \n")
 
     async with desk.run() as run:
         assert (await run.read(path)).strip() in ("", "'a.txt' has no text.")
 
 
-async def test_a_file_that_is_too_large_is_not_read(desk: Desk, settings: Any):
+async def test_a_file_that_is_too_large_is_not_read(desk, settings):
     path = await desk.keep("a.txt", TEXT.encode())
     settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 1_000
 

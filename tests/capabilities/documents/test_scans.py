@@ -1,7 +1,5 @@
 """Pages that are images, read by a model that sees."""
 
-from __future__ import annotations
-
 import asyncio
 from base64 import b64decode
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -17,7 +15,6 @@ from apps.capabilities.documents.cache import cache
 from apps.capabilities.documents.scans import ADVICE, TASK
 from apps.documents.png import SIGNATURE
 from apps.errors import ModelFailed
-from tests.capabilities.documents.agents import Desk
 from tests.capabilities.manifests import stage_text
 from tests.documents.samples import pdf
 from tests.fakes import ScriptedModel, saying
@@ -52,7 +49,7 @@ def refusing(status: int = 400) -> ModelFailed:
     return ModelFailed("the picture is refused.", status=status)
 
 
-async def test_the_pages_of_a_scan_are_read_one_by_one_and_cited(desk: Desk):
+async def test_the_pages_of_a_scan_are_read_one_by_one_and_cited(desk):
     desk.eyes = Eyes({1: "# Dogs\n\nDogs stay free.", 2: "A late check-out costs 20 euros."})
     path = await desk.keep("scan.pdf", pdf("", ""), "application/pdf")
     events: list[Event] = []
@@ -75,7 +72,7 @@ async def test_the_pages_of_a_scan_are_read_one_by_one_and_cited(desk: Desk):
     assert (picture.type, b64decode(picture.data or "")[:8]) == ("image/png", SIGNATURE)
 
 
-async def test_each_page_is_a_call_that_is_counted(desk: Desk):
+async def test_each_page_is_a_call_that_is_counted(desk):
     desk.eyes = Eyes({1: "Dogs stay free.", 2: refusing()})
     path = await desk.keep("scan.pdf", pdf("", ""), "application/pdf")
     meter = Heard()
@@ -94,7 +91,7 @@ class Heard(Unmetered):
         self.calls.append((report.deployment, report.error))
 
 
-async def test_a_service_without_attachments_is_sent_parts(desk: Desk):
+async def test_a_service_without_attachments_is_sent_parts(desk):
     desk.eyes, desk.files = Eyes({1: "Dogs stay free."}), "none"
     path = await desk.keep("scan.pdf", pdf(""), "application/pdf")
 
@@ -107,7 +104,7 @@ async def test_a_service_without_attachments_is_sent_parts(desk: Desk):
     assert parts[1]["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
 
 
-async def test_only_pages_without_text_are_looked_at_and_paid_once(desk: Desk):
+async def test_only_pages_without_text_are_looked_at_and_paid_once(desk):
     desk.eyes = Eyes({2: "Second"})
     path = await desk.keep("mixed.pdf", pdf("First", "", "Third"), "application/pdf")
 
@@ -121,7 +118,7 @@ async def test_only_pages_without_text_are_looked_at_and_paid_once(desk: Desk):
     assert (desk.eyes.looked_at, desk.reads) == ([2], [path])
 
 
-async def test_calls_at_once_share_the_work_and_both_see_the_progress(desk: Desk):
+async def test_calls_at_once_share_the_work_and_both_see_the_progress(desk):
     desk.eyes = Eyes({1: "Dogs stay free."})
     path = await desk.keep("scan.pdf", pdf(""), "application/pdf")
     stages: list[list[Event]] = [[], []]
@@ -133,7 +130,7 @@ async def test_calls_at_once_share_the_work_and_both_see_the_progress(desk: Desk
     assert all("- page 1 of 1\n" in stage_text(one) for one in stages)
 
 
-async def test_a_page_that_fails_is_told_and_the_next_run_tries_it_again(desk: Desk):
+async def test_a_page_that_fails_is_told_and_the_next_run_tries_it_again(desk):
     desk.eyes = Eyes({1: "First", 2: refusing(), 3: "Third"})
     path = await desk.keep("scan.pdf", pdf("", "", ""), "application/pdf")
     events: list[Event] = []
@@ -152,9 +149,7 @@ async def test_a_page_that_fails_is_told_and_the_next_run_tries_it_again(desk: D
     assert desk.eyes.looked_at == [1, 2, 2, 3]
 
 
-async def test_a_service_that_is_broken_is_not_asked_for_each_page(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_service_that_is_broken_is_not_asked_for_each_page(desk, monkeypatch):
     monkeypatch.setattr(scans, "AT_ONCE", 1)
     desk.eyes = Eyes(dict.fromkeys(range(1, 9), refusing()))
     path = await desk.keep("scan.pdf", pdf(*[""] * 8), "application/pdf")
@@ -168,7 +163,7 @@ async def test_a_service_that_is_broken_is_not_asked_for_each_page(
     assert desk.eyes.looked_at == [1, 2, 3]
 
 
-async def test_no_more_pages_are_read_than_the_installation_allows(desk: Desk, settings: Any):
+async def test_no_more_pages_are_read_than_the_installation_allows(desk, settings):
     settings.DOCUMENTS_SCANNED_PAGES = 2
     desk.eyes = Eyes({1: "First", 2: "NO TEXT"})
     path = await desk.keep("scan.pdf", pdf(*[""] * 5), "application/pdf")
@@ -182,7 +177,7 @@ async def test_no_more_pages_are_read_than_the_installation_allows(desk: Desk, s
     assert desk.eyes.looked_at == [1, 2]
 
 
-async def test_what_was_read_before_a_stop_is_kept(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+async def test_what_was_read_before_a_stop_is_kept(desk, monkeypatch):
     monkeypatch.setattr(scans, "AT_ONCE", 1)
     path = await desk.keep("scan.pdf", pdf("", ""), "application/pdf")
     desk.eyes = ScriptedModel(saying("First"), [ScriptedModel.never])
@@ -213,7 +208,7 @@ async def test_what_was_read_before_a_stop_is_kept(desk: Desk, monkeypatch: pyte
     ids=["the model is blind", "there is no such deployment", "switched off"],
 )
 async def test_without_a_model_that_sees_it_is_told_why_and_what_to_do(
-    desk: Desk, settings: Any, wanted: dict[str, Any], pages: int, why: str
+    desk, settings, wanted, pages, why
 ):
     settings.DOCUMENTS_SCANNED_PAGES = pages
     desk.eyes = Eyes({})
@@ -230,16 +225,14 @@ async def test_without_a_model_that_sees_it_is_told_why_and_what_to_do(
     assert desk.reads.count(mixed) == 1
 
 
-async def test_the_model_of_the_application_reads_scans_if_it_takes_images(desk: Desk):
+async def test_the_model_of_the_application_reads_scans_if_it_takes_images(desk):
     desk.eyes = Eyes({1: "Dogs stay free."})
     path = await desk.keep("scan.pdf", pdf(""), "application/pdf")
     workspace = desk.workspace()
 
     async with desk.run() as run:
-        run.opening.workspace.infos = {  # type: ignore[attr-defined]
-            "some-model": workspace.infos["eyes"]
-        }
-        run.opening.workspace.models = {"some-model": desk.eyes}  # type: ignore[attr-defined]
+        run.opening.workspace.infos = {"some-model": workspace.infos["eyes"]}
+        run.opening.workspace.models = {"some-model": desk.eyes}
         assert await run.read(path) == "Dogs stay free."
 
     cache.clear()

@@ -1,26 +1,22 @@
 """The search by meaning: when vectors are made, for whom, and what happens without them."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Any
-
-import pytest
 
 from apps.agent.events import Event, ModelUsage
 from apps.capabilities.documents import vectors
 from apps.capabilities.documents.cache import cache
 from apps.errors import ServiceFailed
 from apps.workspace.embeddings.port import Embeddings
-from tests.capabilities.documents.agents import CALLER, HOTEL, Desk, embedded
+from tests.capabilities.documents.agents import CALLER, HOTEL, embedded
 from tests.capabilities.manifests import stage_text
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
 QUESTION = "What does a late check-out cost?"
 
 
-async def test_meaning_finds_what_words_do_not(desk: Desk):
+async def test_meaning_finds_what_words_do_not(desk):
     class Synonyms(HashedEmbedder):
         async def embed(self, texts: Any) -> Embeddings:
             return await super().embed([t.replace("departure", "check-out") for t in texts])
@@ -37,9 +33,7 @@ async def test_meaning_finds_what_words_do_not(desk: Desk):
     assert by_meaning.content.startswith("Yes [1].")
 
 
-async def test_without_an_embedding_model_words_alone_are_searched_and_the_stage_says_so(
-    desk: Desk,
-):
+async def test_without_an_embedding_model_words_alone_are_searched_and_the_stage_says_so(desk):
     desk.embedder = None
     path = await desk.keep("a.txt", HOTEL.encode())
     events: list[Event] = []
@@ -51,7 +45,7 @@ async def test_without_an_embedding_model_words_alone_are_searched_and_the_stage
     assert "Searched by words alone. The AI model configured" in stage_text(events)
 
 
-async def test_an_embedding_model_that_fails_leaves_the_search_by_words(desk: Desk):
+async def test_an_embedding_model_that_fails_leaves_the_search_by_words(desk):
     class Failing(HashedEmbedder):
         async def embed(self, texts: Any) -> Embeddings:
             raise ServiceFailed("The embedding service is down.")
@@ -80,7 +74,7 @@ class Narrow(HashedEmbedder):
         return replace(found, vectors=found.vectors[:, :100]) if is_narrow else found
 
 
-async def test_a_model_that_answers_with_other_vectors_than_before_embeds_anew(desk: Desk):
+async def test_a_model_that_answers_with_other_vectors_than_before_embeds_anew(desk):
     path = await desk.keep("a.txt", HOTEL.encode())
     async with desk.run() as run:
         await run.ask(QUESTION, path)
@@ -97,9 +91,7 @@ async def test_a_model_that_answers_with_other_vectors_than_before_embeds_anew(d
     assert "- a.txt: searched by words and by meaning\n" in stage_text(events)
 
 
-async def test_vectors_of_different_lengths_leave_the_search_by_words(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-):
+async def test_vectors_of_different_lengths_leave_the_search_by_words(desk, monkeypatch):
     monkeypatch.setattr(vectors, "BATCH", 1)
     desk.embedder = Narrow()
     desk.embedder.first = 2
@@ -130,7 +122,7 @@ class Slow(HashedEmbedder):
         return await super().embed(texts)
 
 
-async def test_a_deployment_is_asked_and_paid_for_only_while_the_answer_goes_on(desk: Desk):
+async def test_a_deployment_is_asked_and_paid_for_only_while_the_answer_goes_on(desk):
     embedder = desk.embedder = Slow()
     path = await desk.keep("a.txt", (HOTEL * 60).encode())
     spent: list[ModelUsage] = []
@@ -151,7 +143,7 @@ async def test_a_deployment_is_asked_and_paid_for_only_while_the_answer_goes_on(
     assert sum(usage.input for usage in spent) > 0
 
 
-async def test_a_caller_without_files_leaves_nothing_behind(desk: Desk):
+async def test_a_caller_without_files_leaves_nothing_behind(desk):
     embedder = desk.embedder = Slow()
     uri = f"data:text/plain,{'Dogs%20stay%20free.%20' * 4_000}"
 
@@ -163,7 +155,7 @@ async def test_a_caller_without_files_leaves_nothing_behind(desk: Desk):
     assert result.propagated[0].reference_url is None
 
 
-async def test_documents_are_embedded_one_at_a_time(desk: Desk):
+async def test_documents_are_embedded_one_at_a_time(desk):
     class Counting(HashedEmbedder):
         at_once = most = 0
 
@@ -184,7 +176,7 @@ async def test_documents_are_embedded_one_at_a_time(desk: Desk):
     assert embedder.most == 1
 
 
-async def test_a_document_that_nobody_keeps_any_more_is_not_embedded_further(desk: Desk):
+async def test_a_document_that_nobody_keeps_any_more_is_not_embedded_further(desk):
     embedder = desk.embedder = Slow()
     path = await desk.keep("a.txt", (HOTEL * 60).encode())
 
@@ -199,9 +191,7 @@ async def test_a_document_that_nobody_keeps_any_more_is_not_embedded_further(des
     assert cache.kept == {}
 
 
-async def test_a_document_that_is_too_long_is_searched_by_words(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_document_that_is_too_long_is_searched_by_words(desk, monkeypatch):
     monkeypatch.setattr(vectors, "MOST_CHUNKS", 3)
     path = await desk.keep("a.txt", (HOTEL * 20).encode())
     events: list[Event] = []
@@ -213,7 +203,7 @@ async def test_a_document_that_is_too_long_is_searched_by_words(
     assert vectors.TOO_LONG in stage_text(events)
 
 
-async def test_a_document_that_cannot_be_kept_is_searched_by_words(desk: Desk, settings: Any):
+async def test_a_document_that_cannot_be_kept_is_searched_by_words(desk, settings):
     settings.DOCUMENTS_CACHE_MB = 1
     path = await desk.keep("a.txt", (HOTEL * 2_000).encode())
     events: list[Event] = []

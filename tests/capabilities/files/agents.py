@@ -1,7 +1,5 @@
 """An application that works with files, for one caller of a workspace."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

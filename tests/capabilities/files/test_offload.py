@@ -1,7 +1,5 @@
 """Results of tools that are much for a model go into a file."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from typing import Any
@@ -11,7 +9,6 @@ import pytest
 from apps.agent.messages import Attachment, ToolCall
 from apps.agent.tools import ToolResult
 from apps.capabilities.wrappers.limits import KEEP_RESULT
-from apps.workspace.port import Workspace
 from tests.capabilities.files.agents import Agent, agent_on
 
 CALL = ToolCall("1", "docs_search", "{}")
@@ -28,7 +25,7 @@ async def stepped(agent: Agent, call: ToolCall, result: ToolResult) -> ToolResul
     return result
 
 
-async def test_a_large_result_is_read_back_from_a_file(workspace: Workspace):
+async def test_a_large_result_is_read_back_from_a_file(workspace):
     agent = await agent_on(workspace, agent_home_dir="desk/", tool_call_result_offload=WANTED)
 
     found = await stepped(agent, CALL, LARGE)
@@ -76,9 +73,7 @@ async def test_a_large_result_is_read_back_from_a_file(workspace: Workspace):
         ("of_the_installation", LARGE.content),
     ],
 )
-async def test_what_is_small_or_excluded_stays_as_it_is(
-    own: Workspace, settings: Any, name: str, content: str
-):
+async def test_what_is_small_or_excluded_stays_as_it_is(own, settings, name, content):
     settings.TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS = ["of_the_installation"]
     wanted = {**WANTED, "excluded_tools": ["of_the_application"]}
     agent = await agent_on(own, tool_call_result_offload=wanted)
@@ -87,9 +82,7 @@ async def test_what_is_small_or_excluded_stays_as_it_is(
     assert await stepped(agent, replace(CALL, name=name), result) == result
 
 
-async def test_a_result_for_which_there_is_no_room_any_more_is_read_back_from_a_file(
-    own: Workspace, settings: Any
-):
+async def test_a_result_for_which_there_is_no_room_any_more_is_read_back_from_a_file(own, settings):
     agent = await agent_on(own, tool_call_result_offload=WANTED)
     keep = agent.opening.known[KEEP_RESULT]
 
@@ -101,9 +94,7 @@ async def test_a_result_for_which_there_is_no_room_any_more_is_read_back_from_a_
     assert await keep("docs_search", "too much") == ""
 
 
-async def test_a_result_that_cannot_be_kept_stays_as_it_is(
-    own: Workspace, settings: Any, caplog: pytest.LogCaptureFixture
-):
+async def test_a_result_that_cannot_be_kept_stays_as_it_is(own, settings, caplog):
     settings.FILES_MAX_BYTES_PER_USER = 5
     agent = await agent_on(own, tool_call_result_offload=WANTED)
 
@@ -124,7 +115,7 @@ async def test_a_result_that_cannot_be_kept_stays_as_it_is(
     ],
 )
 async def test_the_installation_decides_where_the_application_does_not_say(
-    own: Workspace, settings: Any, by_default: bool, wanted: Any, is_on: bool
+    own, settings, by_default, wanted, is_on
 ):
     settings.TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT = by_default
     settings.TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD = 17
@@ -135,9 +126,7 @@ async def test_the_installation_decides_where_the_application_does_not_say(
     assert ("offloaded_response" in found.state) == is_on
 
 
-async def test_without_the_tools_to_read_them_back_results_stay_and_the_operator_is_told(
-    own: Workspace,
-):
+async def test_without_the_tools_to_read_them_back_results_stay_and_the_operator_is_told(own):
     agent = await agent_on(own, enabled_tools=["list", "search"], tool_call_result_offload=WANTED)
 
     [issue] = agent.contribution.issues

@@ -1,7 +1,5 @@
 """No path leads a tool that changes files out of the agent's folder."""
 
-from __future__ import annotations
-
 from urllib.parse import unquote
 
 import pytest
@@ -21,6 +19,7 @@ from apps.errors import FileRefused, InvalidParameter
 from apps.workspace.dial.core import Core
 from apps.workspace.dial.resources import resource_path
 from apps.workspace.local.paths import find_place
+from tests.tables import each_row
 
 HOME = "files/user-1/desk/"
 CORE = Core("http://core.example", metadata_seconds=60.0, sign_in_seconds=60.0)
@@ -39,7 +38,7 @@ PATHS = st.lists(PIECES | st.text(max_size=5), max_size=8).map("".join)
 @example("/files/user-2/x")
 @example("%66iles/user-2/x")
 @settings(max_examples=1_000, deadline=None)
-def test_what_may_be_written_is_below_the_folder_for_all_who_keep_files(path: str):
+def test_what_may_be_written_is_below_the_folder_for_all_who_keep_files(path):
     try:
         check_own("path", path)
     except InvalidParameter:
@@ -65,7 +64,7 @@ def test_what_may_be_written_is_below_the_folder_for_all_who_keep_files(path: st
 
 @given(PATHS)
 @settings(max_examples=500, deadline=None)
-def test_what_is_told_of_a_path_leads_there_again(path: str):
+def test_what_is_told_of_a_path_leads_there_again(path):
     try:
         check_own("path", path)
     except InvalidParameter:
@@ -78,22 +77,22 @@ def test_what_is_told_of_a_path_leads_there_again(path: str):
     assert full_path(HOME, shown) == place
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     ["", "/a", "a/../b", "..", "a//b", "a/", "a ", "a/b /c", "a\\b", "a\nb", "a\0b", "%2e%2e/a",
      "a%2fb", "a%00", ".", "./a", "a%20", "files/user-1/desk/a.txt"],
 )  # fmt: skip
-def test_these_name_no_file_that_may_be_written(path: str):
+def test_these_name_no_file_that_may_be_written(path):
     with pytest.raises(InvalidParameter):
         check_own("path", path)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     ["files/", "files/../x", "files/user-2/../user-1/a", "files//a", "files/u/%2e%2e/a",
      "http://a/b", "/files/user-1/a", "files/u/a\n"],
 )  # fmt: skip
-def test_these_name_no_file_that_may_be_read(path: str):
+def test_these_name_no_file_that_may_be_read(path):
     with pytest.raises(InvalidParameter):
         check_file("path", path)
 
@@ -110,13 +109,13 @@ def test_these_name_no_file_that_may_be_read(path: str):
         ("files/user-1/", "files/user-1/"),
     ],
 )
-def test_a_folder_has_these_names(path: str, place: str):
+def test_a_folder_has_these_names(path, place):
     check_folder("path", path)
 
     assert full_folder(HOME, path) == place
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "pattern", "is_match"),
     [
         ("a/b/c.md", "*.md", True),
@@ -132,5 +131,5 @@ def test_a_folder_has_these_names(path: str, place: str):
         ("[a].md", "[a]*", True),
     ],
 )
-def test_patterns_fit_whole_paths_or_names(path: str, pattern: str, is_match: bool):
+def test_patterns_fit_whole_paths_or_names(path, pattern, is_match):
     assert matches(path, pattern) == is_match

@@ -1,22 +1,19 @@
 """Whole runs: a model works with files, in both workspaces."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 from apps.agent.events import Event, Finished, StageOpened, StateSaved
 from apps.agent.messages import Message
 from apps.agent.model import Model
-from apps.capabilities.registry import prepare
-from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo, Workspace
 from tests.capabilities.files.agents import CALLER, document
 from tests.capabilities.manifests import manifest, parameter, tool, tool_set
+from tests.capabilities.runs import application
 from tests.capabilities.service import Reply, serving
 from tests.fakes import ScriptedModel, calling, saying
 
@@ -31,7 +28,7 @@ class Scripted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.workspace, name)
 
-    def inside(self, application: str, keys: str = "platform") -> Scripted:
+    def inside(self, application: str, keys: str = "platform") -> Self:
         return self
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
@@ -53,8 +50,7 @@ async def answered(
     workspace: Workspace, model: ScriptedModel, wanted: Any = None
 ) -> tuple[dict[str | None, str], list[Event]]:
     """What the model was told of each call, and what was emitted."""
-    wanted = wanted or document(agent_home_dir="desk/")
-    app = ResolvedApplication(1, "app", "App", "", True, 1, wanted, prepare(wanted))
+    app = application(wanted or document(agent_home_dir="desk/"))
     events: list[Event] = []
     request = RunRequest((Message("user", "Keep my notes"),))
     await run(app, request, Scripted(workspace, model), CALLER, events.append)
@@ -66,7 +62,7 @@ async def answered(
     return told, events
 
 
-async def test_a_model_works_with_its_files(workspace: Workspace):
+async def test_a_model_works_with_its_files(workspace):
     steps = [
         ("write", {"path": "notes/a.md", "content": "tea\nmilk\n"}),
         ("list", {"path": "", "max_depth": 2}),
@@ -113,7 +109,7 @@ async def test_a_model_works_with_its_files(workspace: Workspace):
 
 
 @pytest.mark.django_db
-async def test_the_model_finds_what_it_needs_in_a_large_result(workspace: Workspace, settings: Any):
+async def test_the_model_finds_what_it_needs_in_a_large_result(workspace, settings):
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
     body = "\n".join(f"row {n}" for n in range(90_000)).encode()
     model = ScriptedModel(

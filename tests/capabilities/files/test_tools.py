@@ -1,10 +1,7 @@
 """What the model can do with files, in both workspaces."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -18,13 +15,13 @@ from apps.capabilities.files.tools import KINDS
 from apps.documents.process import Bounds, Extract, Order, extract
 from apps.workspace.loading.files import Loaded
 from apps.workspace.local.workspace import LocalWorkspace
-from apps.workspace.port import Workspace
 from tests.capabilities.files.agents import CALLER, agent_on
 from tests.capabilities.manifests import manifest, stage_text
 from tests.documents.samples import docx, pdf, xlsx
+from tests.tables import each_row
 
 
-async def test_a_file_is_written_and_its_lines_are_read(workspace: Workspace):
+async def test_a_file_is_written_and_its_lines_are_read(workspace):
     agent = await agent_on(workspace)
 
     written = await agent.call("write", path="notes/to do.md", content="one\ntwo\nthree\n")
@@ -45,7 +42,7 @@ async def test_a_file_is_written_and_its_lines_are_read(workspace: Workspace):
     )
 
 
-async def test_a_folder_is_listed_as_deep_as_it_is_asked_for(workspace: Workspace):
+async def test_a_folder_is_listed_as_deep_as_it_is_asked_for(workspace):
     agent = await agent_on(workspace, agent_home_dir="desk/")
     for name in ("b.txt", "a/one.md", "a/deep/two.md", "a/deep/er/three.md"):
         await agent.use("write", path=name, content=name)
@@ -65,7 +62,7 @@ async def test_a_folder_is_listed_as_deep_as_it_is_asked_for(workspace: Workspac
     assert await agent.use("list", path=home) == f"- ./\n1 {home}elsewhere.txt"
 
 
-async def test_a_file_is_not_replaced_unless_that_is_wanted(workspace: Workspace):
+async def test_a_file_is_not_replaced_unless_that_is_wanted(workspace):
     agent = await agent_on(workspace)
     await agent.use("write", path="a.txt", content="old")
     assert await agent.use("read_lines", path="a.txt", start_line=0, end_line=1) == (
@@ -87,7 +84,7 @@ async def test_a_file_is_not_replaced_unless_that_is_wanted(workspace: Workspace
     )
 
 
-async def test_one_place_of_a_file_is_edited(workspace: Workspace):
+async def test_one_place_of_a_file_is_edited(workspace):
     agent = await agent_on(workspace)
     await agent.use("write", path="a.md", content="one\ntwo\ntwo\n", content_type="text/markdown")
     await agent.use("search", path="a.md", pattern="one")
@@ -107,10 +104,7 @@ async def test_one_place_of_a_file_is_edited(workspace: Workspace):
     ("arguments", "problem"),
     [
         ({"old_string": "none"}, "Parameter old_string is invalid: it was not found in the file"),
-        (
-            {"old_string": "aa"},
-            "Parameter old_string is invalid: it is in the file more than once",
-        ),
+        ({"old_string": "aa"}, "Parameter old_string is invalid: it is in the file more than once"),
         ({"old_string": ""}, "Parameter old_string is invalid: it is empty"),
         (
             {"old_string": "b", "new_string": "b"},
@@ -120,9 +114,7 @@ async def test_one_place_of_a_file_is_edited(workspace: Workspace):
         ({"path": "image.png"}, "Parameter path is invalid: the file is no text in UTF-8"),
     ],
 )
-async def test_an_edit_that_is_not_clear_changes_nothing(
-    own: LocalWorkspace, arguments: dict[str, str], problem: str
-):
+async def test_an_edit_that_is_not_clear_changes_nothing(own, arguments, problem):
     agent = await agent_on(own)
     kept = await agent.keep("a.txt", b"aaa b")
     await agent.keep("image.png", b"\x89PNG\0")
@@ -135,7 +127,7 @@ async def test_an_edit_that_is_not_clear_changes_nothing(
     assert (await agent.files.read(kept)).content == b"aaa b"
 
 
-async def test_line_ends_of_windows_do_not_matter_and_stay(own: LocalWorkspace):
+async def test_line_ends_of_windows_do_not_matter_and_stay(own):
     agent = await agent_on(own)
     kept = await agent.keep("a.txt", b"one\r\ntwo\r\nthree")
 
@@ -144,7 +136,7 @@ async def test_line_ends_of_windows_do_not_matter_and_stay(own: LocalWorkspace):
     assert (await agent.files.read(kept)).content == b"1\r\n2\r\nthree"
 
 
-async def test_two_who_edit_at_once_lose_nothing(workspace: Workspace):
+async def test_two_who_edit_at_once_lose_nothing(workspace):
     agent, other = await agent_on(workspace), await agent_on(workspace)
     await agent.use("write", path="a.txt", content="left right")
 
@@ -157,7 +149,7 @@ async def test_two_who_edit_at_once_lose_nothing(workspace: Workspace):
     assert found.content == b"LEFT RIGHT"
 
 
-async def test_of_two_who_create_a_file_at_once_one_is_told(workspace: Workspace):
+async def test_of_two_who_create_a_file_at_once_one_is_told(workspace):
     agent, other = await agent_on(workspace), await agent_on(workspace)
 
     outcomes = await asyncio.gather(
@@ -171,7 +163,7 @@ async def test_of_two_who_create_a_file_at_once_one_is_told(workspace: Workspace
     assert "already exists" in told[1]
 
 
-async def test_files_are_copied_moved_and_deleted(workspace: Workspace):
+async def test_files_are_copied_moved_and_deleted(workspace):
     agent = await agent_on(workspace, agent_home_dir="desk/")
     outside = await agent.keep("plan.md", b"plan")
     await agent.use("write", path="old.txt", content="old")
@@ -201,7 +193,7 @@ async def test_files_are_copied_moved_and_deleted(workspace: Workspace):
     )
 
 
-async def test_files_are_found_by_their_names(workspace: Workspace):
+async def test_files_are_found_by_their_names(workspace):
     agent = await agent_on(workspace)
     for name in ("a.md", "notes/b.md", "notes/deep/c.md", "notes/deep/c.txt"):
         await agent.use("write", path=name, content="1")
@@ -213,7 +205,7 @@ async def test_files_are_found_by_their_names(workspace: Workspace):
     assert await agent.use("find", pattern="*.pdf") == "(no file matches)"
 
 
-async def test_a_folder_is_searched(workspace: Workspace):
+async def test_a_folder_is_searched(workspace):
     agent = await agent_on(workspace, max_files_scanned=3)
     for name, content in (
         ("a.md", "Tea\nmilk\nTEA"),
@@ -240,7 +232,7 @@ async def test_a_folder_is_searched(workspace: Workspace):
     assert await agent.use("search", path="b/", pattern="coffee") == "Not found in 2 files."
 
 
-async def test_lines_around_what_was_found_are_shown_once(own: LocalWorkspace):
+async def test_lines_around_what_was_found_are_shown_once(own):
     agent = await agent_on(own)
     await agent.use("write", path="a.txt", content="\n".join("abxcdefxyxh"))
 
@@ -250,7 +242,7 @@ async def test_lines_around_what_was_found_are_shown_once(own: LocalWorkspace):
     assert await agent.use("search", path="a.txt", pattern="q") == ("a.txt: not found in 11 lines.")
 
 
-async def test_of_too_much_that_was_found_the_beginning_is_shown(own: LocalWorkspace):
+async def test_of_too_much_that_was_found_the_beginning_is_shown(own):
     agent = await agent_on(own)
     await agent.keep("a.txt", b"\n".join(b"tea %d" % n for n in range(9_000)))
 
@@ -261,7 +253,7 @@ async def test_of_too_much_that_was_found_the_beginning_is_shown(own: LocalWorks
     assert 39_000 < len(found) < 40_100
 
 
-async def test_documents_are_read_and_searched_as_text(own: LocalWorkspace):
+async def test_documents_are_read_and_searched_as_text(own):
     agent = await agent_on(own)
     report = await agent.keep("report.pdf", pdf("Tea costs 2", "", "Cake costs 3"))
     await agent.keep("prices.xlsx", xlsx())
@@ -282,9 +274,7 @@ async def test_documents_are_read_and_searched_as_text(own: LocalWorkspace):
     )
 
 
-async def test_more_lines_than_there_is_room_for_are_asked_for_one_after_the_other(
-    own: LocalWorkspace,
-):
+async def test_more_lines_than_there_is_room_for_are_asked_for_one_after_the_other(own):
     agent = await agent_on(own)
     await agent.keep("long.txt", b"\n".join([b"x" * 60_000, b"y" * 60_000, b"z" * 120_000]))
 
@@ -296,7 +286,7 @@ async def test_more_lines_than_there_is_room_for_are_asked_for_one_after_the_oth
     assert third.endswith("z… (cut: 20,000 more characters in this line)")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "arguments", "problem"),
     [
         ("read_lines", {"start_line": 3, "end_line": 9}, "start_line is invalid: a.txt has 3 lines."),
@@ -312,9 +302,7 @@ async def test_more_lines_than_there_is_room_for_are_asked_for_one_after_the_oth
         ("read_lines", {"path": "https://x/y", "start_line": 0, "end_line": 1}, "path is invalid: 'https://x/y' cannot be used: it is a URL"),
     ],
 )  # fmt: skip
-async def test_arguments_that_make_no_sense_are_told(
-    own: LocalWorkspace, tool: str, arguments: dict[str, Any], problem: str
-):
+async def test_arguments_that_make_no_sense_are_told(own, tool, arguments, problem):
     agent = await agent_on(own)
     await agent.keep("a.txt", b"1\n2\n3")
 
@@ -323,7 +311,7 @@ async def test_arguments_that_make_no_sense_are_told(
     assert told.startswith(f"Parameter {problem}")
 
 
-async def test_anothers_files_are_as_if_missing(own: LocalWorkspace):
+async def test_anothers_files_are_as_if_missing(own):
     other = LocalWorkspace(replace(CALLER, bucket="user-2"))
     secret = (await other.files.keep("secret.txt", b"secret", "text/plain")).path
     agent = await agent_on(own)
@@ -337,7 +325,7 @@ async def test_anothers_files_are_as_if_missing(own: LocalWorkspace):
     assert "There is no file" in await agent.refused("list", path="files/user-2/")
 
 
-async def test_a_call_is_shown_with_what_is_written_and_what_came_of_it(own: LocalWorkspace):
+async def test_a_call_is_shown_with_what_is_written_and_what_came_of_it(own):
     agent = await agent_on(own)
     events: list[Event] = []
 
@@ -365,11 +353,11 @@ def test_titles_and_names_are_those_that_clients_know():
 
 
 @pytest.mark.parametrize("features", [None, {}, {"dial_files": None}])
-def test_applications_that_do_not_ask_have_no_file_tools(features: Any):
+def test_applications_that_do_not_ask_have_no_file_tools(features):
     assert files.prepare(manifest(features=features)) is None
 
 
-async def test_of_a_long_pdf_the_pages_that_are_needed_are_read_and_no_more(own: LocalWorkspace):
+async def test_of_a_long_pdf_the_pages_that_are_needed_are_read_and_no_more(own):
     agent = await agent_on(own)
     await agent.keep("long.pdf", pdf(*(f"Text {n}" for n in range(1, 41))))
 
@@ -388,7 +376,7 @@ async def test_of_a_long_pdf_the_pages_that_are_needed_are_read_and_no_more(own:
     )
 
 
-async def test_what_could_not_be_read_in_time_is_told_and_read_on_later(own: LocalWorkspace):
+async def test_what_could_not_be_read_in_time_is_told_and_read_on_later(own):
     agent = await agent_on(own)
     await agent.keep("slow.pdf", pdf("One", "Two"))
     await agent.use("read_lines", path="slow.pdf", start_line=0, end_line=1)
@@ -423,7 +411,7 @@ async def nothing_in_time(content: bytes, order: Order, bounds: Bounds) -> Extra
     return Extract((), 2, "time")
 
 
-async def test_texts_are_kept_while_there_is_room_for_them(monkeypatch: pytest.MonkeyPatch):
+async def test_texts_are_kept_while_there_is_room_for_them(monkeypatch):
     monkeypatch.setattr(documents, "KEPT", 10)
     kept = documents.RunDocumentCache()
     files = [Loaded(name, "text/plain", b"12345") for name in "abc"]

@@ -1,7 +1,5 @@
 """A memory service that knows callers by their keys alone: `python remembering.py http`."""
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from pathlib import Path

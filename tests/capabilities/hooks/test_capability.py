@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Mapping
@@ -9,7 +7,6 @@ from typing import Any
 import pytest
 import time_machine
 
-from apps.accounts.caller import Caller
 from apps.agent.events import (
     Event,
     Finished,
@@ -29,7 +26,7 @@ from apps.agent.tools import Invocation, Pending, Tool, ToolResult
 from apps.capabilities.discovery.capability import discovery
 from apps.capabilities.hooks.capability import hooks
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Capability, Contribution, Prepared
+from apps.capabilities.registry import Capability, Contribution
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import display_of
@@ -41,8 +38,10 @@ from apps.manifest.parameters import FunctionParameters
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
+from tests.capabilities import runs
 from tests.capabilities.manifests import opening_for
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
+from tests.capabilities.runs import CALLER, led_by, state_of
 from tests.fakes import (
     FakeWorkspace,
     ScriptedModel,
@@ -57,7 +56,6 @@ from tests.fakes import (
 )
 from tests.manifest.documents import manifest, rest_tools
 
-CALLER = Caller("user-7")
 QUESTION = Message("user", "What is new?")
 
 
@@ -93,33 +91,18 @@ def application(
     level: str = "info",
     **members: Any,
 ) -> ResolvedApplication:
-    orchestrator = {
-        "deployment": {"deployment_id": "gpt"},
-        "system_prompt": {"type": "custom", "content": "", "variables": {}},
-    }
     features = {"timestamp": None, "stage_display": {"level": level}}
     document = manifest(
-        **{"orchestrator": orchestrator, "features": features, "hooks": list(wanted), **members}
+        **{"orchestrator": led_by(), "features": features, "hooks": list(wanted), **members}
     )
-    checked = read(document, preview=True)
-    there = (capability(Contribution(tools=tools, hidden=hidden)), hooks, *besides)
-    openers = [(one.name, opener) for one in there if (opener := one.prepare(checked)) is not None]
-    return ResolvedApplication(1, "app", "App", "", True, 1, checked, Prepared(tuple(openers), ()))
+    with_tools = capability(Contribution(tools=tools, hidden=hidden))
+    return runs.application(read(document, preview=True), with_tools, hooks, *besides)
 
 
 async def events_of(
     app: ResolvedApplication, model: ScriptedModel, *messages: Message, **wishes: Any
 ) -> list[Event]:
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"gpt": model}
-    events: list[Event] = []
-    await run(app, RunRequest(messages or (QUESTION,), **wishes), workspace, CALLER, events.append)
-    return events
-
-
-def state_of(events: list[Event]) -> dict[str, Any]:
-    (saved,) = (event for event in events if isinstance(event, StateSaved))
-    return dict(saved.state)
+    return await runs.events_of(app, {"gpt": model}, *(messages or (QUESTION,)), **wishes)
 
 
 def plain(model: ScriptedModel, number: int = -1) -> list[tuple[str, str]]:
@@ -252,7 +235,7 @@ async def test_what_is_always_said_is_said_at_the_end_each_time():
 
 
 @pytest.mark.parametrize("frequency", ["append_if_changed", "always"])
-async def test_what_is_fresh_is_not_asked_for_again(frequency: str):
+async def test_what_is_fresh_is_not_asked_for_again(frequency):
     memory = Memory("recall", "snow", "rain")
     hook = started(frequency=frequency, refresh_condition={"kind": "ttl", "ttl_minutes": 10})
     app = application(hook, tools=(memory.tool,))
@@ -274,7 +257,7 @@ async def test_what_is_fresh_is_not_asked_for_again(frequency: str):
 @pytest.mark.parametrize(
     "calls", [7, {"synth": 1}, {}, "x", {"synth_recall_44136fa_": "2999-01-01T00:00:00+00:00"}]
 )
-async def test_a_state_that_was_written_by_somebody_makes_nothing_fresh(calls: object):
+async def test_a_state_that_was_written_by_somebody_makes_nothing_fresh(calls):
     memory = Memory("recall", "snow")
     hook = started(frequency="always", refresh_condition={"kind": "ttl", "ttl_minutes": 10})
     answered = Message("assistant", "ok", state={"hook_calls": calls})
@@ -300,9 +283,7 @@ FAILURES: list[Any] = [
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
-async def test_a_hook_that_fails_is_skipped_and_told_in_the_log_alone(
-    failure: Any, caplog: pytest.LogCaptureFixture
-):
+async def test_a_hook_that_fails_is_skipped_and_told_in_the_log_alone(failure, caplog):
     recall, note = Memory("recall", failure), Memory("note", failure)
     app = application(started(name="memory"), completed(), tools=(recall.tool, note.tool))
     model = ScriptedModel(saying("Fine"))
@@ -320,7 +301,7 @@ async def test_a_hook_that_fails_is_skipped_and_told_in_the_log_alone(
     assert "secret" not in "".join(lines)
 
 
-async def test_a_template_that_cannot_be_filled_in_skips_the_hook(caplog: pytest.LogCaptureFixture):
+async def test_a_template_that_cannot_be_filled_in_skips_the_hook(caplog):
     memory = Memory()
     hook = started(arguments={"q": "${last_assistant_message.content}"})
     model = ScriptedModel(saying("Fine"))
@@ -335,7 +316,7 @@ async def test_a_template_that_cannot_be_filled_in_skips_the_hook(caplog: pytest
     ]
 
 
-async def test_a_hook_that_takes_too_long_is_given_up(caplog: pytest.LogCaptureFixture):
+async def test_a_hook_that_takes_too_long_is_given_up(caplog):
     gone = asyncio.Event()
 
     async def hang(invocation: Invocation) -> ToolResult:
@@ -357,7 +338,7 @@ async def test_a_hook_that_takes_too_long_is_given_up(caplog: pytest.LogCaptureF
 
 
 @pytest.mark.parametrize("hook", [started(), completed(tool_name="recall")])
-async def test_who_cancels_the_run_cancels_the_hook(hook: dict[str, Any]):
+async def test_who_cancels_the_run_cancels_the_hook(hook):
     waiting, gone = asyncio.Event(), asyncio.Event()
 
     async def hang(invocation: Invocation) -> ToolResult:
@@ -453,7 +434,7 @@ async def test_the_answer_and_its_state_are_there_before_the_hooks_that_follow_i
 
 
 async def test_hooks_hold_the_end_of_a_request_no_longer_than_their_time_together(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch, caplog
 ):
     asked: list[str] = []
 
@@ -530,9 +511,7 @@ def staged(level: str, *, fails: bool) -> Tool:
         ("debug", True, ["Recalling"]),
     ],
 )
-async def test_hooks_are_shown_to_those_who_look_for_mistakes(
-    level: str, fails: bool, titles: list[str]
-):
+async def test_hooks_are_shown_to_those_who_look_for_mistakes(level, fails, titles):
     app = application(started(), tools=(staged(level, fails=fails),), level=level)
 
     events = await events_of(app, ScriptedModel(saying("Fine")))
@@ -541,7 +520,7 @@ async def test_hooks_are_shown_to_those_who_look_for_mistakes(
     assert len([event for event in events if isinstance(event, StageClosed)]) == len(titles)
 
 
-async def test_tools_that_the_model_may_not_call_are_for_hooks(http_url: str):
+async def test_tools_that_the_model_may_not_call_are_for_hooks(http_url):
     toolset = over_http(http_url, hidden_from_model=["add"], allowed_tools=["add", "move"])
     wanted = (
         started(

@@ -1,7 +1,5 @@
 """A memory service behind DIAL, which two hooks ask before the model is (G-34)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,13 +13,12 @@ from apps.accounts.caller import Caller
 from apps.agent.messages import Message
 from apps.capabilities.hooks.capability import hooks
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Prepared
-from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import McpEndpoint
 from tests.capabilities.mcp.servers import nothing_left_over, serving_apart
+from tests.capabilities.runs import application
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import example
 
@@ -52,10 +49,7 @@ async def answer(
     url: str, caller: Caller, *messages: Message, scripts: Sequence[Any] = (saying("Fine"),)
 ) -> ScriptedModel:
     """The model of one request, which has seen what the hooks brought."""
-    document = example("memory_service")
-    checked = read(document, preview=True)
-    openers = [(one.name, opener) for one in (mcp, hooks) if (opener := one.prepare(checked))]
-    app = ResolvedApplication(1, "app", "App", "", True, 1, checked, Prepared(tuple(openers), ()))
+    app = application(read(example("memory_service"), preview=True), mcp, hooks)
     workspace = Workspace(caller)
     workspace.url = url
     workspace.models = {"harbour-chat": (model := ScriptedModel(*scripts))}
@@ -71,7 +65,7 @@ def brought(model: ScriptedModel) -> list[str]:
 
 @pytest.mark.django_db
 async def test_a_run_begins_with_the_memories_of_its_caller_and_tells_them_again_when_they_change(
-    service: str,
+    service,
 ):
     question = Message("user", "Where do I live?")
     store = calling(("c1", "Memory_store_memory", STORED))

@@ -1,7 +1,5 @@
 """Hooks that watch a run: told in order, beside it, and never heard by the model."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
@@ -84,7 +82,7 @@ async def test_the_model_sees_nothing_of_them():
     await events_of(application(*EVERY, tools=(watch.tool, WEATHER)), model)
 
     assert [message.text for message in model.asked[-1].messages] == [
-        *("What is new?", " ", "Riga: 12"),
+        *("What is new?", " ", "Riga: 12")
     ]
 
 
@@ -95,7 +93,7 @@ async def test_one_that_fails_is_logged_and_the_next_are_told_all_the_same(caplo
     await events_of(application(*EVERY, tools=(watch.tool, WEATHER)), model)
 
     assert [told["of"] for told in watch.asked] == [
-        *("on_user_message", "on_status", "on_tool_result", "on_status"),
+        *("on_user_message", "on_status", "on_tool_result", "on_status")
     ]
     skipped = [one.getMessage() for one in caplog.records if "was skipped" in one.getMessage()]
     assert skipped == [
@@ -132,7 +130,7 @@ async def test_the_answer_does_not_wait_for_a_hook_that_is_slow():
     ],
     ids=["failed", "waiting"],
 )
-async def test_they_are_told_how_a_run_ends_that_is_not_answered(model: ScriptedModel, status: str):
+async def test_they_are_told_how_a_run_ends_that_is_not_answered(model, status):
     async def ask(invocation: Invocation) -> ToolResult:
         return Pending()
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 
@@ -85,7 +83,7 @@ def test_there_may_be_no_last_message():
     ],
     ids=str,
 )  # fmt: skip
-def test_templates_are_filled_in_as_json_e_says(template: dict[str, Any], expected: Any):
+def test_templates_are_filled_in_as_json_e_says(template, expected):
     assert render(template, SEEN) == expected
 
 
@@ -103,7 +101,7 @@ def test_templates_are_filled_in_as_json_e_says(template: dict[str, Any], expect
     ],
     ids=str,
 )
-def test_what_cannot_be_evaluated_is_refused_without_a_word_of_the_conversation(template: Any):
+def test_what_cannot_be_evaluated_is_refused_without_a_word_of_the_conversation(template):
     with pytest.raises(TemplateRefused) as refused:
         render(template, SEEN)
 
@@ -143,7 +141,7 @@ def test_what_somebody_typed_is_never_read_as_a_template():
     ],
     ids=str,
 )  # fmt: skip
-def test_a_template_cannot_ask_for_more_than_there_is(template: Any):
+def test_a_template_cannot_ask_for_more_than_there_is(template):
     with pytest.raises(TemplateRefused, match=r"too large|not available|longer than 1 seconds"):
         render(template, SEEN, seconds=1)
 

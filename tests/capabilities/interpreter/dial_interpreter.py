@@ -1,11 +1,9 @@
 """DIAL's code interpreter on the loopback: sessions, files, and answers as a test wants them."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +22,7 @@ class Interpreter:
     answer: Mapping[str, Any] = field(default_factory=lambda: SUCCESS)
     scripted: dict[str, list[Reply | None]] = field(default_factory=dict)
     service: Service | None = None
-    numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     @property
     def operations(self) -> list[str]:

@@ -1,7 +1,5 @@
 """The tool: when it is there, what it says, how its calls are shown."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -19,6 +17,7 @@ from apps.manifest.tools import AnyInternalTool, InternalTool, PredefinedTool
 from apps.manifest.toolsets import InternalToolSet, ToolSet
 from tests.capabilities.interpreter.tools import document, predefined_tool, python
 from tests.capabilities.manifests import manifest, stage_text, timeless
+from tests.tables import each_row
 
 PREDEFINED = Path(site.BASE_DIR) / "predefined"
 
@@ -73,12 +72,12 @@ async def test_the_description_tells_what_there_is():
 
 
 @pytest.mark.parametrize("module", re.findall(r"\w+", MODULES.replace(" (files only)", "")))
-async def test_a_module_that_the_description_names_is_there(module: str):
+async def test_a_module_that_the_description_names_is_there(module):
     async with python() as own:
         assert await own.run(f"import {module}") == {"status": "SUCCESS"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "code",
     [
         "import numpy",
@@ -99,7 +98,7 @@ async def test_a_module_that_the_description_names_is_there(module: str):
         *("input", "globals", "dir", "vars", "callable", "bytearray", "issubclass"),
     ],
 )
-async def test_what_the_description_says_is_missing_is_missing(code: str):
+async def test_what_the_description_says_is_missing_is_missing(code):
     async with python() as own:
         assert (await own.run(code))["status"] == "FAILURE"
 
@@ -109,15 +108,12 @@ async def test_what_the_description_says_is_missing_is_missing(code: str):
     [
         ("[n for n in map(lambda n: n * 2, range(3))]", "[0, 2, 4]"),
         ("class A:\n    def __init__(self):\n        self.n = 3\nA().n", "3"),
-        (
-            "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\nP(3)",
-            "P(x=3)",
-        ),
+        ("from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\nP(3)", "P(x=3)"),
         ("match (1, 2):\n    case (1, n):\n        m = n\nm", "2"),
         ("eval('1 + 1')", "2"),
     ],
 )
-async def test_what_the_description_says_is_available_works(code: str, result: str):
+async def test_what_the_description_says_is_available_works(code, result):
     async with python() as own:
         assert await own.run(code) == {"status": "SUCCESS", "result": result}
 
@@ -158,7 +154,7 @@ async def test_a_tool_without_displays_shows_the_code_all_the_same():
     assert "title" not in stage_text(events)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "parameter"),
     [
         ({"code": 7}, "code"),
@@ -171,10 +167,10 @@ async def test_a_tool_without_displays_shows_the_code_all_the_same():
         ({"title": None}, "title"),
     ],
 )
-async def test_a_wrong_argument_is_named(arguments: dict[str, object], parameter: str):
+async def test_a_wrong_argument_is_named(arguments, parameter):
     async with python() as own:
         with pytest.raises(InvalidParameter) as error:
-            await own.call(**{"code": "1", **arguments})  # type: ignore[arg-type]
+            await own.call(**{"code": "1", **arguments})
 
     assert error.value.parameter == parameter
 
@@ -198,7 +194,7 @@ async def test_a_wrong_argument_is_named(arguments: dict[str, object], parameter
         ({"page_size": 4, "page": 99}, "h'\n[Page 3 of 3]", "\n\n[Page 3 of 3]"),
     ],
 )
-async def test_long_output_is_read_page_by_page(sample: object, result: str, stdout: str):
+async def test_long_output_is_read_page_by_page(sample, result, stdout):
     async with python() as own:
         read = await own.run("print('01234567')\n'abcdefgh'", data_sample_config=sample)
 

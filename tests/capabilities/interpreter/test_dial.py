@@ -1,27 +1,18 @@
 """DIAL's code interpreter: sessions, files, results, and every way in which it fails."""
 
-from __future__ import annotations
-
 import base64
-from typing import Any
 
 import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.messages import Attachment
 from tests.capabilities.interpreter.dial_interpreter import SUCCESS, answered, dial_interpreter
-from tests.capabilities.interpreter.tools import (
-    Folder,
-    attached,
-    document,
-    python,
-)
-from tests.capabilities.interpreter.tools import (
-    answered as said,
-)
+from tests.capabilities.interpreter.tools import Folder, attached, document, python
+from tests.capabilities.interpreter.tools import answered as said
 from tests.capabilities.manifests import OTHERWISE
 from tests.capabilities.service import Reply
 from tests.internet import internet, ok
+from tests.tables import each_row
 
 STATE = {"py_interpreter_state": {"session_id": "session-1"}}
 PNG = b"\x89PNG\r\n"
@@ -68,9 +59,7 @@ async def test_the_first_call_opens_a_session_and_the_next_one_uses_it(settings)
         {"py_interpreter_state": {"session_id": None}, "session_id": "session-1"},
     ],
 )
-async def test_a_session_of_an_earlier_answer_is_checked_once_and_used(
-    settings, state: dict[str, Any]
-):
+async def test_a_session_of_an_earlier_answer_is_checked_once_and_used(settings, state):
     async with (
         dial_interpreter(settings, sessions={"session-1": {}}) as dial,
         python(state=state) as own,
@@ -107,7 +96,7 @@ async def test_the_configured_session_is_used_where_there_is_no_other(settings):
 
 
 @pytest.mark.parametrize("status", [400, 404])
-async def test_a_session_that_is_gone_is_replaced_silently(settings, status: int):
+async def test_a_session_that_is_gone_is_replaced_silently(settings, status):
     async with (
         dial_interpreter(settings, scripted={"get_session": [Reply(status)]}) as dial,
         python(state={"py_interpreter_state": {"session_id": "gone"}}) as own,
@@ -161,7 +150,7 @@ async def test_a_fresh_session_closes_the_old_one(settings):
 # --- Failures ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reply", "text"),
     [
         (
@@ -190,16 +179,11 @@ async def test_a_fresh_session_closes_the_old_one(settings):
             Reply(200, b"<html>"),
             "Python Code Interpreter answered in a way that cannot be understood.",
         ),
-        (
-            Reply(200, b"[]"),
-            "Python Code Interpreter answered in a way that cannot be understood.",
-        ),
+        (Reply(200, b"[]"), "Python Code Interpreter answered in a way that cannot be understood."),
         (Reply(200, b"{}", {"Content-Length": "9"}), UNREACHABLE),
     ],
 )
-async def test_a_failure_is_an_ordinary_result_that_says_what_to_do(
-    settings, reply: Reply, text: str
-):
+async def test_a_failure_is_an_ordinary_result_that_says_what_to_do(settings, reply, text):
     async with (
         dial_interpreter(settings, scripted={"execute_code": [reply]}) as dial,
         python() as own,
@@ -233,9 +217,7 @@ async def test_a_slow_answer_is_a_time_out_of_the_tool(settings):
 
 
 async def test_what_may_be_asked_twice_is_repeated(settings):
-    scripted: dict[str, list[Reply | None]] = {
-        "open_session": [Reply(503), Reply(502), Reply(504)],
-    }
+    scripted: dict[str, list[Reply | None]] = {"open_session": [Reply(503), Reply(502), Reply(504)]}
     async with dial_interpreter(settings, scripted=scripted) as dial, python() as own:
         read = await own.run("1")
 

@@ -1,7 +1,5 @@
 """Code that wants out, or wants everything: it ends with a clear result, and nobody else notices."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time
@@ -11,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.capabilities.interpreter.tools import python
+from tests.tables import each_row
 
 SECRET = "never-to-be-seen-4711"
 MEMORY = (
     "MemoryError: the code was stopped because it needed more than 64 MB. Work on less at once."
 )
-TIME = "TimeoutError: the code was stopped after 1 seconds. Do less in one call."
+TIME = "TimeoutError: the code was stopped after 0.2 seconds. Do less in one call."
 PRINTED = (
     "The code was stopped because it printed more than 100000 bytes. "
     "Print a summary, or write to a file."
@@ -30,7 +29,7 @@ def _tight_limits(settings, monkeypatch):
     monkeypatch.setenv("QUICKAPPS_TEST_SECRET", SECRET)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("code", "error"),
     [
         ("open('/etc/passwd').read()", "FileNotFoundError"),
@@ -87,7 +86,7 @@ def _tight_limits(settings, monkeypatch):
         ("async def f(): pass\nf().cr_frame", "AttributeError"),
     ],
 )
-async def test_there_is_no_way_out(code: str, error: str):
+async def test_there_is_no_way_out(code, error):
     async with python() as own:
         result = await own.call(code)
         read = await own.run("1 + 1")
@@ -108,7 +107,7 @@ async def test_there_is_nothing_to_see_around():
     assert place["result"] == "['/data', ['data'], []]"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("code", "reason"),
     [
         ("while True: pass", TIME),
@@ -131,13 +130,14 @@ async def test_there_is_nothing_to_see_around():
         ("for _ in range(10**5): print('x' * 10)", PRINTED),
     ],
 )
-async def test_what_takes_too_much_is_stopped_with_a_reason(code: str, reason: str, settings):
-    if reason == MEMORY:  # a busy machine needs its time to fill it
-        settings.PY_INTERPRETER_SANDBOX_SECONDS = 60.0
+async def test_what_takes_too_much_is_stopped_with_a_reason(code, reason, settings):
+    # A busy machine needs its time to fill the memory.
+    settings.PY_INTERPRETER_SANDBOX_SECONDS = 0.2 if reason == TIME else 60.0
     async with python() as own:
         started = time.monotonic()
         read = await own.run(code)
         seconds = time.monotonic() - started
+        settings.PY_INTERPRETER_SANDBOX_SECONDS = 60.0
         after = await own.run("1 + 1")
 
     assert (read["status"], read["stderr"]) == ("FAILURE", reason)
@@ -145,7 +145,7 @@ async def test_what_takes_too_much_is_stopped_with_a_reason(code: str, reason: s
     assert after["result"] == "2"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("code", "error"),
     [
         ("def f(): return f()\nf()", "RecursionError"),
@@ -165,7 +165,7 @@ async def test_what_takes_too_much_is_stopped_with_a_reason(code: str, reason: s
         ("open('a.txt', 'w').write('x' * 10**7)\nwhile True: open('a.txt').read()", "at most"),
     ],
 )
-async def test_what_cannot_be_done_is_an_ordinary_error(code: str, error: str):
+async def test_what_cannot_be_done_is_an_ordinary_error(code, error):
     async with python() as own:
         result = await own.call(code)
         read = await own.run("1 + 1")
@@ -186,7 +186,7 @@ async def test_what_cannot_be_done_is_an_ordinary_error(code: str, error: str):
         r"re.match(r'(?=(a+)+$)(a|aa)+$', 'a' * 60 + 'b')",
     ],
 )
-async def test_a_catastrophic_pattern_ends(pattern: str):
+async def test_a_catastrophic_pattern_ends(pattern):
     async with python() as own:
         started = time.monotonic()
         await own.call(f"import re\n{pattern}")
@@ -197,7 +197,7 @@ async def test_a_catastrophic_pattern_ends(pattern: str):
     assert read["result"] == "2"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "code",
     [
         "x = []\nfor i in range(100_000): x = [x]\nx",
@@ -210,7 +210,7 @@ async def test_a_catastrophic_pattern_ends(pattern: str):
         "'\\ud800'",
     ],
 )
-async def test_odd_values_are_told_and_stay_small(code: str):
+async def test_odd_values_are_told_and_stay_small(code):
     async with python() as own:
         result = await own.call(code)
 
@@ -218,6 +218,7 @@ async def test_odd_values_are_told_and_stay_small(code: str):
     assert len(result.content) < 50_000
 
 
+@pytest.mark.full
 async def test_many_hostile_runs_hold_up_neither_the_server_nor_each_other():
     codes = [
         "while True: pass",
@@ -225,14 +226,13 @@ async def test_many_hostile_runs_hold_up_neither_the_server_nor_each_other():
         "while True: print('x' * 1000)",
         "sum(range(1000))",
     ]
-    slowest = 0.0
+    beats = 0
 
     async def beat() -> None:
-        nonlocal slowest
+        nonlocal beats
         while True:
-            started = time.monotonic()
             await asyncio.sleep(0.005)
-            slowest = max(slowest, time.monotonic() - started - 0.005)
+            beats += 1
 
     async def one(code: str) -> str:
         async with python() as own:
@@ -243,7 +243,7 @@ async def test_many_hostile_runs_hold_up_neither_the_server_nor_each_other():
     beating.cancel()
 
     assert statuses == ["FAILURE", "FAILURE", "FAILURE", "SUCCESS"] * 5
-    assert slowest < 0.5
+    assert beats > 100  # a loop that waits for each run would beat a few times between them
 
 
 async def test_a_cancelled_call_stops_its_process(settings):

@@ -1,7 +1,5 @@
 """Code in the sandbox: what it computes, what it keeps, which files it sees and makes."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json
@@ -15,11 +13,12 @@ from apps.agent.messages import Attachment, to_dict
 from apps.capabilities.interpreter.sandbox.state import KEY, write_state
 from tests.capabilities.interpreter.tools import CALLER, Folder, answered, attached, python
 from tests.internet import internet, ok
+from tests.tables import each_row
 
 GONE = "variables and functions of earlier calls are gone"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("code", "read"),
     [
         ("1 + 1", {"result": "2"}),
@@ -40,7 +39,7 @@ GONE = "variables and functions of earlier calls are gone"
         ("repr = 7\n'still'", {"result": "'still'"}),
     ],
 )
-async def test_code_gives_what_it_prints_and_its_last_value(code: str, read: dict[str, str]):
+async def test_code_gives_what_it_prints_and_its_last_value(code, read):
     async with python() as own:
         assert await own.run(code) == {"status": "SUCCESS", **read}
 
@@ -56,7 +55,7 @@ async def test_an_error_of_the_code_is_shown_with_its_line():
 
 
 @pytest.mark.parametrize("name", ["TimeoutError", "MemoryError", "RecursionError"])
-async def test_an_error_that_only_looks_like_a_limit_is_the_codes_own(name: str):
+async def test_an_error_that_only_looks_like_a_limit_is_the_codes_own(name):
     async with python() as own:
         read = await own.run(f"x = 1\nraise {name}('mine')")
         after = await own.run("x")
@@ -183,7 +182,7 @@ async def test_another_callers_variables_are_not_loaded():
 
 
 @pytest.mark.parametrize("change", ["flip", "cut", "rubbish", "list", "number", "unsigned"])
-async def test_variables_that_were_tampered_with_are_not_loaded(change: str):
+async def test_variables_that_were_tampered_with_are_not_loaded(change):
     async with python() as first:
         await first.run("x = 20")
     kept = first.saved[KEY]
@@ -203,7 +202,7 @@ async def test_variables_that_were_tampered_with_are_not_loaded(change: str):
 
 
 @pytest.mark.parametrize("content", [b"", b"rubbish", b"MONTY" + bytes(50)])
-async def test_variables_that_the_interpreter_cannot_load_are_tried_once(content: bytes):
+async def test_variables_that_the_interpreter_cannot_load_are_tried_once(content):
     async with python(state={KEY: write_state(content, CALLER)}) as own:
         first = await own.run("x = 1\nx")
         second = await own.run("x + 1")
@@ -224,7 +223,7 @@ async def test_a_stopped_call_does_not_bring_back_what_could_not_be_loaded():
 
 
 @pytest.mark.parametrize("written", [None, {}, [], "text", 7, {"state": ""}, {"state": None}])
-async def test_no_variables_are_no_mistake(written: object):
+async def test_no_variables_are_no_mistake(written):
     async with python(state={KEY: written}) as own:
         assert await own.run("1") == {"status": "SUCCESS", "result": "1"}
 
@@ -258,7 +257,7 @@ async def test_an_attachment_is_a_file_of_the_code():
     "wanted",
     ["files/user-7/my%20sales.csv", "my%20sales.csv", "my sales.csv", "user-7/my sales.csv"],
 )
-async def test_a_file_is_named_by_the_end_of_its_url(wanted: str):
+async def test_a_file_is_named_by_the_end_of_its_url(wanted):
     files = Folder(**{"my%20sales.csv": b"12"})
     async with python(files, messages=[attached("files/user-7/my%20sales.csv")]) as own:
         read = await own.run("open('my sales.csv').read()", attachment_urls=[wanted])

@@ -1,7 +1,5 @@
 """The interpreter as an application has it, short to use."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager

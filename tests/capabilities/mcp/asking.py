@@ -1,7 +1,5 @@
 """A real MCP server that asks the person behind a call: `python asking.py http`."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

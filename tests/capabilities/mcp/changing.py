@@ -3,8 +3,6 @@
 `describe` sets the description of `lend` for callers of one `x-tenant`.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

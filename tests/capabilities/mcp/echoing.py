@@ -1,7 +1,5 @@
 """A real MCP server that repeats wherever it can how it was asked: `python echoing.py http|sse`."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

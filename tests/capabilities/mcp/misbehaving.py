@@ -1,7 +1,5 @@
 """MCP servers over stdio that go wrong in one way each: `python misbehaving.py WAY`."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

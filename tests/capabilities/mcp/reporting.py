@@ -3,8 +3,6 @@
 Its tool takes the way in which it goes wrong as its code.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import sys

@@ -1,7 +1,5 @@
 """A search server that refuses in plain text, without a mark: `python searching.py http|stdio`."""
 
-from __future__ import annotations
-
 import sys
 
 from mcp.server import MCPServer

@@ -1,7 +1,5 @@
 """Servers for tests, and the check that nothing of them is left over."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os
@@ -117,6 +115,7 @@ def described(files: set[str]) -> list[str]:
 async def nothing_left_over(before: Mapping[str, Any] | None = None) -> AsyncIterator[Pool]:
     """A pool for the block; afterwards no task, connection or process of it is there."""
     await database_sync_to_async(int)()  # its thread and its pipe are there from now on
+    fork_server()  # and so is its socket
     tasks, files = asyncio.all_tasks(), open_files()
     pool = current_pool()
     try:

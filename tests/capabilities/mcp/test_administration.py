@@ -1,7 +1,5 @@
 """What an administrator sees of servers, and does with them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

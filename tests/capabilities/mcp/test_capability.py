@@ -1,21 +1,15 @@
 """Tools of a real server, over each protocol."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event
-from apps.agent.tools import Tool
-from apps.capabilities.mcp.capability import mcp, prepare
-from apps.capabilities.registry import Contribution
-from tests.capabilities.manifests import CALLER, Files, manifest, opened, stage_text, use
+from apps.capabilities.mcp.capability import prepare
+from tests.capabilities.manifests import Files, manifest, stage_text, use
+from tests.capabilities.mcp.desk import named, opened_desk
 from tests.capabilities.mcp.servers import (
     WELL_BEHAVED,
     nothing_left_over,
@@ -28,24 +22,12 @@ from tests.capabilities.mcp.well_behaved import PIXEL
 TIME = Path(__file__).parents[3] / ".venv-peers/bin/mcp-server-time"
 
 
-def named(contribution: Contribution, name: str) -> Tool:
-    return next(tool for tool in contribution.tools if tool.spec.name == name)
-
-
-@asynccontextmanager
-async def opened_desk(
-    *tool_sets: Mapping[str, Any], caller: Caller = CALLER, files: Files | None = None, **rest: Any
-) -> AsyncIterator[Contribution]:
-    async with opened(mcp, manifest(*tool_sets, **rest), caller, files) as contribution:
-        yield contribution
-
-
 def test_a_manifest_without_servers_asks_nothing():
     assert prepare(manifest()) is None
     assert prepare(manifest(over_http("https://x.example", enabled=False))) is None
 
 
-async def test_tools_are_told_with_their_names_and_resolved_schemas(http_url: str):
+async def test_tools_are_told_with_their_names_and_resolved_schemas(http_url):
     toolset = over_http(http_url, allowed_tools=["add", "move", "nowhere"], name={"en": "My desk"})
 
     async with nothing_left_over(), opened_desk(toolset) as contribution:
@@ -63,7 +45,7 @@ async def test_tools_are_told_with_their_names_and_resolved_schemas(http_url: st
 
 
 @pytest.mark.parametrize("protocol", ["http", "sse"])
-async def test_a_server_over_http_is_called(protocol: str, request: pytest.FixtureRequest):
+async def test_a_server_over_http_is_called(protocol, request):
     url = request.getfixturevalue(f"{protocol}_url")
     kind = "sse" if protocol == "sse" else "streamable_http"
     caller = Caller("user-7", headers={"X-Trace": "t-1", "X-Other": "o", "Host": "evil.example"})
@@ -126,7 +108,7 @@ async def test_an_optional_program_that_is_not_registered_is_left_out_without_a_
         assert (contribution.issues, contribution.tools) == ((), ())
 
 
-async def test_arguments_are_checked_before_the_server_is_asked(http_url: str):
+async def test_arguments_are_checked_before_the_server_is_asked(http_url):
     toolset = over_http(http_url)
 
     async with nothing_left_over(), opened_desk(toolset) as contribution:
@@ -134,7 +116,7 @@ async def test_arguments_are_checked_before_the_server_is_asked(http_url: str):
             await use(named(contribution, "desk_add"), a="many")
 
 
-async def test_every_kind_of_content_is_kept(http_url: str):
+async def test_every_kind_of_content_is_kept(http_url):
     files = Files()
     events: list[Event] = []
     toolset = over_http(http_url, attachment={"supported_types": ["image/*", "text/csv"]})
@@ -155,14 +137,14 @@ async def test_every_kind_of_content_is_kept(http_url: str):
     assert "last" in stage_text(events)
 
 
-async def test_structured_content_stands_in_for_missing_text(http_url: str):
+async def test_structured_content_stands_in_for_missing_text(http_url):
     async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
         result = await use(named(contribution, "desk_structured"))
 
     assert result.content == '{"n":1}'
 
 
-async def test_structured_content_that_repeats_a_picture_is_not_told_as_text(http_url: str):
+async def test_structured_content_that_repeats_a_picture_is_not_told_as_text(http_url):
     files, events = Files(), list[Event]()
 
     async with nothing_left_over(), opened_desk(over_http(http_url), files=files) as contribution:
@@ -174,7 +156,7 @@ async def test_structured_content_that_repeats_a_picture_is_not_told_as_text(htt
     assert "iVBORw0" not in stage_text(events)
 
 
-async def test_a_picture_that_is_in_structured_content_alone_is_named(http_url: str):
+async def test_a_picture_that_is_in_structured_content_alone_is_named(http_url):
     async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
         result = await use(named(contribution, "desk_embedded"))
 
@@ -187,7 +169,7 @@ async def test_a_picture_that_is_in_structured_content_alone_is_named(http_url: 
     }
 
 
-async def test_a_failing_tool_is_told_to_the_model_through_the_fallback(http_url: str):
+async def test_a_failing_tool_is_told_to_the_model_through_the_fallback(http_url):
     trigger = {"type": "contains", "value": "LUCK"}
     strategy = {"type": "continue", "trigger_on": trigger, "instructions": "Try tomorrow."}
     toolset = over_http(http_url, fallback_configuration={"strategies": [strategy]})
@@ -199,7 +181,7 @@ async def test_a_failing_tool_is_told_to_the_model_through_the_fallback(http_url
     assert result.content.endswith("\n\nTry tomorrow.")
 
 
-async def test_only_a_tool_that_says_it_may_be_repeated_is_called_again(http_url: str):
+async def test_only_a_tool_that_says_it_may_be_repeated_is_called_again(http_url):
     attempts = {"attempts": 2, "initial_delay": 0.01}
     strategies = [{"type": "continue", "retry": attempts}]
     toolset = over_http(http_url, fallback_configuration={"strategies": strategies})
@@ -213,7 +195,7 @@ async def test_only_a_tool_that_says_it_may_be_repeated_is_called_again(http_url
     assert "stumbled" in acted.content
 
 
-async def test_progress_is_written_into_the_stage(http_url: str):
+async def test_progress_is_written_into_the_stage(http_url):
     events: list[Event] = []
 
     async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
@@ -222,9 +204,7 @@ async def test_progress_is_written_into_the_stage(http_url: str):
     assert "half way (1 of 2)\n\n2 of 2\n\n" in stage_text(events)
 
 
-async def test_a_server_is_not_told_that_anybody_can_be_asked_and_hears_no_if_it_asks(
-    http_url: str,
-):
+async def test_a_server_is_not_told_that_anybody_can_be_asked_and_hears_no_if_it_asks(http_url):
     async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
         told = await use(named(contribution, "desk_capabilities"))
         result = await use(named(contribution, "desk_ask"))
@@ -233,14 +213,14 @@ async def test_a_server_is_not_told_that_anybody_can_be_asked_and_hears_no_if_it
     assert "not supported" in result.content.lower()
 
 
-async def test_hidden_tools_are_not_told_to_the_model(http_url: str):
+async def test_hidden_tools_are_not_told_to_the_model(http_url):
     toolset = over_http(http_url, allowed_tools=["add", "move"], hidden_from_model=["add"])
 
     async with nothing_left_over(), opened_desk(toolset) as contribution:
         assert [tool.spec.name for tool in contribution.tools] == ["desk_move"]
 
 
-async def test_the_servers_own_instructions_are_told_only_when_asked_for(http_url: str):
+async def test_the_servers_own_instructions_are_told_only_when_asked_for(http_url):
     plain, asked = over_http(http_url), over_http(http_url, name="b", server_instructions=True)
 
     async with nothing_left_over(), opened_desk(plain, asked) as contribution:

@@ -1,36 +1,16 @@
 """How servers are reached: as whom, with which headers, all at once, and what breaks on the way."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from apps.accounts.caller import Caller
-from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Contribution
-from tests.capabilities.manifests import CALLER, manifest, opened, use
+from tests.capabilities.manifests import CALLER, use
+from tests.capabilities.mcp.desk import answering, desk_before, messages, opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
-from tests.capabilities.mcp.test_misbehaviour import answering
 from tests.capabilities.service import Reply, Seen, json_reply, serving
-
-
-@asynccontextmanager
-async def opened_desk(
-    *tool_sets: Mapping[str, Any], caller: Caller = CALLER
-) -> AsyncIterator[Contribution]:
-    document = manifest(*tool_sets, tool_defaults={"timeout_seconds": 60.0})
-    async with opened(mcp, document, caller) as contribution:
-        yield contribution
-
-
-def messages(contribution: Contribution) -> list[str]:
-    return [issue.message for issue in contribution.issues]
 
 
 @pytest.mark.parametrize(
@@ -38,16 +18,11 @@ def messages(contribution: Contribution) -> list[str]:
     [
         ({"type": "bearer", "token": "t"}, ("authorization", "Bearer t")),
         ({"type": "api_key", "name": "X-Key", "key": "k"}, ("x-key", "k")),
-        (
-            {"type": "basic", "username": "me", "password": "p"},
-            ("authorization", "Basic bWU6cA=="),
-        ),
+        ({"type": "basic", "username": "me", "password": "p"}, ("authorization", "Basic bWU6cA==")),
         (None, ("authorization", "")),
     ],
 )
-async def test_every_request_is_made_as_the_manifest_says(
-    how: dict[str, Any] | None, header: tuple[str, str]
-):
+async def test_every_request_is_made_as_the_manifest_says(how, header):
     name, value = header
     async with nothing_left_over(), serving(answer=answering(Reply(500))) as service:
         async with opened_desk(over_http(service.url, authorization=how)) as contribution:
@@ -86,7 +61,7 @@ async def test_headers_of_the_caller_go_where_the_toolset_names_them_and_nowhere
     }
 
 
-async def test_sessions_differ_by_the_headers_that_they_carry(http_url: str):
+async def test_sessions_differ_by_the_headers_that_they_carry(http_url):
     toolset = over_http(http_url, forward_headers=["X-Tenant"])
     counts: list[str] = []
 
@@ -126,11 +101,7 @@ async def test_what_a_server_says_of_its_failure_is_told():
         id = json.loads(seen.body).get("id")
         return json_reply(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}))
 
-    async with (
-        nothing_left_over(),
-        serving(answer=answer) as service,
-        opened_desk(over_http(service.url)) as contribution,
-    ):
+    async with desk_before(answer=answer) as contribution:
         (issue,) = contribution.issues
 
     assert issue.message == "MCP error for desk: out of paper"
@@ -186,7 +157,7 @@ NOTICE = json.dumps(
         (f": {'x' * 4000}\n" * 100, True, "desk_act: the server's answer is larger than"),
     ],
 )
-async def test_an_answer_that_does_not_end_well_is_told(event: str, again: bool, told: str):
+async def test_an_answer_that_does_not_end_well_is_told(event, again, told):
     async with nothing_left_over():
         server = await streaming(event.encode(), again=again)
         async with server:

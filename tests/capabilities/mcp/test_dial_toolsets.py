@@ -1,7 +1,5 @@
 """Toolsets that DIAL keeps, with a real server behind a Core that may want a sign-in first."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,15 +11,14 @@ import pytest
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, StageOpened
 from apps.agent.stages import silent
-from apps.agent.tools import Tool
 from apps.capabilities.mcp import pool
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Contribution, Opening
 from apps.errors import DeploymentNotFound, ServiceFailed
 from apps.manifest.parts import parts_in_use
-from apps.workspace.port import SignIn
 from tests.capabilities.manifests import OTHERWISE, manifest, opened_together, use
 from tests.capabilities.mcp.core import CALLER, KEY, Core, CoreWorkspace, core_before
+from tests.capabilities.mcp.desk import messages, named
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.service import Reply, Seen, serving
 
@@ -44,19 +41,11 @@ async def opened(
         yield contribution
 
 
-def messages(contribution: Contribution) -> list[str]:
-    return [issue.message for issue in contribution.issues]
-
-
 def names(contribution: Contribution) -> list[str]:
     return [tool.spec.name for tool in contribution.tools]
 
 
-def named(contribution: Contribution, name: str) -> Tool:
-    return next(tool for tool in contribution.tools if tool.spec.name == name)
-
-
-async def test_a_toolset_is_sent_what_the_workspace_says_and_nothing_else(http_url: str):
+async def test_a_toolset_is_sent_what_the_workspace_says_and_nothing_else(http_url):
     caller = replace(CALLER, headers={"X-Trace": "t-0", "X-Other": "o"})
 
     async with nothing_left_over(), core_before(http_url, DESK) as core:
@@ -71,9 +60,7 @@ async def test_a_toolset_is_sent_what_the_workspace_says_and_nothing_else(http_u
     assert workspace.reached == [DESK]
 
 
-async def test_the_name_that_dial_knows_wins_and_stages_are_in_the_language_of_the_caller(
-    http_url: str,
-):
+async def test_the_name_that_dial_knows_wins_and_stages_are_in_the_language_of_the_caller(http_url):
     caller = replace(CALLER, locale="de")
     events: list[Event] = []
 
@@ -90,7 +77,7 @@ async def test_the_name_that_dial_knows_wins_and_stages_are_in_the_language_of_t
     ]
 
 
-async def test_a_toolset_without_a_name_is_reported_by_the_end_of_its_id(http_url: str):
+async def test_a_toolset_without_a_name_is_reported_by_the_end_of_its_id(http_url):
     async with nothing_left_over(), core_before(http_url) as core:
         workspace = CoreWorkspace(core, outcomes={DESK: "denied", MAIL: "denied"})
         async with opened(workspace, kept(), kept(MAIL, name="post")) as contribution:
@@ -118,7 +105,7 @@ async def test_a_toolset_that_cannot_be_had_is_an_issue():
     ]
 
 
-async def test_people_are_asked_once_to_sign_in_to_all_toolsets_that_want_it(http_url: str):
+async def test_people_are_asked_once_to_sign_in_to_all_toolsets_that_want_it(http_url):
     toolsets = [kept(name="a", **ONLY_ADD), kept(MAIL, name="b", **ONLY_ADD)]
 
     async with nothing_left_over(), core_before(http_url, "toolsets/c") as core:
@@ -142,9 +129,7 @@ async def test_people_are_asked_once_to_sign_in_to_all_toolsets_that_want_it(htt
         ("unavailable", "Toolset 'desk' requires sign-in, but no client channel is available"),
     ],
 )
-async def test_why_nobody_signed_in_is_told_and_the_others_go_on(
-    outcome: SignIn, told: str, http_url: str
-):
+async def test_why_nobody_signed_in_is_told_and_the_others_go_on(outcome, told, http_url):
     async with nothing_left_over(), core_before(http_url) as core:
         workspace = CoreWorkspace(core, outcomes={DESK: outcome})
         async with opened(workspace, kept(name="desk"), kept(MAIL, **ONLY_ADD)) as contribution:
@@ -153,7 +138,7 @@ async def test_why_nobody_signed_in_is_told_and_the_others_go_on(
             assert names(contribution) == ["untitled-mcp-toolset_add"]
 
 
-async def test_a_sign_in_that_does_not_help_is_told_and_not_asked_for_again(http_url: str):
+async def test_a_sign_in_that_does_not_help_is_told_and_not_asked_for_again(http_url):
     async with nothing_left_over(), core_before(http_url) as core:
         workspace = CoreWorkspace(core, replace(CALLER, api_key="wrong"))
         async with opened(workspace, kept(name="desk")) as contribution:
@@ -164,7 +149,7 @@ async def test_a_sign_in_that_does_not_help_is_told_and_not_asked_for_again(http
     assert workspace.asked == [[DESK]]
 
 
-async def test_nobody_is_asked_to_sign_in_to_a_server_that_the_manifest_names(http_url: str):
+async def test_nobody_is_asked_to_sign_in_to_a_server_that_the_manifest_names(http_url):
     async with nothing_left_over(), core_before(http_url) as core, serving(Reply(401)) as plain:
         workspace = CoreWorkspace(core)
         async with opened(workspace, over_http(plain.url)) as contribution:
@@ -173,7 +158,7 @@ async def test_nobody_is_asked_to_sign_in_to_a_server_that_the_manifest_names(ht
     assert workspace.asked == []
 
 
-async def test_a_sign_in_that_ended_during_a_run_is_asked_for_once_by_all_calls(http_url: str):
+async def test_a_sign_in_that_ended_during_a_run_is_asked_for_once_by_all_calls(http_url):
     async with nothing_left_over(), core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core)
         async with opened(workspace, kept(name="desk")) as contribution:
@@ -188,7 +173,7 @@ async def test_a_sign_in_that_ended_during_a_run_is_asked_for_once_by_all_calls(
     assert workspace.asked == [[DESK], [DESK]]
 
 
-async def test_a_call_without_a_sign_in_fails_as_calls_do(http_url: str):
+async def test_a_call_without_a_sign_in_fails_as_calls_do(http_url):
     async with nothing_left_over(), core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core, outcomes={DESK: "denied"})
         async with opened(workspace, kept(name="desk")) as contribution:
@@ -203,9 +188,7 @@ async def test_a_call_without_a_sign_in_fails_as_calls_do(http_url: str):
     ("outcome", "content", "calls"),
     [("success", "served", 2), ("denied", f"a service wants a sign-in{OTHERWISE}", 1)],
 )
-async def test_a_service_behind_a_tool_may_want_a_sign_in(
-    outcome: SignIn, content: str, calls: int, http_url: str
-):
+async def test_a_service_behind_a_tool_may_want_a_sign_in(outcome, content, calls, http_url):
     async with nothing_left_over(), core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core, outcomes={"desk/mail": outcome})
         async with opened(workspace, kept(name="desk")) as contribution:
@@ -216,7 +199,7 @@ async def test_a_service_behind_a_tool_may_want_a_sign_in(
     assert workspace.asked_for_services == ["desk/mail"]
 
 
-async def test_services_behind_any_server_may_want_one(http_url: str):
+async def test_services_behind_any_server_may_want_one(http_url):
     async with nothing_left_over(), core_before(http_url) as core:
         workspace = CoreWorkspace(core, outcomes={"desk/mail": "timeout"})
         async with opened(workspace, over_http(http_url)) as contribution:
@@ -226,7 +209,7 @@ async def test_services_behind_any_server_may_want_one(http_url: str):
     assert workspace.asked_for_services == ["desk/mail"]
 
 
-async def test_files_are_shared_with_the_toolset_before_it_is_called(http_url: str):
+async def test_files_are_shared_with_the_toolset_before_it_is_called(http_url):
     async with nothing_left_over(), core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core)
         async with opened(workspace, kept(name="desk")) as contribution:
@@ -243,7 +226,7 @@ async def test_files_are_shared_with_the_toolset_before_it_is_called(http_url: s
     ("file", "what"),
     [("https://example.org/a.txt", "an external URL"), ("data:,a", "something else")],
 )
-async def test_only_files_of_dial_can_be_shared(file: str, what: str, http_url: str):
+async def test_only_files_of_dial_can_be_shared(file, what, http_url):
     async with nothing_left_over(), core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core)
         async with opened(workspace, kept(name="desk")) as contribution:
@@ -257,7 +240,7 @@ async def test_only_files_of_dial_can_be_shared(file: str, what: str, http_url: 
     ) in str(refused.value)
 
 
-async def test_files_that_cannot_be_shared_are_told_and_nothing_is_called(http_url: str):
+async def test_files_that_cannot_be_shared_are_told_and_nothing_is_called(http_url):
     async with nothing_left_over(), core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core)
         async with opened(workspace, kept(name="a"), over_http(http_url)) as contribution:
@@ -276,7 +259,7 @@ FILTERED: dict[str, Any] = {
 }
 
 
-async def test_toolsets_that_may_not_be_used_are_left_out_before_anything_is_asked(http_url: str):
+async def test_toolsets_that_may_not_be_used_are_left_out_before_anything_is_asked(http_url):
     async with nothing_left_over(), core_before(http_url) as core:
         workspace = CoreWorkspace(core)
         workspace.usable = ["toolsets/public/desk one"]
@@ -288,7 +271,7 @@ async def test_toolsets_that_may_not_be_used_are_left_out_before_anything_is_ask
     assert (workspace.reached, workspace.asked, workspace.listed) == ([DESK, DESK], [[DESK]], 1)
 
 
-async def test_servers_that_the_manifest_names_are_never_filtered(http_url: str):
+async def test_servers_that_the_manifest_names_are_never_filtered(http_url):
     async with nothing_left_over(), core_before(http_url) as core:
         workspace = CoreWorkspace(core)
         async with opened(workspace, over_http(http_url), **FILTERED) as contribution:
@@ -297,7 +280,7 @@ async def test_servers_that_the_manifest_names_are_never_filtered(http_url: str)
     assert workspace.listed == 0
 
 
-async def test_sessions_end_with_the_run_and_differ_by_the_key(http_url: str):
+async def test_sessions_end_with_the_run_and_differ_by_the_key(http_url):
     async with nothing_left_over() as sessions, core_before(http_url, DESK) as core:
         first = CoreWorkspace(core)
         second = CoreWorkspace(core, replace(CALLER, api_key=f"{KEY}-2"))
@@ -317,7 +300,7 @@ async def test_sessions_end_with_the_run_and_differ_by_the_key(http_url: str):
     assert during == 2
 
 
-async def test_a_session_that_two_runs_share_ends_with_the_later_one(http_url: str):
+async def test_a_session_that_two_runs_share_ends_with_the_later_one(http_url):
     async with nothing_left_over() as sessions, core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core)
         async with opened(workspace, kept(name="desk")) as outer:
@@ -336,7 +319,7 @@ def goodbyes(core: Core) -> int:
     return sum(seen.method == "DELETE" for seen in core.seen)
 
 
-async def test_sessions_have_ended_when_the_run_has(http_url: str):
+async def test_sessions_have_ended_when_the_run_has(http_url):
     """Core forgets the key with the answer: a goodbye that comes later is refused."""
     async with nothing_left_over(), core_before(http_url, DESK, MAIL) as core:
         workspace = CoreWorkspace(core)
@@ -351,9 +334,7 @@ async def test_sessions_have_ended_when_the_run_has(http_url: str):
 
 
 @pytest.mark.parametrize("how", ["ends", "is stopped"])
-async def test_a_server_that_hears_no_goodbye_holds_nobody_up(
-    how: str, http_url: str, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_server_that_hears_no_goodbye_holds_nobody_up(how, http_url, monkeypatch):
     """A run that is over waits for a moment; one that is stopped, whose key is dead, not at all."""
     monkeypatch.setattr(pool, "FAREWELL_SECONDS", 0.1 if how == "ends" else PATIENCE_SECONDS)
     saying, is_heard = asyncio.Event(), asyncio.Event()
@@ -384,7 +365,7 @@ async def test_a_server_that_hears_no_goodbye_holds_nobody_up(
         is_heard.set()
 
 
-async def test_no_log_line_has_the_key(http_url: str, caplog: pytest.LogCaptureFixture):
+async def test_no_log_line_has_the_key(http_url, caplog):
     caplog.set_level("DEBUG")
 
     async with nothing_left_over(), core_before(http_url) as core:

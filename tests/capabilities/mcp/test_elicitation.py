@@ -1,7 +1,5 @@
 """Servers that may ask, in which sessions, and how often."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -17,6 +15,7 @@ from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.mcp.elicitation import MOST_ASKED, ElicitationDesk, GoingCall
 from apps.capabilities.registry import Contribution
 from tests.capabilities.manifests import OTHERWISE, manifest, opening_for, use
+from tests.capabilities.mcp.desk import named
 from tests.capabilities.mcp.servers import (
     HERE,
     WELL_BEHAVED,
@@ -26,7 +25,6 @@ from tests.capabilities.mcp.servers import (
     register,
     serving_apart,
 )
-from tests.capabilities.mcp.test_capability import named
 from tests.fakes import MemoryLedger
 
 NAMES = {"type": "object", "properties": {"name": {"type": "string"}}}
@@ -47,7 +45,7 @@ async def opened_desk(toolset: Mapping[str, Any], *, is_kept: bool) -> AsyncIter
         yield contribution
 
 
-async def test_only_a_run_that_is_kept_tells_the_server_that_it_may_ask(asking_url: str):
+async def test_only_a_run_that_is_kept_tells_the_server_that_it_may_ask(asking_url):
     told = []
     toolset = over_http(asking_url)
     async with nothing_left_over():
@@ -59,7 +57,7 @@ async def test_only_a_run_that_is_kept_tells_the_server_that_it_may_ask(asking_u
     assert told == [{}, {"elicitation": {"form": {}, "url": {}}}]
 
 
-async def test_the_question_is_that_of_the_step_that_calls(asking_url: str):
+async def test_the_question_is_that_of_the_step_that_calls(asking_url):
     ledger = MemoryLedger()
     async with nothing_left_over(), opened_desk(over_http(asking_url), is_kept=True) as desk:
         call = Invocation("call-1", {}, ledger=ledger, key="t:1:0:call-1")
@@ -70,9 +68,7 @@ async def test_the_question_is_that_of_the_step_that_calls(asking_url: str):
     assert result.content == '["cancel", null] ["cancel", null]'
 
 
-async def test_where_nobody_can_be_asked_a_page_that_a_call_needs_is_told_to_the_model(
-    asking_url: str,
-):
+async def test_where_nobody_can_be_asked_a_page_that_a_call_needs_is_told_to_the_model(asking_url):
     async with nothing_left_over(), opened_desk(over_http(asking_url), is_kept=False) as desk:
         result = await use(named(desk, "desk_wall"))
 
@@ -81,7 +77,7 @@ async def test_where_nobody_can_be_asked_a_page_that_a_call_needs_is_told_to_the
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("protocol", ["sse", "stdio"])
-async def test_servers_ask_over_each_protocol(protocol: str, sse_url: str):
+async def test_servers_ask_over_each_protocol(protocol, sse_url):
     await register(WELL_BEHAVED, "stdio")
     ledger = MemoryLedger()
     toolset = over_stdio() if protocol == "stdio" else over_http(sse_url, "sse")
@@ -93,7 +89,7 @@ async def test_servers_ask_over_each_protocol(protocol: str, sse_url: str):
     assert result.content == "cancel"
 
 
-async def test_runs_one_after_the_other_share_a_session_and_runs_at_once_do_not(http_url: str):
+async def test_runs_one_after_the_other_share_a_session_and_runs_at_once_do_not(http_url):
     toolset = over_http(http_url)
 
     async def count(desk: Contribution) -> str:

@@ -1,13 +1,12 @@
 """The cards of what servers ask, and the answers that fit them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import mcp_types as types
 import pytest
 
 from apps.capabilities.mcp.elicitation_forms import NotAskable, card_of, content_problem
+from tests.tables import each_row
 
 
 def form(**properties: Any) -> dict[str, Any]:
@@ -26,7 +25,7 @@ def page(url: str) -> dict[str, Any]:
         {"type": "string", "oneOf": [{"const": "a", "title": "A"}, {"const": "b", "title": "B"}]},
     ],
 )
-def test_choices_have_titles_in_either_way_of_the_protocol(schema: dict[str, Any]):
+def test_choices_have_titles_in_either_way_of_the_protocol(schema):
     [field] = form(x=schema)["fields"]
 
     shown = [{"value": "a", "label": "A"}, {"value": "b", "label": "B"}]
@@ -41,7 +40,7 @@ def test_choices_of_a_list_have_titles_too():
     assert shown == ("choices", [{"value": "a", "label": "A"}], 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "schema",
     [
         {"type": "object"},
@@ -55,7 +54,7 @@ def test_choices_of_a_list_have_titles_too():
         7,
     ],
 )
-def test_what_no_field_can_be_made_of_is_refused(schema: Any):
+def test_what_no_field_can_be_made_of_is_refused(schema):
     with pytest.raises(NotAskable):
         form(x=schema)
 
@@ -65,7 +64,7 @@ def test_a_form_of_many_fields_is_refused():
         form(**{f"f{number}": {"type": "string"} for number in range(51)})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "value", "is_fit"),
     [
         ({"type": "string", "format": "email"}, "a@example.org", True),
@@ -92,7 +91,7 @@ def test_a_form_of_many_fields_is_refused():
         ({"type": "array", "items": {"enum": ["a"]}, "minItems": 1}, [], False),
     ],
 )
-def test_values_are_held_against_their_fields(schema: dict[str, Any], value: Any, is_fit: bool):
+def test_values_are_held_against_their_fields(schema, value, is_fit):
     assert (content_problem(form(x=schema), {"x": value}) == "") is is_fit
 
 
@@ -110,11 +109,11 @@ def test_a_default_that_does_not_fit_is_left_out():
         ("https://p\u0430ypal.com/", "xn--pypal-4ve.com"),
     ],
 )
-def test_the_host_of_a_page_is_shown_as_it_is(url: str, host: str):
+def test_the_host_of_a_page_is_shown_as_it_is(url, host):
     assert page(url)["host"] == host
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "javascript:alert(1)",
@@ -127,6 +126,6 @@ def test_the_host_of_a_page_is_shown_as_it_is(url: str, host: str):
         "",
     ],
 )
-def test_what_is_no_page_is_refused(url: str):
+def test_what_is_no_page_is_refused(url):
     with pytest.raises(NotAskable):
         page(url)

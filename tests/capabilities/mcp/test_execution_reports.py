@@ -1,7 +1,5 @@
 """Tools that run code: with our own program, and with one that reports wrongly."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

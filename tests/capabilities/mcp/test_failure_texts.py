@@ -1,7 +1,5 @@
 """Failures that a server does not mark, with the toolset for a search server."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -87,7 +85,7 @@ async def test_what_was_found_on_the_web_is_not_trusted():
         ("Anything", ["", "  "], False),
     ],
 )
-def test_a_text_is_a_failure_by_its_beginning(text: str, beginnings: list[str], is_failure: bool):
+def test_a_text_is_a_failure_by_its_beginning(text, beginnings, is_failure):
     block = types.TextContent(type="text", text=text)
 
     assert failure_in(types.CallToolResult(content=[block]), beginnings) is is_failure

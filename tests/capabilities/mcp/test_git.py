@@ -1,7 +1,5 @@
 """The predefined toolset of Git with the server that it is meant for."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path
@@ -11,8 +9,8 @@ import pytest
 
 from apps.agent.tools import Invocation, Pending
 from tests.capabilities.manifests import use
+from tests.capabilities.mcp.desk import named, opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, register
-from tests.capabilities.mcp.test_capability import named, opened_desk
 from tests.fakes import MemoryLedger
 from tests.fork_server import ROOT
 
@@ -28,9 +26,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 @pytest.mark.django_db
 @pytest.mark.skipif(not GIT.exists(), reason="mcp-server-git is not installed")
-async def test_the_predefined_toolset_reads_a_repository_and_asks_before_it_changes_one(
-    tmp_path: Path,
-):
+async def test_the_predefined_toolset_reads_a_repository_and_asks_before_it_changes_one(tmp_path):
     git(tmp_path, "init", "-q")
     (tmp_path / "tea.md").write_text("Steep for three minutes.\n")
     git(tmp_path, "add", "tea.md")

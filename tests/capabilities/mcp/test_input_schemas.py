@@ -1,7 +1,5 @@
 """Schemas of strangers."""
 
-from __future__ import annotations
-
 import time
 from itertools import pairwise
 from typing import Any
@@ -60,7 +58,7 @@ def test_what_refers_to_itself_may_be_anything_from_there_on():
 @pytest.mark.parametrize(
     "target", ["https://x.example/s.json", "#/nowhere/at/all", "other#/a", "#x"]
 )
-def test_what_is_not_in_the_document_may_be_anything(target: str):
+def test_what_is_not_in_the_document_may_be_anything(target):
     assert read(properties(a={"$ref": target})).schema["properties"] == {"a": {}}
 
 
@@ -84,7 +82,7 @@ def test_properties_may_be_named_like_keywords():
         {"type": "object", "properties": {"a": {"enum": 3}}},
     ],
 )
-def test_what_is_no_schema_is_refused(schema: dict[str, Any]):
+def test_what_is_no_schema_is_refused(schema):
     with pytest.raises(SchemaInvalid):
         read(schema)
 
@@ -128,7 +126,7 @@ def test_a_strangers_regular_expression_is_shown_and_not_tried():
         arguments.check({"pattern": "no"})
 
 
-def test_many_large_schemas_are_refused_altogether(monkeypatch: pytest.MonkeyPatch):
+def test_many_large_schemas_are_refused_altogether(monkeypatch):
     monkeypatch.setattr(input_schemas, "MOST_ALTOGETHER", 2_000)
     large = properties(**{f"p{number}": {"type": "string"} for number in range(190)})
     reader, refused = SchemaReader(), 0

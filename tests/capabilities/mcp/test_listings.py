@@ -1,7 +1,5 @@
 """Lists of servers that come in pages."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import mcp_types as types

@@ -1,23 +1,19 @@
 """Servers that go wrong: each ends in a clear error or issue, within its time."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from apps.accounts.caller import Caller
 from apps.capabilities.mcp.administration import sessions
-from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Contribution
-from tests.capabilities.manifests import CALLER, OTHERWISE, manifest, opened, use
+from tests.capabilities.manifests import OTHERWISE, use
+from tests.capabilities.mcp.desk import answering, desk_before, messages, opened_desk
 from tests.capabilities.mcp.servers import (
     MISBEHAVING,
     nothing_left_over,
@@ -25,22 +21,9 @@ from tests.capabilities.mcp.servers import (
     over_stdio,
     register,
 )
-from tests.capabilities.service import Answer, Reply, Seen, json_reply, serving
+from tests.capabilities.service import Reply, Seen, json_reply, serving
 
 QUICK = {"timeout_seconds": 1.0}
-
-
-@asynccontextmanager
-async def opened_desk(
-    *tool_sets: Mapping[str, Any], caller: Caller = CALLER, seconds: float = 5.0
-) -> AsyncIterator[Contribution]:
-    document = manifest(*tool_sets, tool_defaults={"timeout_seconds": seconds})
-    async with opened(mcp, document, caller) as contribution:
-        yield contribution
-
-
-def messages(contribution: Contribution) -> list[str]:
-    return [issue.message for issue in contribution.issues]
 
 
 @pytest.mark.django_db
@@ -59,7 +42,7 @@ def messages(contribution: Contribution) -> list[str]:
         ),
     ],
 )
-async def test_a_call_that_goes_wrong_is_told_to_the_model(way: str, text: str):
+async def test_a_call_that_goes_wrong_is_told_to_the_model(way, text):
     await register(MISBEHAVING, way)
 
     limit = 3.0 if way == "hangs" else 25.0  # a flood takes a busy machine seconds
@@ -88,7 +71,7 @@ async def test_a_call_that_goes_wrong_is_told_to_the_model(way: str, text: str):
         ("no tools", []),
     ],
 )
-async def test_a_server_that_cannot_be_used_is_an_issue(way: str, told: list[str]):
+async def test_a_server_that_cannot_be_used_is_an_issue(way, told):
     await register(MISBEHAVING, way)
     seconds = 1.5 if way == "silent" else 5.0
 
@@ -132,7 +115,7 @@ async def test_a_tool_without_a_usable_schema_is_left_out_alone():
     ],
 )
 async def test_the_last_words_of_a_program_that_is_no_server_are_for_administrators(
-    command: str, arguments: list[str], details: str
+    command, arguments, details
 ):
     await register(command=command, arguments=arguments)
 
@@ -147,7 +130,7 @@ async def test_the_last_words_of_a_program_that_is_no_server_are_for_administrat
 
 
 @pytest.mark.django_db
-async def test_a_program_sees_little_of_our_environment(monkeypatch: pytest.MonkeyPatch):
+async def test_a_program_sees_little_of_our_environment(monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "s3cret")
     await register(MISBEHAVING, "environment", environment='{"TOKEN": "x"}', working_directory="/")
 
@@ -187,17 +170,13 @@ def is_running(pid: int) -> bool:
         (Reply(404), "HTTP error for desk: 404 Not Found"),
     ],
 )
-async def test_a_refusal_over_http_is_told_by_its_status(protocol: str, reply: Reply, told: str):
-    async with (
-        nothing_left_over(),
-        serving(reply) as service,
-        opened_desk(over_http(service.url, protocol)) as contribution,
-    ):
+async def test_a_refusal_over_http_is_told_by_its_status(protocol, reply, told):
+    async with desk_before(reply, protocol=protocol) as contribution:
         assert messages(contribution) == [told]
 
 
 @pytest.mark.parametrize("protocol", ["streamable_http", "sse"])
-async def test_a_report_never_repeats_the_address(protocol: str):
+async def test_a_report_never_repeats_the_address(protocol):
     async with nothing_left_over(), serving(Reply(503)) as service:
         toolset = over_http(f"{service.url}/mcp?key=s3cret", protocol)
         async with opened_desk(toolset) as contribution:
@@ -206,7 +185,7 @@ async def test_a_report_never_repeats_the_address(protocol: str):
     assert "s3cret" not in f"{issue.message} {issue.details}"
 
 
-async def test_the_rest_of_the_application_goes_on(http_url: str):
+async def test_the_rest_of_the_application_goes_on(http_url):
     async with (
         nothing_left_over(),
         serving(Reply(500)) as service,
@@ -234,7 +213,7 @@ async def test_the_rest_of_the_application_goes_on(http_url: str):
         ),
     ],
 )
-async def test_an_address_that_cannot_be_contacted_is_an_issue(url: str, told: str):
+async def test_an_address_that_cannot_be_contacted_is_an_issue(url, told):
     async with nothing_left_over(), opened_desk(over_http(url)) as contribution:
         assert messages(contribution) == [told]
 
@@ -249,31 +228,6 @@ async def test_a_server_that_never_answers_is_an_issue_in_time():
         async with opened_desk(over_http(service.url), seconds=0.5) as contribution:
             assert messages(contribution) == ["Toolset desk: the server did not answer in time."]
             assert time.monotonic() - started < 20
-
-
-def answering(call: Reply) -> Answer:
-    """A server by hand, over HTTP: whatever is called gets that reply."""
-    tool = {"name": "act", "inputSchema": {"type": "object"}}
-
-    async def answer(seen: Seen) -> Reply:
-        if seen.method != "POST":
-            return Reply(405)
-        message = json.loads(seen.body)
-        match message["method"]:
-            case "initialize":
-                info = {"name": "x", "version": "1"}
-                version = message["params"]["protocolVersion"]
-                result: dict[str, Any] = {"protocolVersion": version, "serverInfo": info}
-                result["capabilities"] = {"tools": {}}
-            case "tools/list":
-                result = {"tools": [tool]}
-            case "tools/call":
-                return call
-            case _:
-                return Reply(202)
-        return json_reply(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}))
-
-    return answer
 
 
 HUGE = json_reply(json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"x": "y" * 20_000_000}}))
@@ -294,7 +248,7 @@ PACKED = Reply(200, b"\x1f\x8b", {"Content-Type": "application/json", "Content-E
         (json_reply("{"), "desk_act: Failed to parse JSON response"),
     ],
 )
-async def test_one_failed_call_leaves_the_session_as_it_is(reply: Reply, told: str):
+async def test_one_failed_call_leaves_the_session_as_it_is(reply, told):
     async with (
         nothing_left_over() as pool,
         serving(answer=answering(reply)) as service,
@@ -317,7 +271,7 @@ async def test_one_failed_call_leaves_the_session_as_it_is(reply: Reply, told: s
         (Reply(404), 2),  # it forgot the session, perhaps: another one is tried, whatever is wished
     ],
 )
-async def test_a_call_is_repeated_when_the_refusal_may_pass_in_time(reply: Reply, calls: int):
+async def test_a_call_is_repeated_when_the_refusal_may_pass_in_time(reply, calls):
     strategies = [
         {"type": "continue", "retry": {"attempts": 2, "initial_delay": 0.01, "any_method": True}}
     ]
@@ -363,7 +317,7 @@ async def half_of_sse(status: str) -> AsyncIterator[str]:
         ("500 No", "HTTP error for desk: 500 Internal Server Error"),
     ],
 )
-async def test_a_message_that_is_not_taken_ends_the_wait_for_its_answer(status: str, told: str):
+async def test_a_message_that_is_not_taken_ends_the_wait_for_its_answer(status, told):
     async with nothing_left_over(), half_of_sse(status) as url:
         started = time.monotonic()
         async with opened_desk(over_http(url, "sse")) as contribution:
@@ -384,11 +338,7 @@ async def test_listening_in_vain_is_no_failure_of_a_call():
             return json_reply(json.dumps(broken))
         return reply
 
-    async with (
-        nothing_left_over(),
-        serving(answer=answer) as service,
-        opened_desk(over_http(service.url)) as contribution,
-    ):
+    async with desk_before(answer=answer) as contribution:
         result = await use(contribution.tools[0])
 
     assert result.content == (
@@ -421,16 +371,12 @@ async def test_a_server_of_the_newest_protocol_is_used_as_well():
                 return await plain(seen)
         return json_reply(json.dumps(written))
 
-    async with (
-        nothing_left_over(),
-        serving(answer=answer) as service,
-        opened_desk(over_http(service.url)) as contribution,
-    ):
+    async with desk_before(answer=answer) as contribution:
         assert messages(contribution) == []
         assert (await use(contribution.tools[0])).content == version
 
 
-async def test_an_event_that_is_too_large_is_told_and_the_next_call_works(sse_url: str):
+async def test_an_event_that_is_too_large_is_told_and_the_next_call_works(sse_url):
     async with nothing_left_over(), opened_desk(over_http(sse_url, "sse")) as contribution:
         shout = next(tool for tool in contribution.tools if tool.spec.name == "desk_shout")
         results = [await use(shout, length=length) for length in (2_000_000, 3)]
@@ -441,7 +387,7 @@ async def test_an_event_that_is_too_large_is_told_and_the_next_call_works(sse_ur
     ]
 
 
-async def test_a_large_answer_over_http_is_cut_only_for_the_model(http_url: str):
+async def test_a_large_answer_over_http_is_cut_only_for_the_model(http_url):
     async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
         shout = next(tool for tool in contribution.tools if tool.spec.name == "desk_shout")
         large = await use(shout, length=3_000_000)

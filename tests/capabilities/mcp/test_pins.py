@@ -1,7 +1,5 @@
 """Tools whose descriptions change are withheld until an operator accepts that."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
@@ -27,8 +25,8 @@ from apps.workspace.local.description_pins import (
 )
 from apps.workspace.local.tool_description import ToolDescription
 from tests.capabilities.manifests import CALLER, manifest, opened, use
+from tests.capabilities.mcp.desk import named
 from tests.capabilities.mcp.servers import HERE, nothing_left_over, over_http, serving_apart
-from tests.capabilities.mcp.test_capability import named
 
 pytestmark = pytest.mark.django_db
 
@@ -165,7 +163,7 @@ def lend(text: str) -> Described:
     return Described("lend", text[:64], text)
 
 
-def test_of_two_processes_that_see_a_tool_first_one_pins_it(monkeypatch: pytest.MonkeyPatch):
+def test_of_two_processes_that_see_a_tool_first_one_pins_it(monkeypatch):
     manager = type(ToolDescription.objects)
     create = manager.bulk_create
 

@@ -1,30 +1,27 @@
 """Sessions over several runs and callers: what is shared, what is not, and what comes back."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event
-from apps.agent.tools import Invocation, Tool
+from apps.agent.tools import Invocation
 from apps.capabilities.mcp import pool, session_slots
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Contribution
 from tests.capabilities.manifests import (
     CALLER,
     OTHERWISE,
     manifest,
-    opened,
     opening_for,
     stage_text,
     use,
 )
+from tests.capabilities.mcp.desk import answering, named, opened_desk
 from tests.capabilities.mcp.servers import (
     MISBEHAVING,
     WELL_BEHAVED,
@@ -33,21 +30,7 @@ from tests.capabilities.mcp.servers import (
     over_stdio,
     register,
 )
-from tests.capabilities.mcp.test_misbehaviour import answering
 from tests.capabilities.service import Reply, Seen, json_reply, serving
-
-
-@asynccontextmanager
-async def opened_desk(
-    *tool_sets: Mapping[str, Any], caller: Caller = CALLER
-) -> AsyncIterator[Contribution]:
-    document = manifest(*tool_sets, tool_defaults={"timeout_seconds": 5.0})
-    async with opened(mcp, document, caller) as contribution:
-        yield contribution
-
-
-def named(contribution: Contribution, name: str) -> Tool:
-    return next(tool for tool in contribution.tools if tool.spec.name == name)
 
 
 async def count(toolset: Mapping[str, Any], caller: Caller = CALLER) -> str:
@@ -55,7 +38,7 @@ async def count(toolset: Mapping[str, Any], caller: Caller = CALLER) -> str:
         return (await use(named(contribution, "desk_count"))).content
 
 
-async def test_a_caller_finds_the_session_again_and_another_caller_gets_another(http_url: str):
+async def test_a_caller_finds_the_session_again_and_another_caller_gets_another(http_url):
     toolset = over_http(http_url)
 
     async with nothing_left_over():
@@ -70,7 +53,7 @@ def keyed(toolset: Mapping[str, Any]) -> dict[str, Any]:
     return {**toolset["mcp_server_info"], "authorization": {"type": "bearer", "token": "x"}}
 
 
-async def test_somebody_without_a_name_shares_with_nobody(http_url: str):
+async def test_somebody_without_a_name_shares_with_nobody(http_url):
     async with nothing_left_over() as sessions:
         counts = [await count(over_http(http_url), Caller("")) for _ in range(2)]
         assert sessions.slots == {}
@@ -99,7 +82,7 @@ async def test_opening_another_run_asks_the_server_nothing():
         assert len(service.seen) == asked
 
 
-async def test_what_is_read_of_tools_is_prepared_once_for_all_callers(http_url: str):
+async def test_what_is_read_of_tools_is_prepared_once_for_all_callers(http_url):
     opener = mcp.prepare(manifest(over_http(http_url)))
     assert opener is not None
 
@@ -110,7 +93,7 @@ async def test_what_is_read_of_tools_is_prepared_once_for_all_callers(http_url: 
         assert first.tools[0].spec is second.tools[0].spec
 
 
-async def test_many_runs_at_once_share_one_connection(http_url: str):
+async def test_many_runs_at_once_share_one_connection(http_url):
     toolset = over_http(http_url)
 
     async with nothing_left_over() as sessions:
@@ -140,7 +123,7 @@ async def test_a_changed_list_is_read_again():
 
 
 @pytest.mark.django_db
-async def test_a_list_is_believed_for_a_limited_time(monkeypatch: pytest.MonkeyPatch):
+async def test_a_list_is_believed_for_a_limited_time(monkeypatch):
     monkeypatch.setattr(session_slots, "KEPT_SECONDS", 0.0)
 
     async with nothing_left_over(), serving(answer=answering(Reply(500))) as service:
@@ -152,7 +135,7 @@ async def test_a_list_is_believed_for_a_limited_time(monkeypatch: pytest.MonkeyP
     assert len(listed) == 2
 
 
-async def test_a_stopped_run_stops_the_call_at_the_server(http_url: str):
+async def test_a_stopped_run_stops_the_call_at_the_server(http_url):
     waiting = asyncio.Event()
 
     def emit(event: Event) -> None:
@@ -175,9 +158,7 @@ async def test_a_stopped_run_stops_the_call_at_the_server(http_url: str):
 
 
 @pytest.mark.django_db
-async def test_a_program_that_died_is_started_again_but_not_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-):
+async def test_a_program_that_died_is_started_again_but_not_for_ever(monkeypatch):
     monkeypatch.setattr(session_slots, "jitter", lambda longest: longest)
     await register(MISBEHAVING, "dies")
 
@@ -192,9 +173,7 @@ async def test_a_program_that_died_is_started_again_but_not_for_ever(
     assert details == "I had 1 secret"
 
 
-async def test_a_server_that_fails_is_left_in_peace_for_longer_and_longer(
-    monkeypatch: pytest.MonkeyPatch,
-):
+async def test_a_server_that_fails_is_left_in_peace_for_longer_and_longer(monkeypatch):
     longest: list[float] = []
 
     def at_once(most: float) -> float:
@@ -213,7 +192,7 @@ async def test_a_server_that_fails_is_left_in_peace_for_longer_and_longer(
     assert asked == 9
 
 
-async def test_while_it_is_left_in_peace_the_last_failure_is_told(monkeypatch: pytest.MonkeyPatch):
+async def test_while_it_is_left_in_peace_the_last_failure_is_told(monkeypatch):
     monkeypatch.setattr(session_slots, "jitter", lambda most: most)
 
     async with nothing_left_over(), serving(Reply(500)) as service:
@@ -225,9 +204,7 @@ async def test_while_it_is_left_in_peace_the_last_failure_is_told(monkeypatch: p
         assert len(service.seen) == 2
 
 
-async def test_idle_sessions_end_and_come_back_when_needed(
-    http_url: str, monkeypatch: pytest.MonkeyPatch
-):
+async def test_idle_sessions_end_and_come_back_when_needed(http_url, monkeypatch):
     monkeypatch.setattr(pool, "IDLE_SECONDS", -1.0)
     toolset = over_http(http_url)
 
@@ -246,7 +223,7 @@ async def test_idle_sessions_end_and_come_back_when_needed(
     assert states == ["connected", "idle", "idle"]
 
 
-async def test_the_number_of_sessions_is_bounded(monkeypatch: pytest.MonkeyPatch):
+async def test_the_number_of_sessions_is_bounded(monkeypatch):
     monkeypatch.setattr(pool, "MOST_SESSIONS", 2)
 
     async with nothing_left_over() as sessions, serving(answer=answering(Reply(500))) as service:
@@ -262,7 +239,7 @@ async def test_the_number_of_sessions_is_bounded(monkeypatch: pytest.MonkeyPatch
     assert "too many servers are in use at once; try again later." in issue.message
 
 
-async def test_fewer_sessions_are_kept_than_may_be_in_use(monkeypatch: pytest.MonkeyPatch):
+async def test_fewer_sessions_are_kept_than_may_be_in_use(monkeypatch):
     monkeypatch.setattr(pool, "MOST_KEPT", 1)
 
     async with nothing_left_over() as sessions, serving(answer=answering(Reply(500))) as service:

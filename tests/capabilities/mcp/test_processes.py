@@ -1,70 +1,29 @@
 """Programs and the life of the process that started them."""
 
-from __future__ import annotations
-
-import subprocess
-import sys
+import os
+from pathlib import Path
 
 import pytest
 
-from tests.capabilities.mcp.servers import MISBEHAVING
 from tests.capabilities.mcp.test_misbehaviour import is_running
+from tests.fork_server import fork_server
 
-LEAVING = """
-import asyncio, os, sys
-import django
-django.setup()
-{policy}
-from apps.capabilities.mcp.connections import Connection
-from apps.capabilities.mcp.endpoints import Endpoint
-from apps.capabilities.mcp.processes import _groups
-from apps.workspace.egress.request_context import RequestContext
-from apps.workspace.local.mcp_servers import RegisteredServer
-
-async def main():
-    program = RegisteredServer(1, 1, "local", sys.executable, ({script!r}, "hangs"))
-    connection = Connection(Endpoint("stdio", program=program), lambda: None)
-    await connection.open(RequestContext(), 20)
-    print(*_groups, flush=True)
-    {leave}
-
-asyncio.new_event_loop().run_until_complete(main())
-"""
-UVLOOP = "import uvloop; asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())"
+LEAVING = Path(__file__).parent / "leaving.py"
 
 
-@pytest.mark.parametrize(
-    ("policy", "leave"), [("", "sys.exit(0)"), (UVLOOP, "sys.exit(0)"), (UVLOOP, "pass")]
-)
-def test_programs_end_with_the_server(policy: str, leave: str):
-    script = LEAVING.format(policy=policy, script=MISBEHAVING, leave=leave)
+@pytest.mark.parametrize(("loop", "end"), [("asyncio", "exit"), ("uvloop", "exit"), ("uvloop", "")])
+def test_a_closed_program_leaves_nothing_and_an_open_one_ends_with_the_server(loop, end, tmp_path):
+    environment = {"DJANGO_SETTINGS_MODULE": "quickapps_site.settings", "PATH": ""}
+    written = tmp_path / "written"
 
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={"DJANGO_SETTINGS_MODULE": "quickapps_site.settings", "PATH": ""},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    with written.open("wb") as file, Path(os.devnull).open() as nothing:
+        files = (nothing.fileno(), file.fileno(), file.fileno())
+        process = fork_server().start(str(LEAVING), [loop, end], environment, files)
+        try:
+            process.wait(60)
+        finally:
+            process.kill()
 
-    started = done.stdout.split()
-    assert len(started) == 1, done.stderr
-    assert not is_running(int(started[0]))
-
-
-@pytest.mark.parametrize("policy", ["", UVLOOP])
-def test_closing_leaves_nothing_on_every_event_loop(policy: str):
-    leave = "await connection.close(); print(len(asyncio.all_tasks()), len(_groups))"
-    script = LEAVING.format(policy=policy, script=MISBEHAVING, leave=leave)
-
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script],
-        env={"DJANGO_SETTINGS_MODULE": "quickapps_site.settings", "PATH": ""},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-    assert done.stdout.splitlines()[1:] == ["1 0"], done.stderr
+    lines = written.read_text()
+    assert lines.startswith("1 0\n"), lines
+    assert not is_running(int(lines.splitlines()[1]))

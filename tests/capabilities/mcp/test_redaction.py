@@ -1,7 +1,5 @@
 """Servers that repeat what they were sent: nobody is shown the credentials in it."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Iterator
@@ -9,13 +7,7 @@ from typing import Any
 
 import pytest
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    ErrorData,
-    JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    JSONRPCResponse,
-)
+from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCNotification, JSONRPCResponse
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event
@@ -25,9 +17,8 @@ from apps.errors import ToolError
 from apps.workspace.egress.headers import basic
 from apps.workspace.local.models import Secret
 from tests.capabilities.manifests import Files, stage_text, use
+from tests.capabilities.mcp.desk import answering, named, opened_desk
 from tests.capabilities.mcp.servers import ECHOING, nothing_left_over, over_http, serving_apart
-from tests.capabilities.mcp.test_capability import named, opened_desk
-from tests.capabilities.mcp.test_misbehaviour import answering
 from tests.capabilities.service import Reply, serving
 
 MARK = "sk-marked-0123456789"
@@ -158,11 +149,7 @@ def test_what_is_hidden_stays_a_message_that_can_be_used():
             "id": 1,
             "result": {
                 "tools": [
-                    {
-                        "name": MARK,
-                        "description": "As [hidden]",
-                        "inputSchema": {"const": MARK},
-                    }
+                    {"name": MARK, "description": "As [hidden]", "inputSchema": {"const": MARK}}
                 ],
                 "nextCursor": "2",
             },
@@ -172,11 +159,7 @@ def test_what_is_hidden_stays_a_message_that_can_be_used():
             "id": 2,
             "error": {"code": 5, "message": "No [hidden]", "data": ["[hidden]", float("inf")]},
         },
-        {
-            "jsonrpc": "2.0",
-            "method": "m",
-            "params": {"a": {"[hidden]": [None, "[hidden]"]}},
-        },
+        {"jsonrpc": "2.0", "method": "m", "params": {"a": {"[hidden]": [None, "[hidden]"]}}},
     ]
 
 

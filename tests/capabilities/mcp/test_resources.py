@@ -1,19 +1,15 @@
 """Resources: listed in the prompt, read by the model, or read ahead."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from apps.agent.messages import Message, ToolCall
-from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.mcp.resources import inject_all, read_ahead
-from apps.capabilities.registry import Contribution
 from apps.errors import InvalidParameter
-from tests.capabilities.manifests import CALLER, Files, manifest, opened, use
+from tests.capabilities.manifests import Files, use
+from tests.capabilities.mcp.desk import opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 
 SYSTEM, FIRST, ANSWER, SECOND = (
@@ -24,20 +20,12 @@ SYSTEM, FIRST, ANSWER, SECOND = (
 )
 
 
-@asynccontextmanager
-async def opened_desk(
-    *tool_sets: Mapping[str, Any], files: Files | None = None
-) -> AsyncIterator[Contribution]:
-    async with opened(mcp, manifest(*tool_sets), CALLER, files) as contribution:
-        yield contribution
-
-
 def with_resources(url: str, items: Sequence[Any] | None = None, **rest: Any) -> dict[str, Any]:
     resources = {"enabled": True, "items": items}
     return over_http(url, allowed_tools=["add"], resources=resources, **rest)
 
 
-async def test_what_can_be_read_is_listed_in_the_prompt(http_url: str):
+async def test_what_can_be_read_is_listed_in_the_prompt(http_url):
     async with nothing_left_over(), opened_desk(with_resources(http_url)) as contribution:
         assert [tool.spec.name for tool in contribution.tools] == ["desk_add", "read_mcp_resource"]
         assert contribution.instructions == (
@@ -47,7 +35,7 @@ async def test_what_can_be_read_is_listed_in_the_prompt(http_url: str):
         )
 
 
-async def test_resources_are_off_unless_they_are_asked_for(http_url: str):
+async def test_resources_are_off_unless_they_are_asked_for(http_url):
     off = with_resources(http_url)
     off["resources"]["enabled"] = False
 
@@ -56,7 +44,7 @@ async def test_resources_are_off_unless_they_are_asked_for(http_url: str):
         assert contribution.instructions == ()
 
 
-async def test_a_resource_is_read(http_url: str):
+async def test_a_resource_is_read(http_url):
     files = Files()
 
     async with (
@@ -74,7 +62,7 @@ async def test_a_resource_is_read(http_url: str):
     assert missing.content.startswith("read_mcp_resource: ")
 
 
-async def test_only_what_the_operator_named_can_be_read(http_url: str):
+async def test_only_what_the_operator_named_can_be_read(http_url):
     toolset = with_resources(http_url, [{"uri": "bits://rules"}, {"uri": "bits://secret"}])
 
     async with nothing_left_over(), opened_desk(toolset) as contribution:
@@ -84,7 +72,7 @@ async def test_only_what_the_operator_named_can_be_read(http_url: str):
             await use(contribution.tools[-1], uri="bits://pixel")
 
 
-async def test_a_resource_that_several_have_needs_a_toolset(http_url: str):
+async def test_a_resource_that_several_have_needs_a_toolset(http_url):
     both = (with_resources(http_url), with_resources(http_url, name="other"))
 
     async with nothing_left_over(), opened_desk(*both) as contribution:
@@ -96,7 +84,7 @@ async def test_a_resource_that_several_have_needs_a_toolset(http_url: str):
         assert (await use(tool, uri="bits://rules", toolset="other")).content == "Be gentle."
 
 
-async def test_an_eager_resource_is_read_ahead_once(http_url: str):
+async def test_an_eager_resource_is_read_ahead_once(http_url):
     items = [{"uri": "bits://rules", "eager": True}, {"uri": "bits://pixel", "eager": True}]
     toolset = with_resources(http_url, items)
 
@@ -110,7 +98,7 @@ async def test_an_eager_resource_is_read_ahead_once(http_url: str):
     assert again == [*messages, ANSWER, SECOND]
 
 
-async def test_an_eager_resource_that_cannot_be_read_is_a_soft_issue(http_url: str):
+async def test_an_eager_resource_that_cannot_be_read_is_a_soft_issue(http_url):
     toolset = with_resources(http_url, [{"uri": "bits://nothing", "eager": True}])
 
     async with nothing_left_over(), opened_desk(toolset) as contribution:

@@ -1,7 +1,5 @@
 """Secrets of MCP servers: sent with every request, and a rotated one opens another session."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -9,9 +7,9 @@ import pytest
 from apps.capabilities.mcp.pool import current_pool
 from apps.workspace.local.models import Secret
 from tests.capabilities.manifests import use
+from tests.capabilities.mcp.desk import answering
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.mcp.test_connections import messages, opened_desk
-from tests.capabilities.mcp.test_misbehaviour import answering
 from tests.capabilities.service import Reply, serving
 
 MARK = "sk-marked-0123456789"

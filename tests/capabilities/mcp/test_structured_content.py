@@ -1,13 +1,11 @@
 """Structured content of results: a model reads all of it but what is binary."""
 
-from __future__ import annotations
-
 import base64
-from typing import Any
 
 import pytest
 
 from apps.capabilities.mcp.structured_content import without_binary
+from tests.tables import each_row
 
 BYTES = bytes(range(256)) * 4
 DATA = base64.b64encode(BYTES).decode()
@@ -19,7 +17,7 @@ UNKNOWN = "(application/octet-stream, 1,024 bytes, not shown)"
 PICTURE = "(image/png, 1,024 bytes, not shown)"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "told"),
     [
         (DATA, UNKNOWN),
@@ -47,11 +45,11 @@ PICTURE = "(image/png, 1,024 bytes, not shown)"
         ([1, 2.5, None, True, {"a": [DATA]}], [1, 2.5, None, True, {"a": [UNKNOWN]}]),
     ],
 )
-def test_what_is_binary_is_named_and_everything_else_stays(value: Any, told: Any):
+def test_what_is_binary_is_named_and_everything_else_stays(value, told):
     assert without_binary(value) == told
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -65,14 +63,14 @@ def test_what_is_binary_is_named_and_everything_else_stays(value: Any, told: Any
         "https://a.example/base64,AAAA",
     ],
 )
-def test_texts_stay(text: str):
+def test_texts_stay(text):
     assert without_binary({"text": text}) == {"text": text}
 
 
 @pytest.mark.parametrize(
     "part", ["data:", "data:;", "A\n", "\n", "data:;base64,A ", "aA1!", "data:;base64,A\n"]
 )
-def test_long_texts_are_read_in_a_time_that_grows_with_their_length(part: str):
+def test_long_texts_are_read_in_a_time_that_grows_with_their_length(part):
     text = f"{part * 300_000}!"
 
     assert without_binary(text).endswith("!")

@@ -1,7 +1,5 @@
 """Servers whose results and resources others may have written."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import mcp_types as types
@@ -28,9 +26,7 @@ pytestmark = pytest.mark.django_db
         (None, "read_mcp_resource", []),
     ],
 )
-async def test_a_server_is_trusted_unless_it_is_marked(
-    http_url: str, marked: bool | None, tool_name: str, expected: list[str]
-):
+async def test_a_server_is_trusted_unless_it_is_marked(http_url, marked, tool_name, expected):
     server = over_http(http_url, resources={"enabled": True}, is_untrusted=marked)
     arguments: dict[str, Any] = {
         "desk_add": {"a": 1, "b": 2},
@@ -45,7 +41,7 @@ async def test_a_server_is_trusted_unless_it_is_marked(
     assert opening.taint.sources == expected
 
 
-async def test_a_resource_that_is_read_ahead_counts_as_read(http_url: str):
+async def test_a_resource_that_is_read_ahead_counts_as_read(http_url):
     resources = {"enabled": True, "items": [{"uri": "bits://rules", "eager": True}]}
     server = over_http(http_url, resources=resources, is_untrusted=True)
 
@@ -75,7 +71,7 @@ class SharedWorkspace(CoreWorkspace):
     files = OthersFiles("user-7")
 
 
-async def test_a_server_that_is_given_a_file_of_somebody_else_tells_what_they_wrote(http_url: str):
+async def test_a_server_that_is_given_a_file_of_somebody_else_tells_what_they_wrote(http_url):
     async with nothing_left_over(), core_before(http_url, DESK) as core:
         desk = kept(name="desk", allowed_tools=["peruse"])
         async with opened(mcp, desk, on=SharedWorkspace(core)) as (opening, contribution):

@@ -3,8 +3,6 @@
 Over HTTP it takes that port of the loopback, or a free one, and prints it. It knows nothing of the project.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import socket

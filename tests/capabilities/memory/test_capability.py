@@ -1,7 +1,5 @@
 """G-22 to G-31, R-29: what an application remembers of the person who asks."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -95,7 +93,7 @@ def test_nothing_is_there_where_it_is_not(feature):
 
 
 @pytest.mark.parametrize("caller", [Caller(""), Caller("session-abc")])
-async def test_visitors_are_not_remembered_and_hear_nothing_of_it(caller: Caller):
+async def test_visitors_are_not_remembered_and_hear_nothing_of_it(caller):
     async with opened(caller) as contribution:
         assert contribution == Contribution()
 
@@ -160,7 +158,7 @@ async def test_a_search_shows_each_memory_on_a_line_with_its_id_and_score():
 
 
 @pytest.mark.parametrize(("limit", "shown"), [(-3, 1), (0, 1), (1, 1), (2, 2), (1000, 20)])
-async def test_a_search_shows_one_to_twenty_memories(limit: int, shown: int):
+async def test_a_search_shows_one_to_twenty_memories(limit, shown):
     await stored(*(Memory(n, f"Fact number {n}") for n in range(22)))
 
     text = await called("search_memories", query="fact", limit=limit)

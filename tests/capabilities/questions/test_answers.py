@@ -1,10 +1,6 @@
 """What people may answer to a question, and what the model is told of it."""
 
-from __future__ import annotations
-
 from typing import Any
-
-import pytest
 
 from apps.capabilities.questions.answers import (
     NOTHING,
@@ -17,6 +13,7 @@ from apps.capabilities.questions.answers import (
     answer_text,
     question_problem,
 )
+from tests.tables import each_row
 
 
 def asked(kind: str = "single", *, freeform: bool = True) -> dict[str, Any]:
@@ -28,7 +25,7 @@ def answered(*choices: str, text: str = "") -> dict[str, Any]:
     return {"outcome": "answered", "choices": list(choices), "text": text}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("card", "answer", "told"),
     [
         (asked(), answered("Red"), 'The user chose: "Red"'),
@@ -52,12 +49,12 @@ def answered(*choices: str, text: str = "") -> dict[str, Any]:
         (asked(freeform=False), {"outcome": "skipped", "choices": [], "text": "x"}, SKIPPED),
     ],
 )
-def test_an_answer_is_taken_and_told(card: dict[str, Any], answer: dict[str, Any], told: str):
+def test_an_answer_is_taken_and_told(card, answer, told):
     assert question_problem(card, answer) == ""
     assert answer_text(card, answer) == told
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("card", "answer", "problem"),
     [
         (asked(), answered(), NOTHING),
@@ -79,9 +76,7 @@ def test_an_answer_is_taken_and_told(card: dict[str, Any], answer: dict[str, Any
         (asked(), {"outcome": "skipped", "text": "a" * 10_001}, TOO_LONG),
     ],
 )
-def test_what_is_no_answer_is_refused_and_never_told(
-    card: dict[str, Any], answer: dict[str, Any], problem: str
-):
+def test_what_is_no_answer_is_refused_and_never_told(card, answer, problem):
     assert question_problem(card, answer) == problem
     assert answer_text(card, answer) == SKIPPED
 

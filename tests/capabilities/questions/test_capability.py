@@ -1,38 +1,31 @@
 """D-43: the model asks the person, and goes on with the answer."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
 import pytest
 from msgspec import structs
 
-from apps.accounts.caller import Caller
 from apps.agent.events import Event, InteractionRequested, StageOpened
 from apps.agent.ledger import EVERY_KIND, NO_LEDGER, WAITING, Interaction, Ledger
 from apps.agent.messages import Message
 from apps.agent.tools import Invocation, Pending, Tool, ToolResult
 from apps.capabilities.questions.answers import SKIPPED, TIMED_OUT
 from apps.capabilities.questions.capability import TOOL_NAME, questions
-from apps.capabilities.registry import prepare
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InvalidParameter
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import RunEnd, run
+from tests.capabilities import runs
 from tests.capabilities.manifests import manifest, opening_for, use
+from tests.capabilities.runs import CALLER, led_by
 from tests.fakes import FakeWorkspace, MemoryLedger, ScriptedModel, calling, saying
 from tests.manifest import documents
+from tests.tables import each_row
 
 RED, BLUE = {"label": "Red"}, {"label": "Blue", "description": "As the sea."}
-CARD = {
-    "question": "Which colour?",
-    "input": "single",
-    "options": [RED, BLUE],
-    "freeform": True,
-}
-CALLER = Caller("user-7")
+CARD = {"question": "Which colour?", "input": "single", "options": [RED, BLUE], "freeform": True}
 
 
 def tool(features: dict[str, Any] | None = None) -> Tool:
@@ -70,7 +63,7 @@ async def test_a_question_waits_with_its_card():
 
 
 @pytest.mark.parametrize("seconds", [20, None])
-async def test_the_application_says_how_long_there_is_time(seconds: float | None):
+async def test_the_application_says_how_long_there_is_time(seconds):
     limited = tool({"questions": {"seconds": seconds}})
 
     result = await use(limited, question="Which?", input_type="text")
@@ -96,7 +89,7 @@ async def test_several_options_can_be_chosen_and_no_other_answer_be_given():
 
 
 @pytest.mark.parametrize("rest", [{}, {"options": []}, {"options": None}])
-async def test_a_question_in_own_words_has_no_options(rest: dict[str, Any]):
+async def test_a_question_in_own_words_has_no_options(rest):
     asked = await card(question="Why?", input_type="text", allow_freeform=False, **rest)
 
     assert asked == {"question": "Why?", "input": "text", "options": [], "freeform": True}
@@ -110,7 +103,7 @@ async def test_no_file_is_loaded_into_a_question():
     assert (asked["question"], asked["options"]) == ("files/user-7/a.txt", options)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "problem"),
     [
         ({}, "Parameter question is invalid: it is required but missing."),
@@ -131,7 +124,7 @@ async def test_no_file_is_loaded_into_a_question():
         ({"input_type": "text"}, "a question of the type text has none."),
     ],
 )
-async def test_wrong_arguments_are_told_with_what_to_do(arguments: dict[str, Any], problem: str):
+async def test_wrong_arguments_are_told_with_what_to_do(arguments, problem):
     complete = {"question": "Which?", "options": [RED, BLUE]} if arguments else {}
 
     with pytest.raises(InvalidParameter) as refused:
@@ -147,7 +140,7 @@ async def test_the_model_reads_what_was_answered():
 
 
 @pytest.mark.parametrize(("outcome", "text"), [("skipped", SKIPPED), ("timeout", TIMED_OUT)])
-async def test_a_question_without_an_answer_is_no_failure(outcome: str, text: str):
+async def test_a_question_without_an_answer_is_no_failure(outcome, text):
     result = await told({"outcome": outcome})
 
     assert (result.content, result.failure) == (text, None)
@@ -175,15 +168,12 @@ def test_an_application_that_does_not_ask_for_it_has_no_tool():
 def application() -> ResolvedApplication:
     document = read(
         documents.manifest(
-            orchestrator={
-                "deployment": {"deployment_id": "gpt"},
-                "system_prompt": {"type": "custom", "content": "You help.", "variables": {}},
-            },
+            orchestrator=led_by(prompt="You help."),
             features={"timestamp": None, "questions": {}, "subagents": {"enabled": True}},
         ),
         preview=True,
     )
-    return ResolvedApplication(1, "app", "App", "", True, 1, document, prepare(document))
+    return runs.application(document)
 
 
 async def answered_by(model: ScriptedModel, ledger: Ledger, events: list[Event]) -> RunEnd:

@@ -1,7 +1,5 @@
 """The model puts files and links beside its answer."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 from typing import Any
@@ -51,7 +49,7 @@ async def test_a_stored_file_is_added_with_its_type():
         ("https://files.example/?q=secret", "*/*", "https://files.example/"),
     ],
 )
-async def test_a_link_stays_a_link(url: str, kind: str, title: str):
+async def test_a_link_stays_a_link(url, kind, title):
     async with internet() as net, one_tool(representation, FEATURES) as tool:
         result = await add(tool, url=url)
 
@@ -115,7 +113,7 @@ async def test_an_answer_is_no_wall_of_attachments():
         ("https://u:secret@files.example/", "has a name or a password in it; leave them out."),
     ],
 )
-async def test_what_cannot_be_opened_is_not_added(url: str, reason: str):
+async def test_what_cannot_be_opened_is_not_added(url, reason):
     await WORKSPACE.files.keep("a.txt", b"x", "text/plain")
     async with one_tool(representation, FEATURES) as tool:
         told = await refused(tool, url=url)
@@ -140,5 +138,5 @@ async def test_nothing_hostile_is_contacted_or_repeated():
 
 
 @pytest.mark.parametrize("wanted", [None, {"add_attachment": False}])
-def test_an_application_that_does_not_ask_for_it_has_no_tool(wanted: dict[str, Any] | None):
+def test_an_application_that_does_not_ask_for_it_has_no_tool(wanted):
     assert representation.prepare(manifest(features={"representation_tooling": wanted})) is None

@@ -1,7 +1,5 @@
 """A value never changes which address is asked."""
 
-from __future__ import annotations
-
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -12,6 +10,7 @@ from hypothesis import strategies as st
 from apps.capabilities.rest.addresses import path_values, read_address
 from apps.errors import InvalidParameter
 from apps.workspace.egress.urls import AddressInvalid
+from tests.tables import each_row
 
 
 @given(value=st.text(min_size=1), other=st.text(min_size=1), query=st.text())
@@ -20,7 +19,7 @@ from apps.workspace.egress.urls import AddressInvalid
 @example(value="%2e%2e%2f", other="\\..\\", query="#")
 @example(value="\r\nHost: evil", other="?a=b", query="\ud800")
 @example(value="\ud800", other="a", query="")
-def test_any_text_stays_in_its_segment(value: str, other: str, query: str):
+def test_any_text_stays_in_its_segment(value, other, query):
     address = read_address("https://api.example.org:8443/v1/{a}/x-{b}.json?fixed=1")
 
     try:
@@ -31,11 +30,7 @@ def test_any_text_stays_in_its_segment(value: str, other: str, query: str):
     url = address.url(path, {"q": query})
 
     for parts in (urlsplit(url), urlsplit(str(Request("GET", url).url))):
-        assert (parts.scheme, parts.netloc, parts.fragment) == (
-            "https",
-            "api.example.org:8443",
-            "",
-        )
+        assert (parts.scheme, parts.netloc, parts.fragment) == ("https", "api.example.org:8443", "")
         segments = parts.path.split("/")
         assert (segments[:2], len(segments)) == (["", "v1"], 4)
         assert [pair.partition("=")[0] for pair in parts.query.split("&")] == ["fixed", "q"]
@@ -51,14 +46,10 @@ def test_any_text_stays_in_its_segment(value: str, other: str, query: str):
         (".{a}", ".", "Parameter id is invalid: '.' and '..' are not allowed here."),
         ("{a}", "", "Parameter id is invalid: it is part of an address and must not be empty."),
         ("{a}", None, "Parameter id is invalid: it is part of an address and must not be empty."),
-        (
-            "{a}",
-            ["x"],
-            "Parameter id is invalid: it is part of an address; give text or a number.",
-        ),
+        ("{a}", ["x"], "Parameter id is invalid: it is part of an address; give text or a number."),
     ],
 )
-def test_a_value_that_would_change_the_path_is_refused(template: str, value: object, message: str):
+def test_a_value_that_would_change_the_path_is_refused(template, value, message):
     address = read_address(f"https://api.example.org/v1/{template}")
 
     with pytest.raises(InvalidParameter) as error:
@@ -70,7 +61,7 @@ def test_a_value_that_would_change_the_path_is_refused(template: str, value: obj
 @pytest.mark.parametrize(
     ("value", "segment"), [(7, "7"), (1.5, "1.5"), (True, "true"), ("a b/é", "a%20b%2F%C3%A9")]
 )
-def test_text_and_numbers_are_escaped(value: object, segment: str):
+def test_text_and_numbers_are_escaped(value, segment):
     address = read_address("https://api.example.org/{a}/{a}")
 
     path = path_values(address, {"id": value}, {"a": "id"})
@@ -78,7 +69,7 @@ def test_text_and_numbers_are_escaped(value: object, segment: str):
     assert address.url(path, {}) == f"https://api.example.org/{segment}/{segment}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "message"),
     [
         ("", "write an address that begins with http://, https:// or /."),
@@ -91,7 +82,7 @@ def test_text_and_numbers_are_escaped(value: object, segment: str):
         ("https://xn--a.example/", "the host is not a name that can be looked up."),
     ],
 )
-def test_an_address_that_cannot_be_used_is_refused_with_the_reason(url: str, message: str):
+def test_an_address_that_cannot_be_used_is_refused_with_the_reason(url, message):
     with pytest.raises(AddressInvalid) as error:
         read_address(url)
 

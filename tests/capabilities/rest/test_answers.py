@@ -1,7 +1,5 @@
 """What becomes of an answer: for the model, in the stage, as a file; and when there is none."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json
@@ -25,6 +23,7 @@ from tests.capabilities.manifests import (
     use,
 )
 from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.tables import each_row
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
@@ -57,7 +56,7 @@ async def test_an_answer_goes_to_the_model_and_is_shown_in_the_stage():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content_type", "body", "text"),
     [
         ("text/plain; charset=latin-1", b"caf\xe9", "café"),
@@ -87,7 +86,7 @@ async def test_an_answer_goes_to_the_model_and_is_shown_in_the_stage():
         ("text/plain", b"", "The service answered 200 OK, without a body."),
     ],
 )
-async def test_the_model_gets_text_whatever_the_charset(content_type: str, body: bytes, text: str):
+async def test_the_model_gets_text_whatever_the_charset(content_type, body, text):
     headers = {"Content-Type": content_type} if content_type else {}
     async with serving(Reply(200, body, headers)) as service:
         document = manifest(tool_set(tool(f"{service.url}/a")))
@@ -106,9 +105,7 @@ async def test_the_model_gets_text_whatever_the_charset(content_type: str, body:
         (304, "shop_look_up: the service answered 304 Not Modified"),
     ],
 )
-async def test_the_model_is_told_the_status_of_an_error_and_the_person_its_body(
-    status: int, text: str
-):
+async def test_the_model_is_told_the_status_of_an_error_and_the_person_its_body(status, text):
     events: list[Event] = []
     async with serving(Reply(status, b"" if status == 304 else b"why: ```", {})) as service:
         document = manifest(tool_set(tool(f"{service.url}/a")))
@@ -168,7 +165,7 @@ async def test_a_redirect_is_followed_on_the_host_and_nowhere_else():
     ("status", "asked"),
     [(303, ("GET", b"")), (301, ("GET", b"")), (307, ("PUT", b"{}")), (308, ("PUT", b"{}"))],
 )
-async def test_a_redirect_keeps_the_method_where_it_says_so(status: int, asked: tuple[str, bytes]):
+async def test_a_redirect_keeps_the_method_where_it_says_so(status, asked):
     replies = (Reply(status, b"", {"Location": "/end"}), json_reply("1"))
     async with serving(*replies) as service:
         document = manifest(tool_set(tool(f"{service.url}/a", "put")))
@@ -272,9 +269,7 @@ async def test_an_answer_that_breaks_off_is_an_error():
         (None, "See attached file: look_up.pdf", True),
     ],
 )
-async def test_an_answer_becomes_a_file_where_that_is_wished(
-    own: dict[str, object] | None, content: str, is_kept: bool
-):
+async def test_an_answer_becomes_a_file_where_that_is_wished(own, content, is_kept):
     events: list[Event] = []
     files = Files()
     wished = {"enabled": True, "include_body_as_content": False}

@@ -1,7 +1,5 @@
 """Operations that are asked for again by themselves."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -24,13 +22,7 @@ AGAIN = {
 
 @pytest.mark.parametrize(
     ("method", "first", "requests"),
-    [
-        ("get", 503, 2),
-        ("put", 500, 2),
-        ("delete", 429, 2),
-        ("get", 404, 1),
-        ("post", 503, 1),
-    ],
+    [("get", 503, 2), ("put", 500, 2), ("delete", 429, 2), ("get", 404, 1), ("post", 503, 1)],
 )
 async def test_only_what_may_be_sent_twice_and_may_go_well_is_sent_again(method, first, requests):
     async with serving(Reply(first, headers={"Retry-After": "0"}), json_reply("{}")) as service:

@@ -1,10 +1,7 @@
 """What of a manifest becomes tools, and what becomes an issue."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -22,6 +19,7 @@ from tests.capabilities.manifests import (
     use,
 )
 from tests.capabilities.service import json_reply, serving
+from tests.tables import each_row
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
@@ -91,7 +89,7 @@ async def test_what_the_model_reads_is_prepared_once_for_all_runs():
     assert specs[0] is specs[1]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("toolset", "message"),
     [
         (
@@ -149,9 +147,7 @@ async def test_what_the_model_reads_is_prepared_once_for_all_runs():
         ),
     ],
 )
-async def test_what_cannot_be_used_is_an_issue_and_the_rest_goes_on(
-    toolset: dict[str, Any], message: str
-):
+async def test_what_cannot_be_used_is_an_issue_and_the_rest_goes_on(toolset, message):
     document = manifest(toolset, tool_set(tool(URL), name="good"))
 
     async with opened(rest, document) as contribution:
@@ -161,9 +157,7 @@ async def test_what_cannot_be_used_is_an_issue_and_the_rest_goes_on(
     assert [issue.message for issue in contribution.issues] == [message]
 
 
-async def test_a_tool_that_does_not_say_what_becomes_of_answers_is_warned_of(
-    caplog: pytest.LogCaptureFixture,
-):
+async def test_a_tool_that_does_not_say_what_becomes_of_answers_is_warned_of(caplog):
     off = {"enabled": False}
 
     prepare(manifest(tool_set(tool(URL), tool(URL, response_as_attachment=off))))

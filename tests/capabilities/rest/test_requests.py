@@ -1,7 +1,5 @@
 """What a service sees of a call."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any
@@ -62,7 +60,7 @@ async def test_arguments_go_where_the_manifest_says():
 
 
 @pytest.mark.parametrize("method", ["post", "put"])
-async def test_a_body_is_json_with_lists_and_objects_as_json_text(method: str):
+async def test_a_body_is_json_with_lists_and_objects_as_json_text(method):
     inner = {"zip": {"type": "string"}}
     address = {"items": {"type": "string"}, "description": "d"}
     async with serving(json_reply("{}")) as service:
@@ -172,7 +170,7 @@ async def test_constants_inside_objects_and_lists_are_sent_and_cannot_be_replace
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\0b"])
-async def test_a_header_cannot_be_broken_by_an_argument(value: str):
+async def test_a_header_cannot_be_broken_by_an_argument(value):
     async with serving(json_reply("{}")) as service:
         document = manifest(
             tool_set(tool(f"{service.url}/a", "get", {"h": parameter("header", "X-H")}))
@@ -221,10 +219,7 @@ async def test_a_get_sends_a_body_only_if_an_argument_goes_there():
         with_body = await seen_of(document, service, b="x")
         without = await seen_of(document, service)
 
-    assert (with_body.body, with_body.headers["content-type"]) == (
-        b'{"b":"x"}',
-        "application/json",
-    )
+    assert (with_body.body, with_body.headers["content-type"]) == (b'{"b":"x"}', "application/json")
     assert without == Seen("GET", "/a", basics(service))
 
 
@@ -242,10 +237,7 @@ async def test_numbers_are_written_as_json_writes_them():
 
         seen = await seen_of(document, service, **numbers, o={})
 
-    assert (seen.target, seen.body) == (
-        f"/5?a={10**30}&b=1e22&c=-0.5",
-        b'{"o":"{}"}',
-    )
+    assert (seen.target, seen.body) == (f"/5?a={10**30}&b=1e22&c=-0.5", b'{"o":"{}"}')
 
 
 async def test_empty_text_and_empty_lists_are_sent_and_null_is_not():

@@ -1,15 +1,13 @@
 """Answers as people read them."""
 
-from __future__ import annotations
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.capabilities.rest.response_text import formatted
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content_type", "text", "shown"),
     [
         (
@@ -45,7 +43,7 @@ from apps.capabilities.rest.response_text import formatted
         ("application/json", "", "No response text available"),
     ],
 )
-def test_an_answer_is_shown_by_its_type(content_type: str, text: str, shown: str):
+def test_an_answer_is_shown_by_its_type(content_type, text, shown):
     assert formatted(text, content_type) == shown
 
 
@@ -65,5 +63,5 @@ def test_a_long_table_is_cut_with_a_notice():
     text=st.text(),
     content_type=st.sampled_from(["text/csv", "application/json", "text/xml", "text/plain", "x"]),
 )
-def test_any_text_can_be_shown(text: str, content_type: str):
+def test_any_text_can_be_shown(text, content_type):
     assert formatted(text, content_type)

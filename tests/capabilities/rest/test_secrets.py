@@ -1,7 +1,5 @@
 """Secrets in REST toolsets: where they go, where they never go, and what is told."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

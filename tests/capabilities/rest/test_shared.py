@@ -1,7 +1,5 @@
 """What the tools of a REST toolset share: the address that they stand below, and headers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +19,7 @@ from tests.capabilities.manifests import (
     use,
 )
 from tests.capabilities.service import Reply, json_reply, serving
+from tests.tables import each_row
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
@@ -29,7 +28,7 @@ NAMED = {"$secret": "shop"}
 TRACKING = "X-Track-Key"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("base", "method_url", "target"),
     [
         ("{}", "/orders", "/orders"),
@@ -90,7 +89,7 @@ async def test_a_base_may_be_on_this_server(settings):
         ),
     ],
 )
-async def test_what_cannot_be_shared_costs_the_toolset(shared: dict[str, Any], message: str):
+async def test_what_cannot_be_shared_costs_the_toolset(shared, message):
     broken = tool_set(tool("https://api.example.org/a"), **shared)
     good = tool_set(tool("https://api.example.org/a"), name="good")
 

@@ -1,7 +1,5 @@
 """The model sets an alarm and schedules tasks."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
 from dataclasses import replace
@@ -22,6 +20,7 @@ from apps.schedules.desk import Desk, Owner, forget_conversation
 from apps.schedules.models import Schedule
 from tests.capabilities.manifests import manifest, opening_for
 from tests.fakes import MemoryLedger
+from tests.tables import each_row
 from tests.triggers.rows import add_team, add_user, application_of
 
 pytestmark = pytest.mark.django_db
@@ -179,7 +178,7 @@ def test_a_task_is_scheduled_listed_changed_and_removed():
     assert (removed.content, left.content) == ("Removed.", "There are none.")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "path"),
     [
         ({"kind": "interval", "intervalSeconds": 59}, "intervalSeconds"),
@@ -235,11 +234,7 @@ def test_a_schedule_of_another_person_team_or_application_is_not_there():
     mine = desk_of(ada, application)
     call(mine, "schedule-task", **AT_NINE)
     pk = str(Schedule.objects.get().pk)
-    others = (
-        desk_of(None, application),
-        desk_of(ada, application, add_team(ada)),
-        desk_of(ada),
-    )
+    others = (desk_of(None, application), desk_of(ada, application, add_team(ada)), desk_of(ada))
 
     for desk in others:
         assert (call(desk, "list-schedules")).content == "There are none."

@@ -1,7 +1,5 @@
 """Skills as they are written, and the capability opened with them."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """The tools that tell of the person's team, and of the places."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
 from typing import Any
@@ -69,7 +67,7 @@ async def test_nobody_is_told_of_a_team_of_others():
 
 
 @pytest.mark.parametrize("name", [PLACES, MODULES])
-async def test_the_model_is_told_of_the_places_by_either_name(name: str):
+async def test_the_model_is_told_of_the_places_by_either_name(name):
     places = {"orders": ChatPlace("orders", "Orders", "A prompt that is nobody's business")}
 
     found = json.loads(await told(structs.replace(opening_for(), places=places), name))

@@ -1,7 +1,5 @@
 """The tool as an application has it, short to use."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """The model reads the Web: what it is shown, what is kept, what is refused."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 
@@ -15,6 +13,7 @@ from apps.errors import InitializationIssue
 from tests.capabilities.manifests import manifest, stage_text, use
 from tests.capabilities.web.calls import WORKSPACE, one_tool, refused, web_features
 from tests.internet import internet, ok
+from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +71,7 @@ async def test_a_text_cannot_leave_its_code_block():
         ("Grüße".encode(), "application/octet-stream"),
     ],
 )
-async def test_a_text_is_read_in_its_encoding(body: bytes, content_type: str):
+async def test_a_text_is_read_in_its_encoding(body, content_type):
     async with internet({"/a": ok(body, content_type=content_type)}), one_tool() as fetch:
         result = await use(fetch, url=f"{HOST}/a")
 
@@ -104,8 +103,8 @@ async def test_of_a_long_text_the_beginning_is_shown_to_the_end_of_a_line():
 
 
 @pytest.mark.parametrize("text", ["ü" * 500, "`" * 500, "a\n" * 300, "\n" * 500, "x" * 199 + "ü\n"])
-@pytest.mark.parametrize("most", [1, 2, 100, 155, 170, 200, 210, 300])
-async def test_a_result_is_always_below_the_limit(text: str, most: int):
+@each_row("most", [1, 2, 100, 155, 170, 200, 210, 300])
+async def test_a_result_is_always_below_the_limit(text, most):
     async with (
         internet({"/a": ok(text.encode(), content_type="text/plain")}),
         one_tool(features=web_features(max_inline_size=most)) as fetch,
@@ -115,7 +114,7 @@ async def test_a_result_is_always_below_the_limit(text: str, most: int):
     assert len(result.content.encode()) < most
 
 
-async def test_without_a_limit_of_its_own_the_installations_applies(settings: Any):
+async def test_without_a_limit_of_its_own_the_installations_applies(settings):
     settings.TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD = 180
     async with internet({"/a": ok(b"a\n" * 200, content_type="text/plain")}), one_tool() as fetch:
         result = await use(fetch, url=f"{HOST}/a")
@@ -144,13 +143,14 @@ async def test_fifty_calls_at_the_same_time_are_one_request():
     assert len(net.asked) == 1
 
 
-async def test_what_has_no_end_inside_itself_is_shown_as_it_was_written():
+async def test_a_page_that_takes_too_much_to_convert_is_shown_as_it_was_written(settings):
+    settings.DOCUMENTS_MEMORY_MB = 64
     page = b"<blockquote>" * 55 + b"<p>a<br>" * 30_000
     async with internet({"/a": ok(page, content_type="text/html")}), one_tool() as fetch:
-        async with asyncio.timeout(60):
-            result = await use(fetch, url=f"{HOST}/a")
+        result = await use(fetch, url=f"{HOST}/a")
 
     assert result.content.startswith("The content is too large")
+    assert "<blockquote><blockquote>" in result.content
     assert len(result.content.encode()) < 40_000
 
 
@@ -193,7 +193,7 @@ async def test_a_file_is_never_replaced():
     assert (await WORKSPACE.files.read("files/user-7/a.txt")).content == b"mine"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         *(
@@ -212,7 +212,7 @@ async def test_a_file_is_never_replaced():
         *("a\\b", "a%5cb", "a%2fb", "a%2f..%2fb", "a\0", "a%00", "a\nb", "a%0ab", "%20", "a%20"),
     ],
 )
-async def test_nothing_is_fetched_for_a_path_that_leads_elsewhere(path: str):
+async def test_nothing_is_fetched_for_a_path_that_leads_elsewhere(path):
     async with internet({"/a": ok(b"x")}) as net, one_tool() as fetch:
         told = await refused(fetch, url=f"{HOST}/a", save_path=path)
 
@@ -234,7 +234,7 @@ async def test_nothing_is_fetched_for_a_path_that_leads_elsewhere(path: str):
         (b"text", "application/zip"),
     ],
 )
-async def test_what_is_not_text_is_not_shown(body: bytes, content_type: str):
+async def test_what_is_not_text_is_not_shown(body, content_type):
     async with internet({"/a": ok(body, content_type=content_type)}), one_tool() as fetch:
         told = await refused(fetch, url=f"{HOST}/a?secret=1")
 
@@ -254,7 +254,7 @@ async def test_what_is_not_text_is_not_shown(body: bytes, content_type: str):
         "HTTP://u:secret@core.example/files/b/a",
     ],
 )
-async def test_what_is_in_dial_storage_is_not_fetched(settings: Any, url: str):
+async def test_what_is_in_dial_storage_is_not_fetched(settings, url):
     settings.DIAL_URL = "http://core.example"
     async with internet() as net, one_tool() as fetch:
         told = await refused(fetch, url=url)
@@ -265,7 +265,7 @@ async def test_what_is_in_dial_storage_is_not_fetched(settings: Any, url: str):
 
 
 @pytest.mark.parametrize("url", ["", "notes.txt", "ftp://files.example/a", "data:,secret", "//a/b"])
-async def test_what_is_no_web_address_is_not_fetched(url: str):
+async def test_what_is_no_web_address_is_not_fetched(url):
     async with internet() as net, one_tool() as fetch:
         told = await refused(fetch, url=url)
 
@@ -285,9 +285,7 @@ async def test_what_is_no_web_address_is_not_fetched(url: str):
         ),
     ],
 )
-def test_where_nothing_may_be_fetched_there_is_no_tool(
-    settings: Any, features: dict[str, Any], enabled: bool, reason: str
-):
+def test_where_nothing_may_be_fetched_there_is_no_tool(settings, features, enabled, reason):
     settings.EXTERNAL_URL_FETCH_ENABLED = enabled
 
     with pytest.raises(InitializationIssue) as issue:
@@ -300,5 +298,5 @@ def test_where_nothing_may_be_fetched_there_is_no_tool(
 
 
 @pytest.mark.parametrize("features", [None, {}, {"web_fetch": None}, {"web_fetch": {}}])
-def test_an_application_that_does_not_ask_for_it_has_no_tool(features: dict[str, Any] | None):
+def test_an_application_that_does_not_ask_for_it_has_no_tool(features):
     assert web.prepare(manifest(features=features)) is None

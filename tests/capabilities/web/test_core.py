@@ -1,7 +1,5 @@
 """§14.7 where the files are DIAL Core's: what is kept lies in the caller's own folder there."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -57,7 +55,7 @@ def place(settings: Any) -> Iterator[Place]:
         yield Place(core, key, workspace(core.url, key=key.value))
 
 
-async def test_a_file_of_any_type_is_kept_in_the_callers_own_folder(place: Place):
+async def test_a_file_of_any_type_is_kept_in_the_callers_own_folder(place):
     features = {**web_features(), "dial_files": {"agent_home_dir": "my notes/"}}
     async with (
         internet({"/a": ok(PNG, content_type="image/png")}),
@@ -76,7 +74,7 @@ async def test_a_file_of_any_type_is_kept_in_the_callers_own_folder(place: Place
     assert place.conditions() == ["*"]
 
 
-async def test_a_file_is_never_replaced(place: Place):
+async def test_a_file_is_never_replaced(place):
     mine = {f"{place.home}a.txt": b"mine"}
     for url, content in mine.items():
         place.core.put(url, content)
@@ -90,7 +88,7 @@ async def test_a_file_is_never_replaced(place: Place):
     assert place.kept() == mine
 
 
-async def test_of_two_that_are_kept_under_one_name_the_second_is_refused(place: Place):
+async def test_of_two_that_are_kept_under_one_name_the_second_is_refused(place):
     async with (
         internet({"/a": ok(b"x", content_type="text/plain")}),
         one_tool(workspace=place.own) as fetch,
@@ -111,7 +109,7 @@ async def test_of_two_that_are_kept_under_one_name_the_second_is_refused(place: 
         ("garbage", "DIAL Core answered with what is not JSON."),
     ],
 )
-async def test_a_core_that_fails_meanwhile_is_told(kind: Any, told: str, place: Place):
+async def test_a_core_that_fails_meanwhile_is_told(kind, told, place):
     place.core.troubles[APPLICATION] = Trouble(kind, path="/v1/files/")
     async with internet({"/a": ok(b"x")}), one_tool(workspace=place.own) as fetch:
         result = await use(fetch, url=URL, save_path="a.txt")
@@ -120,7 +118,7 @@ async def test_a_core_that_fails_meanwhile_is_told(kind: Any, told: str, place: 
     assert place.kept() == {}
 
 
-async def test_a_key_that_has_ended_keeps_nothing(place: Place):
+async def test_a_key_that_has_ended_keeps_nothing(place):
     async with internet({"/a": ok(b"x")}), one_tool(workspace=place.own) as fetch:
         await place.own.files.home()
         place.core.expire(place.key.value)
@@ -133,7 +131,7 @@ async def test_a_key_that_has_ended_keeps_nothing(place: Place):
     assert place.kept() == {}
 
 
-async def test_a_file_that_is_too_large_is_not_kept(place: Place, settings: Any):
+async def test_a_file_that_is_too_large_is_not_kept(place, settings):
     settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 10
     async with internet({"/a": ok(bytes(11))}), one_tool(workspace=place.own) as fetch:
         told = await refused(fetch, url=URL, save_path="a.bin")
@@ -142,7 +140,7 @@ async def test_a_file_that_is_too_large_is_not_kept(place: Place, settings: Any)
     assert place.kept() == {}
 
 
-async def test_what_core_has_is_not_fetched(place: Place):
+async def test_what_core_has_is_not_fetched(place):
     async with internet({}) as net, one_tool(workspace=place.own) as fetch:
         told = await refused(fetch, url=f"{place.core.url}/v1/{place.home}a", save_path="a.txt")
 

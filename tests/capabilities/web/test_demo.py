@@ -1,7 +1,5 @@
 """The demo model reads the Web and links to it, in a whole run."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

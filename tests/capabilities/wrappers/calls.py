@@ -1,7 +1,5 @@
 """Prepared tools for tests, that do what they are told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

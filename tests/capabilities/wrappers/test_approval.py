@@ -1,7 +1,5 @@
 """D-20…D-23: calls that wait until a person has approved them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any
@@ -31,6 +29,7 @@ from apps.manifest.parameters import SimpleParameter
 from tests.capabilities.manifests import opening_for
 from tests.capabilities.wrappers.calls import answering
 from tests.fakes import MemoryLedger, ScriptedModel, calling, saying
+from tests.tables import each_row
 
 AMOUNT = SimpleParameter(type="integer", description="How much.", default=500)
 ARGUMENTS = read_arguments(parameters({"to": text_parameter("To whom."), "amount": AMOUNT}, "to"))
@@ -203,7 +202,7 @@ ANY = {"patterns": ["."]}
 
 
 @pytest.mark.parametrize("answered", [None, "approved", "denied"])
-@pytest.mark.parametrize(
+@each_row(
     ("rules", "consent", "read", "risk", "decision"),
     [
         # Nothing untrusted was read: as if the setting were not there.

@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from apps.capabilities.wrappers.approval_rules import ApprovalRules
 from apps.manifest.approvals import Approval, CallRules
+from tests.tables import each_row
 
 CLOSE = {"patterns": ['"tool":"desk_close"']}
 NOTHING: dict[str, object] = {}
@@ -14,7 +15,7 @@ def rules(mode="auto", *, deny=NOTHING, allow=NOTHING):
     return ApprovalRules.of(Approval.model_validate({"mode": mode, "deny": deny, "allow": allow}))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("mode", "deny", "allow", "decision"),
     [
         ("auto", NOTHING, NOTHING, "allow"),

@@ -1,7 +1,5 @@
 """What the model wrote is checked before a tool sees it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -169,7 +167,7 @@ def checked_or_refused(arguments: Any, values: dict[str, Any]) -> tuple[dict[str
 )
 @settings(max_examples=60)
 def test_whatever_is_given_is_refused_with_a_path_or_fits_with_every_constant(
-    properties: dict[str, Any], given_values: dict[str, Any]
+    properties, given_values
 ):
     arguments = arguments_of(tuple(properties), **properties)
 

@@ -1,7 +1,5 @@
 """Which strategy applies when a tool fails, and what model and person are told."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from typing import Any
@@ -15,17 +13,11 @@ from apps.capabilities.wrappers.fallbacks import ShownError, with_fallback
 from apps.capabilities.wrappers.logs import with_log
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.stages import with_stage
-from apps.errors import (
-    GENERIC,
-    FileRefused,
-    InvalidParameter,
-    Stopped,
-    ToolError,
-    ToolTimedOut,
-)
+from apps.errors import GENERIC, FileRefused, InvalidParameter, Stopped, ToolError, ToolTimedOut
 from apps.manifest.fallbacks import Fallback
 from tests.capabilities.manifests import stage_text
 from tests.capabilities.wrappers.calls import failing, saying, use
+from tests.tables import each_row
 
 REFUSED = ToolError("The account is suspended (429)")
 LATE = ToolTimedOut("look_up", 5)
@@ -52,7 +44,7 @@ async def test_a_tool_that_works_is_left_alone():
     assert await use(tool) == ToolResult("fine")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("strategies", "content"),
     [
         ([], f"The account is suspended (429){OTHERWISE}"),
@@ -86,21 +78,15 @@ async def test_a_tool_that_works_is_left_alone():
         ),
     ],
 )
-async def test_the_first_strategy_that_applies_tells_the_model(
-    strategies: list[dict[str, Any]], content: str
-):
+async def test_the_first_strategy_that_applies_tells_the_model(strategies, content):
     assert await use(guarded(REFUSED, *strategies)) == ToolResult(content)
 
 
 @pytest.mark.parametrize(
     "strategies",
-    [
-        [STOP],
-        [{"type": "stop"}],
-        [{**STOP, "trigger_on": on("contains", "suspended")}, GO_ON],
-    ],
+    [[STOP], [{"type": "stop"}], [{**STOP, "trigger_on": on("contains", "suspended")}, GO_ON]],
 )
-async def test_a_run_ends_where_a_strategy_says_so(strategies: list[dict[str, Any]]):
+async def test_a_run_ends_where_a_strategy_says_so(strategies):
     with pytest.raises(Stopped) as stopped:
         await use(guarded(REFUSED, *strategies))
 
@@ -142,9 +128,7 @@ async def test_where_no_strategy_applies_the_run_ends_in_the_words_of_the_failur
         ),
     ],
 )
-async def test_a_time_out_passes_by_strategies_without_a_trigger(
-    strategies: list[dict[str, Any]], added: str
-):
+async def test_a_time_out_passes_by_strategies_without_a_trigger(strategies, added):
     assert await use(guarded(LATE, *strategies)) == ToolResult(f"{LATE}{added}")
 
 
@@ -170,9 +154,7 @@ async def test_an_unexpected_failure_is_not_told():
     assert result == ToolResult(f"The tool failed unexpectedly.{OTHERWISE}")
 
 
-async def test_a_call_that_fails_unexpectedly_is_one_line_with_its_traceback(
-    caplog: pytest.LogCaptureFixture,
-):
+async def test_a_call_that_fails_unexpectedly_is_one_line_with_its_traceback(caplog):
     await use(with_fallback(with_log(failing(KeyError("city"))), Fallback()))
 
     (line,) = caplog.records
@@ -204,9 +186,7 @@ async def test_a_cancellation_passes():
         (KeyError("s3cret"), False, "An error occurred while executing the tool.\n"),
     ],
 )
-async def test_the_stage_shows_the_error_unless_the_manifest_hides_it(
-    error: Exception, is_displayed: bool, shown: str
-):
+async def test_the_stage_shows_the_error_unless_the_manifest_hides_it(error, is_displayed, shown):
     events: list[Event] = []
     tool = guarded(error, display_error_in_stage=is_displayed)
 
@@ -232,9 +212,7 @@ async def test_the_stage_shows_the_error_unless_the_manifest_hides_it(
         ),
     ],
 )
-def test_what_should_be_written_otherwise_is_warned_of_once(
-    strategy: dict[str, Any], warning: str, caplog: pytest.LogCaptureFixture
-):
+def test_what_should_be_written_otherwise_is_warned_of_once(strategy, warning, caplog):
     caplog.set_level(logging.WARNING)
 
     guarded(REFUSED, strategy)
@@ -254,9 +232,7 @@ def test_what_should_be_written_otherwise_is_warned_of_once(
         ([{"type": "stop"}, {"type": "retry"}], ["stop", "retry"]),
     ],
 )
-def test_a_customised_catch_all_leaves_a_line_in_the_log(
-    strategies: list[dict[str, Any]], told: list[str], caplog: pytest.LogCaptureFixture
-):
+def test_a_customised_catch_all_leaves_a_line_in_the_log(strategies, told, caplog):
     caplog.set_level(logging.INFO, "apps.capabilities.wrappers.fallbacks")
 
     guarded(REFUSED, *strategies)

@@ -1,7 +1,5 @@
 """Arguments that name files: what a tool gets instead, and what is refused."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 from collections.abc import Mapping
@@ -30,6 +28,7 @@ from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import stage_text
 from tests.capabilities.wrappers.calls import answering
 from tests.internet import internet, ok
+from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -70,7 +69,7 @@ async def refusal(loader: Loader, **given: Any) -> str:
         ("file:text:: ", "Größe"),
     ],
 )
-async def test_each_prefix_brings_its_own(prefix: str, expected: str):
+async def test_each_prefix_brings_its_own(prefix, expected):
     loader = await with_files(a_txt="Größe".encode())
 
     assert await resolved(loader, x=f"{prefix}{HOME}/a.txt") == {"x": expected}
@@ -140,7 +139,7 @@ async def test_arguments_that_take_addresses_get_them_bare():
 # --- What is refused --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "told"),
     [
         (b"\x89PNG\r\n\x1a\n..", BINARY.format("PNG")),
@@ -150,17 +149,14 @@ async def test_arguments_that_take_addresses_get_them_bare():
         (b"%PDF-1.7", BINARY.format("PDF")),
         (b"PK\x03\x04", BINARY.format("ZIP")),
         (b"a\0b", BINARY.format("NUL bytes")),
-        (
-            b"caf\xe9",
-            "File is not UTF-8 text (byte 3 is not valid). Use base64:: or url:: instead",
-        ),
+        (b"caf\xe9", "File is not UTF-8 text (byte 3 is not valid). Use base64:: or url:: instead"),
         (
             "\ufeffA".encode("utf-16-le"),
             "File is not UTF-8 text (byte 0 is not valid). Use base64:: or url:: instead",
         ),
     ],
 )
-async def test_what_is_no_text_is_refused_as_text_alone(content: bytes, told: str):
+async def test_what_is_no_text_is_refused_as_text_alone(content, told):
     loader = await with_files(a_bin=content)
 
     assert await refusal(loader, x=f"file:text::{HOME}/a.bin") == f"Parameter x is invalid: {told}"
@@ -172,7 +168,7 @@ async def test_what_is_no_text_is_refused_as_text_alone(content: bytes, told: st
 MISSING = "Missing required file prefix (base64::, url::, text::)"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reference", "told"),
     [
         ("file:files/user-7/a.txt", MISSING),
@@ -200,7 +196,7 @@ MISSING = "Missing required file prefix (base64::, url::, text::)"
         ),
     ],
 )  # fmt: skip
-async def test_each_mistake_is_told_at_its_place(reference: str, told: str):
+async def test_each_mistake_is_told_at_its_place(reference, told):
     loader = await with_files(a_txt=b"A", big_txt=b"x" * 1001)
 
     assert await refusal(loader, x=reference) == f"Parameter x is invalid: {told}"
@@ -319,14 +315,14 @@ addresses = st.text(
 
 
 @given(prefixes, addresses, st.integers(0, 3), st.booleans())
-def test_a_reference_is_read_as_it_was_written(prefix: Any, url: str, slashes: int, loud: bool):
+def test_a_reference_is_read_as_it_was_written(prefix, url, slashes, loud):
     text = f"{'/' * slashes}file:{prefix}::"
 
     assert read_reference((text.upper() if loud else text) + url) == Reference(prefix, url)
 
 
 @given(st.text())
-def test_no_text_is_too_strange_and_most_are_no_references(text: str):
+def test_no_text_is_too_strange_and_most_are_no_references(text):
     try:
         found = read_reference(text)
     except FileRefused:

@@ -1,10 +1,7 @@
 """Time, size, attachments and the log of a call."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
-from typing import Any
 
 import pytest
 
@@ -34,12 +31,9 @@ async def test_a_tool_that_never_ends_is_stopped():
 
 @pytest.mark.parametrize(
     "error",
-    [
-        TimeoutError(),
-        ExceptionGroup("x", [ValueError(), ExceptionGroup("y", [TimeoutError()])]),
-    ],
+    [TimeoutError(), ExceptionGroup("x", [ValueError(), ExceptionGroup("y", [TimeoutError()])])],
 )
-async def test_every_time_out_of_a_tool_is_told_alike(error: Exception):
+async def test_every_time_out_of_a_tool_is_told_alike(error):
     with pytest.raises(ToolTimedOut):
         await use(with_timeout(failing(error), 5))
 
@@ -49,7 +43,7 @@ async def test_other_failures_pass_the_time_out():
         await use(with_timeout(failing(ExceptionGroup("x", [ValueError()])), 5))
 
 
-async def test_the_models_copy_is_cut_with_a_notice(settings: Any):
+async def test_the_models_copy_is_cut_with_a_notice(settings):
     settings.TOOL_RESULT_CHARACTERS = 32_000
     whole = "x" * 32_000
 
@@ -79,9 +73,7 @@ NONE = Attachment("", "c", url="files/c")
         ),
     ],
 )
-async def test_attachments_are_filtered_then_given_types_then_shown(
-    wanted: dict[str, object], kept: tuple[Attachment, ...], shown: tuple[Attachment, ...]
-):
+async def test_attachments_are_filtered_then_given_types_then_shown(wanted, kept, shown):
     tool = answering(lambda invocation: ToolResult("ok", attachments=(PNG, CSV, NONE)))
 
     result = await use(with_attachments(tool, AttachmentFilter.model_validate(wanted)))
@@ -117,13 +109,11 @@ async def test_what_a_tool_shows_itself_stays_shown_once():
         ("text/plain", "text", False),
     ],
 )
-def test_types_match_exactly_or_by_their_first_half(media_type: str, pattern: str, is_match: bool):
+def test_types_match_exactly_or_by_their_first_half(media_type, pattern, is_match):
     assert matches(media_type, [pattern]) is is_match
 
 
-async def test_a_call_is_one_line_in_the_log_without_what_was_said(
-    caplog: pytest.LogCaptureFixture,
-):
+async def test_a_call_is_one_line_in_the_log_without_what_was_said(caplog):
     caplog.set_level(logging.INFO)
 
     await use(with_log(saying("s3cret")), question="s3cret")

@@ -1,7 +1,5 @@
 """When a tool is called again by itself."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from typing import Any
@@ -17,6 +15,7 @@ from apps.errors import FileRefused, InvalidParameter, ToolError, ToolTimedOut
 from apps.manifest.fallbacks import Fallback
 from tests.capabilities.manifests import opening_for
 from tests.capabilities.wrappers.calls import answering
+from tests.tables import each_row
 
 GO_ON = {"type": "continue"}
 AGAIN: dict[str, Any] = {
@@ -97,7 +96,7 @@ async def test_the_last_attempt_fails_as_it_would_without_others():
     assert calls.count == 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "strategies", "count"),
     [
         (BUSY, [GO_ON], 1),

@@ -1,7 +1,5 @@
 """What a person sees of a tool call."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from dataclasses import replace
@@ -27,6 +25,7 @@ from tests.capabilities.manifests import CALLER, manifest, opening_for, stage_te
 from tests.capabilities.wrappers.calls import SPEC, answering, failing, saying, use
 from tests.fakes import ScriptedModel, calling, text
 from tests.fakes import saying as answer
+from tests.tables import each_row
 
 
 def shown_as(**parameters: dict[str, Any]) -> Display:
@@ -81,7 +80,7 @@ def test_a_fence_is_longer_than_any_inside_and_its_language_cannot_end_it():
     assert text == "> #### Request:\n\r***a:*** \n``````py#x\n`````\n# head\n``````\n\n\r"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("stage", "arguments", "title"),
     [
         (None, {}, "Wetter"),
@@ -95,9 +94,7 @@ def test_a_fence_is_longer_than_any_inside_and_its_language_cannot_end_it():
         (None, {"city": ["a", 1]}, 'Wetter ["a",1]'),
     ],
 )
-def test_the_title_is_the_configured_or_the_localized_name_and_one_value(
-    stage: ToolStage | None, arguments: dict[str, Any], title: str
-):
+def test_the_title_is_the_configured_or_the_localized_name_and_one_value(stage, arguments, title):
     display = replace(
         shown_as(city={"show_value_in_stage_title": True}, day={"show_value_in_stage_title": True}),
         name={"en": "Weather", "de": "Wetter"},
@@ -127,9 +124,7 @@ EXCUSED = StageClosed("call-1", 0.0, excused=True)
         ("never", [], []),
     ],
 )
-async def test_a_call_is_shown_always_or_when_it_fails_or_never(
-    visibility: Any, good: list[Event], bad: list[Event]
-):
+async def test_a_call_is_shown_always_or_when_it_fails_or_never(visibility, good, bad):
     seen: list[Event] = []
     display = Display("T", visibility)
 
@@ -180,7 +175,7 @@ async def test_stages_inside_a_hidden_call_are_hidden_too():
         assert seen == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("installation", "application", "is_system", "show", "visibility"),
     [
         ("", None, False, True, "always"),
@@ -195,12 +190,7 @@ async def test_stages_inside_a_hidden_call_are_hidden_too():
     ],
 )
 def test_the_installations_level_wins_over_the_applications(
-    installation: str,
-    application: str | None,
-    is_system: bool,
-    show: bool,
-    visibility: str,
-    settings,
+    installation, application, is_system, show, visibility, settings
 ):
     settings.DEFAULT_STAGE_DISPLAY_LEVEL = installation
     features = {"stage_display": {"level": application}} if application else None
@@ -274,7 +264,7 @@ async def test_a_streamed_argument_that_cannot_be_shown_as_it_came_is_shown_all_
     assert stage_text(seen) == f"> #### Request:\n\r\n````python\n{start}{shown}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("display", "title", "argument"),
     [
         (shown_as(code={"format": "python", "ignore": True}), "Weather", ""),
@@ -322,10 +312,7 @@ async def test_a_stage_that_stays_open_is_closed_after_the_next_answer():
     again = calling(("call-2", SPEC.name, {}))
     assert [
         e for e in await shown_in_a_run("always", ASKED, again) if isinstance(e, StageClosed)
-    ] == [
-        DONE,
-        StageClosed("call-2", 0.0, failed=True),
-    ]
+    ] == [DONE, StageClosed("call-2", 0.0, failed=True)]
     assert await shown_in_a_run("failures", ASKED, answer("12")) == [TextDelta("12")]
 
 

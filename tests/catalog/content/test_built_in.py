@@ -66,34 +66,37 @@ def test_there_is_what_manifests_written_elsewhere_refer_to():
     }
 
 
-@pytest.mark.parametrize("name", CONTENT.items["toolset"])
-def test_every_toolset_resolves_as_it_is(name):
-    document = manifest(tool_sets=[{"type": "predefined", "template_name": name}])
+def test_every_toolset_resolves_as_it_is(subtests: pytest.Subtests):
+    for name in CONTENT.items["toolset"]:
+        with subtests.test(name=name):
+            document = manifest(tool_sets=[{"type": "predefined", "template_name": name}])
 
-    assert resolve_references(read(document), CONTENT).problems == ()
-
-
-@pytest.mark.parametrize("name", CONTENT.items["tool"])
-def test_every_tool_resolves_in_a_toolset_of_its_kind(name):
-    kinds = {"restapi-tool": "rest-api", "deployment-tool": "dial-deployment"}
-    kind = kinds.get(CONTENT.items["tool"][name].value["type"], "internal")
-    toolset = {"type": kind, "name": "own", "tools": [{"template_name": name}]}
-
-    found = resolve_references(read(manifest(tool_sets=[toolset])), CONTENT)
-
-    assert found.problems == ()
-    [tool] = found.manifest.model_dump()["tool_sets"][0]["tools"]
-    function = CONTENT.items["tool"][name].value["open_ai_tool"]["function"]
-    assert tool["open_ai_tool"]["function"]["name"] == function["name"]
+            assert resolve_references(read(document), CONTENT).problems == ()
 
 
-@pytest.mark.parametrize("name", CONTENT.items["tool"])
-def test_descriptions_are_short_enough_for_every_model(name):
-    function = CONTENT.items["tool"][name].value["open_ai_tool"]["function"]
-    parameters = function["parameters"]["properties"].values()
+def test_every_tool_resolves_in_a_toolset_of_its_kind(subtests: pytest.Subtests):
+    for name in CONTENT.items["tool"]:
+        with subtests.test(name=name):
+            kinds = {"restapi-tool": "rest-api", "deployment-tool": "dial-deployment"}
+            kind = kinds.get(CONTENT.items["tool"][name].value["type"], "internal")
+            toolset = {"type": kind, "name": "own", "tools": [{"template_name": name}]}
 
-    assert len(function["description"]) <= 1024
-    assert all(0 < len(parameter["description"]) <= 1024 for parameter in parameters)
+            found = resolve_references(read(manifest(tool_sets=[toolset])), CONTENT)
+
+            assert found.problems == ()
+            [tool] = found.manifest.model_dump()["tool_sets"][0]["tools"]
+            function = CONTENT.items["tool"][name].value["open_ai_tool"]["function"]
+            assert tool["open_ai_tool"]["function"]["name"] == function["name"]
+
+
+def test_descriptions_are_short_enough_for_every_model(subtests: pytest.Subtests):
+    for name in CONTENT.items["tool"]:
+        with subtests.test(name=name):
+            function = CONTENT.items["tool"][name].value["open_ai_tool"]["function"]
+            parameters = function["parameters"]["properties"].values()
+
+            assert len(function["description"]) <= 1024
+            assert all(0 < len(parameter["description"]) <= 1024 for parameter in parameters)
 
 
 async def ask(
@@ -112,7 +115,7 @@ async def ask(
     return models["gpt"]
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_the_hub_asks_its_deployments_for_what_the_model_wants():
     picture = {"query": "A red boat", "size": "1024x1024", "quality": "low", "background": "opaque"}
     orchestrator = ScriptedModel(
@@ -169,7 +172,7 @@ def test_the_picture_tool_has_the_schema_that_its_users_know_g_17():
     }
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_a_picture_of_the_built_in_tool_stands_in_the_answer_g_17():
     orchestrator = ScriptedModel(
         calling(("1", "image_generation_tool", {"prompt": "A red boat"})), saying("There it is.")
@@ -192,7 +195,7 @@ async def test_a_picture_of_the_built_in_tool_stands_in_the_answer_g_17():
     assert (result.text.split("\n<attachments>")[0], result.attachments) == (SEE_PICTURES, ())
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_the_web_is_searched_where_there_is_a_deployment_that_can():
     events: list[Event] = []
     found = [ScriptedModel(saying("Hi")) for _ in range(2)]
@@ -206,7 +209,7 @@ async def test_the_web_is_searched_where_there_is_a_deployment_that_can():
     assert ["web_search_tool" in listed for listed in names] == [False, True]
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_the_built_in_location_works_as_it_is(settings, live_server):
     settings.SITE_URL = live_server.url
     settings.ALLOWED_HOSTS = ["localhost"]
@@ -218,7 +221,7 @@ async def test_the_built_in_location_works_as_it_is(settings, live_server):
     assert (found["latitude"], found["time_zone"]) == (59.9, "Europe/Oslo")
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_the_built_in_interpreter_works_as_it_is():
     code = {"title": "Sum", "code": "sum(range(5))"}
     name = "internal_code_execution_python_interpreter"
@@ -229,7 +232,7 @@ async def test_the_built_in_interpreter_works_as_it_is():
     assert '"result": "10"' in model.asked[1].messages[-1].text
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 @pytest.mark.parametrize("name", CONTENT.items["skill"])
 async def test_every_skill_is_read_when_a_model_asks_for_it(name):
     call = calling(("1", "internal_skills_read_skill", {"skill_name": name}))

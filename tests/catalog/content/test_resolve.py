@@ -26,7 +26,7 @@ from tests.catalog.rows import manifest_with
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import orchestrator, rest_tool, rest_tools
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 CALLER = Caller("user-7")
 MODEL = {"deployment_id": "gpt"}

@@ -138,38 +138,41 @@ def test_a_look_costs_one_query_and_a_recent_one_none(layer, settings):
     assert [len(found) for found in (looking, recent, again)] == [1, 0, 1]
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 async def test_nothing_is_blocked_by_a_look(layer):
     await ContentItem.objects.acreate(kind="prompt", name="row", text="One.")
 
     assert (await installed_now()).items["prompt"]["row"].value == "One."
 
 
-@pytest.mark.parametrize(
-    ("fields", "errors"),
-    [
-        ({"text": ""}, {"text": ["This field cannot be blank."]}),
-        ({"text": "  \n"}, {"text": ["the file is empty."]}),
-        ({"text": "a\0b"}, {"text": ["holds a NUL or half of a character pair, which cannot be stored."]}),
-        ({"name": "../x"}, {"name": [r"Write letters, digits, hyphens, underscores and dots: what a file could be named."]}),
-        ({"name": "x\n"}, {"name": [r"Write letters, digits, hyphens, underscores and dots: what a file could be named."]}),
-        ({"kind": "tool"}, {"text": ["Line 1, column 1: not valid JSON: Expecting value."]}),
-        ({"kind": "tool", "text": "[]"}, {"text": ["$: expected an object, found a list."]}),
-        ({"files": {"a.md": "A"}}, {"files": ["Only skills have files."]}),
-        ({"kind": "skill", "files": {"../a": "A"}}, {"files": ["../a: is hidden; take the dot off the beginning of its name"]}),
-        ({"kind": "skill", "files": {"SKILL.md": "A"}}, {"files": ["SKILL.md: is the document itself; name a file beside SKILL.md otherwise"]}),
-        ({"kind": "skill", "files": {"a": 5}}, {"files": ["Write an object of texts by their paths."]}),
-        ({"kind": "skill", "files": {"a": "\0"}}, {"files": ["a: holds a NUL or half of a character pair, which cannot be stored."]}),
-        ({"kind": "song"}, {"kind": ["Value 'song' is not a valid choice."]}),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_an_item_is_refused_at_its_field(fields, errors):
-    row = ContentItem(**{"kind": "prompt", "name": "polite", "text": "Be polite.", **fields})
+REFUSED: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
+    ({"text": ""}, {"text": ["This field cannot be blank."]}),
+    ({"text": "  \n"}, {"text": ["the file is empty."]}),
+    ({"text": "a\0b"}, {"text": ["holds a NUL or half of a character pair, which cannot be stored."]}),
+    ({"name": "../x"}, {"name": [r"Write letters, digits, hyphens, underscores and dots: what a file could be named."]}),
+    ({"name": "x\n"}, {"name": [r"Write letters, digits, hyphens, underscores and dots: what a file could be named."]}),
+    ({"kind": "tool"}, {"text": ["Line 1, column 1: not valid JSON: Expecting value."]}),
+    ({"kind": "tool", "text": "[]"}, {"text": ["$: expected an object, found a list."]}),
+    ({"files": {"a.md": "A"}}, {"files": ["Only skills have files."]}),
+    ({"kind": "skill", "files": {"../a": "A"}}, {"files": ["../a: is hidden; take the dot off the beginning of its name"]}),
+    ({"kind": "skill", "files": {"SKILL.md": "A"}}, {"files": ["SKILL.md: is the document itself; name a file beside SKILL.md otherwise"]}),
+    ({"kind": "skill", "files": {"a": 5}}, {"files": ["Write an object of texts by their paths."]}),
+    ({"kind": "skill", "files": {"a": "\0"}}, {"files": ["a: holds a NUL or half of a character pair, which cannot be stored."]}),
+    ({"kind": "song"}, {"kind": ["Value 'song' is not a valid choice."]}),
+]  # fmt: skip
 
-    with pytest.raises(ValidationError) as refused:
-        row.full_clean()
 
-    assert refused.value.message_dict == errors
+def test_what_cannot_be_an_item_is_refused_at_its_field(subtests: pytest.Subtests):
+    for fields, errors in REFUSED:
+        with subtests.test(fields=fields):
+            row = ContentItem(
+                **{"kind": "prompt", "name": "polite", "text": "Be polite.", **fields}
+            )
+
+            with pytest.raises(ValidationError) as refused:
+                row.full_clean()
+
+            assert refused.value.message_dict == errors
 
 
 def test_there_is_one_row_for_a_kind_and_name():

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
-from django.apps import apps
-from django.db import connection
 from django.utils import timezone
 
 from apps.agent.events import ModelUsage
@@ -372,21 +369,3 @@ def test_calls_of_a_deployment_count_as_those_of_the_application(process: Proces
         None,
         "server",
     )
-
-
-def test_files_that_were_refused_before_this_was_noted_are_noted_by_a_migration(process: Process):
-    attach()
-    process.look()
-    fields = {"corpus": Corpus.objects.get(), "bucket": PUBLIC, "state": "failed"}
-    said = (
-        "it has 1,234 passages, and of the 4,000 that all files of an application may have together"
-        " (CORPUS_CHUNKS), 12 are left."
-    )
-    CorpusDocument.objects.create(name="full", problem=said, **fields)
-    CorpusDocument.objects.create(name="other", problem="it is damaged.", **fields)
-
-    migration = import_module("apps.workspace.local.migrations.0013_waiting_for_room")
-    migration.note_refused_chunks(apps, connection.schema_editor())
-
-    found = dict(CorpusDocument.objects.values_list("name", "refused_chunks"))
-    assert found == {"full": 1234, "other": 0}

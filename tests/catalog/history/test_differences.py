@@ -9,26 +9,27 @@ def tool(name, **fields):
     return {"open_ai_tool": {"function": {"name": name}}, **fields}
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "found"),
-    [
-        ({}, {}, []),
-        ({"a": 1}, {"a": 1}, []),
-        ({"a": 1}, {"a": 2}, [Difference("a", "changed", 1, 2)]),
-        ({"a": 1}, {"a": True}, [Difference("a", "changed", 1, True)]),
-        ({"a": None}, {}, [Difference("a", "removed", None, MISSING)]),
-        ({}, {"a": None}, [Difference("a", "added", MISSING, None)]),
-        ({"a": []}, {"a": {}}, [Difference("a", "changed", [], {})]),
-        ({"a b": 1}, {"a b": 2}, [Difference('["a b"]', "changed", 1, 2)]),
-        ({"x": {"y": [1, 2]}}, {"x": {"y": [1, 3]}}, [Difference("x.y[1]", "changed", 2, 3)]),
-        (["a", "b"], ["new", "a", "b"], [Difference("[0]", "added", MISSING, "new")]),
-        (["a", "b"], ["b"], [Difference("[0]", "removed", "a", MISSING)]),
-        (["a", "b"], ["b", "a"], [Difference("", "moved", [0, 1], [1, 0])]),
-        (["a", "a"], ["a"], [Difference("[1]", "removed", "a", MISSING)]),
-    ],
-)
-def test_each_place_that_differs_is_told_once(before, after, found):
-    assert list(differences(before, after)) == found
+DIFFERENCES = [
+    ({}, {}, []),
+    ({"a": 1}, {"a": 1}, []),
+    ({"a": 1}, {"a": 2}, [Difference("a", "changed", 1, 2)]),
+    ({"a": 1}, {"a": True}, [Difference("a", "changed", 1, True)]),
+    ({"a": None}, {}, [Difference("a", "removed", None, MISSING)]),
+    ({}, {"a": None}, [Difference("a", "added", MISSING, None)]),
+    ({"a": []}, {"a": {}}, [Difference("a", "changed", [], {})]),
+    ({"a b": 1}, {"a b": 2}, [Difference('["a b"]', "changed", 1, 2)]),
+    ({"x": {"y": [1, 2]}}, {"x": {"y": [1, 3]}}, [Difference("x.y[1]", "changed", 2, 3)]),
+    (["a", "b"], ["new", "a", "b"], [Difference("[0]", "added", MISSING, "new")]),
+    (["a", "b"], ["b"], [Difference("[0]", "removed", "a", MISSING)]),
+    (["a", "b"], ["b", "a"], [Difference("", "moved", [0, 1], [1, 0])]),
+    (["a", "a"], ["a"], [Difference("[1]", "removed", "a", MISSING)]),
+]
+
+
+def test_each_place_that_differs_is_told_once(subtests: pytest.Subtests):
+    for before, after, found in DIFFERENCES:
+        with subtests.test(before=before):
+            assert list(differences(before, after)) == found
 
 
 def test_an_item_that_was_moved_and_changed_is_still_the_same_item():

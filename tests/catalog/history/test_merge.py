@@ -13,21 +13,22 @@ def merged(base, mine, theirs, **choices):
     return merge.merged(base, mine, theirs), merge.clashes
 
 
-@pytest.mark.parametrize(
-    ("base", "mine", "theirs", "result"),
-    [
-        ({"a": 1, "b": 1}, {"a": 2, "b": 1}, {"a": 1, "b": 2}, {"a": 2, "b": 2}),
-        ({"a": 1, "b": 1}, {"b": 1}, {"a": 1, "b": 2}, {"b": 2}),
-        ({"a": 1}, {"a": 1, "m": 1}, {"a": 1, "t": 1}, {"a": 1, "m": 1, "t": 1}),
-        ({"a": 1}, {"a": 2}, {"a": 2}, {"a": 2}),
-        (["a", "b"], ["a", "b", "m"], ["t", "a", "b"], ["t", "a", "b", "m"]),
-        (["a", "b", "c"], ["b", "c"], ["a", "b"], ["b"]),
-        (["a", "b"], ["b", "a"], ["a", "b", "t"], ["b", "t", "a"]),
-        ([1, 1, 1], [2, 1, 1], [1, 1, 3], [2, 1, 3]),
-    ],
-)
-def test_what_does_not_overlap_goes_together(base, mine, theirs, result):
-    assert merged(base, mine, theirs) == (result, [])
+MERGED = [
+    ({"a": 1, "b": 1}, {"a": 2, "b": 1}, {"a": 1, "b": 2}, {"a": 2, "b": 2}),
+    ({"a": 1, "b": 1}, {"b": 1}, {"a": 1, "b": 2}, {"b": 2}),
+    ({"a": 1}, {"a": 1, "m": 1}, {"a": 1, "t": 1}, {"a": 1, "m": 1, "t": 1}),
+    ({"a": 1}, {"a": 2}, {"a": 2}, {"a": 2}),
+    (["a", "b"], ["a", "b", "m"], ["t", "a", "b"], ["t", "a", "b", "m"]),
+    (["a", "b", "c"], ["b", "c"], ["a", "b"], ["b"]),
+    (["a", "b"], ["b", "a"], ["a", "b", "t"], ["b", "t", "a"]),
+    ([1, 1, 1], [2, 1, 1], [1, 1, 3], [2, 1, 3]),
+]
+
+
+def test_what_does_not_overlap_goes_together(subtests: pytest.Subtests):
+    for base, mine, theirs, result in MERGED:
+        with subtests.test(base=base):
+            assert merged(base, mine, theirs) == (result, [])
 
 
 def test_two_may_change_two_items_of_one_list_that_was_also_put_in_order():

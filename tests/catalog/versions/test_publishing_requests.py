@@ -47,6 +47,14 @@ def ben() -> User:
     return make_operator("ben")
 
 
+@pytest.fixture
+def asked(row: Application, anna: User) -> Application:
+    """Anna has changed the draft and requested publishing."""
+    save_draft(row, {"title": "Tours"}, None, anna)
+    request_publishing(row, "Tours", anna)
+    return row
+
+
 def refused(row: Application, user: User | None, **options: Any) -> str:
     with pytest.raises(SecondPublisherRequired) as error:
         publish(row, "Now", user=user, **options)
@@ -95,16 +103,14 @@ def test_whoever_only_asked_does_not_publish_either(row, anna, ben):
     assert "somebody else" in refused(row, ben)
 
 
-def test_a_change_withdraws_the_request_and_the_same_texts_do_not(row, anna, ben):
-    save_draft(row, {"title": "Tours"}, None, anna)
-    request_publishing(row, "Tours", anna)
-    save_draft(row, {"title": "Tours"}, None, ben)
-    kept = open_request(draft_of(row))
-    save_draft(row, {"title": "Trips"}, None, anna)
+def test_a_change_withdraws_the_request_and_the_same_texts_do_not(asked, anna, ben):
+    save_draft(asked, {"title": "Tours"}, None, ben)
+    kept = open_request(draft_of(asked))
+    save_draft(asked, {"title": "Trips"}, None, anna)
 
     assert kept is not None
-    assert open_request(draft_of(row)) is None
-    assert "Nobody has requested" in refused(row, ben)
+    assert open_request(draft_of(asked)) is None
+    assert "Nobody has requested" in refused(asked, ben)
 
 
 def test_another_icon_or_skill_withdraws_the_request_too(row, anna, ben):
@@ -122,31 +128,27 @@ def test_another_icon_or_skill_withdraws_the_request_too(row, anna, ben):
         assert "Nobody has requested publishing" in refused(row, ben)
 
 
-def test_a_text_that_changed_behind_the_request_is_not_published(row, anna, ben):
-    save_draft(row, {"title": "Tours"}, None, anna)
-    request_publishing(row, "Tours", anna)
+def test_a_text_that_changed_behind_the_request_is_not_published(asked, ben):
     ApplicationDraft.objects.update(title="Trips")
 
-    assert "as it is now" in refused(row, ben)
+    assert "as it is now" in refused(asked, ben)
 
 
-def test_a_request_is_sent_back_with_words_which_stay_until_the_next_one(row, anna, ben):
-    save_draft(row, {"title": "Tours"}, None, anna)
-    request_publishing(row, "Tours", anna)
+def test_a_request_is_sent_back_with_words_which_stay_until_the_next_one(asked, anna, ben):
     with pytest.raises(ValidationError):
-        send_back(row, "  ", ben)
-    send_back(row, "Say where to.", ben)
-    refusal = refused(row, ben)
+        send_back(asked, "  ", ben)
+    send_back(asked, "Say where to.", ben)
+    refusal = refused(asked, ben)
     with pytest.raises(ValidationError):
-        send_back(row, "Again", ben)
-    save_draft(row, {"title": "Tours to Rome"}, None, anna)
+        send_back(asked, "Again", ben)
+    save_draft(asked, {"title": "Tours to Rome"}, None, anna)
     said = PublishingRequest.objects.get().returned_words
-    request_publishing(row, "Rome", anna)
+    request_publishing(asked, "Rome", anna)
 
     assert "Nobody has requested" in refusal
     assert said == "Say where to."
     assert PublishingRequest.objects.get().returned_words == ""
-    assert publish(row, "Rome", user=ben).title == "Tours to Rome"
+    assert publish(asked, "Rome", user=ben).title == "Tours to Rome"
 
 
 def test_a_draft_that_was_saved_meanwhile_is_not_requested(row, anna, ben):
@@ -157,30 +159,26 @@ def test_a_draft_that_was_saved_meanwhile_is_not_requested(row, anna, ben):
         request_publishing(row, "Tours", anna, seen=seen)
 
 
-def test_a_request_ends_with_its_draft(row, anna):
-    save_draft(row, {"title": "Tours"}, None, anna)
-    request_publishing(row, "Tours", anna)
-    discard_draft(row)
+def test_a_request_ends_with_its_draft(asked):
+    discard_draft(asked)
 
     assert not PublishingRequest.objects.exists()
 
 
-def test_content_and_earlier_versions_come_back_by_two_people_as_well(row, anna, ben):
-    save_draft(row, {"title": "Tours"}, None, anna)
-    request_publishing(row, "Tours", anna)
-    publish(row, "Tours", user=ben)
+def test_content_and_earlier_versions_come_back_by_two_people_as_well(asked, anna, ben):
+    publish(asked, "Tours", user=ben)
 
     for act in (
-        lambda: republish(row, "Content", user=ben),
-        lambda: restore(row, 1, "x", user=ben),
+        lambda: republish(asked, "Content", user=ben),
+        lambda: restore(asked, 1, "x", user=ben),
     ):
         with pytest.raises(SecondPublisherRequired):
             act()
-    request_publishing(row, "The content of now", anna)
-    again = publish(row, "The content of now", user=ben)
-    draft = draft_from_version(row, row.versions.get(number=1), anna)
-    request_publishing(row, "As it was", anna)
-    back = publish(row, "As it was", user=ben)
+    request_publishing(asked, "The content of now", anna)
+    again = publish(asked, "The content of now", user=ben)
+    draft = draft_from_version(asked, asked.versions.get(number=1), anna)
+    request_publishing(asked, "As it was", anna)
+    back = publish(asked, "As it was", user=ben)
 
     assert (again.number, again.title) == (3, "Tours")
     assert (draft.based_on, back.number, back.title) == (3, 4, "Travel")
@@ -210,19 +208,9 @@ def test_a_setting_makes_it_the_rule_of_all(anna, ben, settings):
     assert publish(row, "Tours", user=ben).number == 2
 
 
-def test_superusers_are_no_exception(row):
-    chief = make_operator("chief")
-    save_draft(row, {"title": "Tours"}, None, chief)
-    request_publishing(row, "Tours", chief)
-
-    assert "somebody else" in refused(row, chief)
-
-
-def test_requests_wait_for_those_who_can_answer_them(row, anna, ben):
-    save_draft(row, {"title": "Tours"}, None, anna)
-    request_publishing(row, "Tours", anna)
+def test_requests_wait_for_those_who_can_answer_them(asked, anna, ben):
     waiting = [PublishingRequest.objects.filter(waiting_for(one)).count() for one in (anna, ben)]
-    send_back(row, "No", ben)
+    send_back(asked, "No", ben)
 
     assert waiting == [0, 1]
     assert not PublishingRequest.objects.filter(waiting_for(ben)).exists()

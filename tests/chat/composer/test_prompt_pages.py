@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 
 from apps.accounts.caller import Caller
 from apps.accounts.models import Team
@@ -20,29 +19,17 @@ pytestmark = pytest.mark.django_db
 REPORT = {"name": "weekly-report", "title": "Weekly report", "text": "Report on {{topic}}."}
 
 
-@pytest.fixture
-def grace() -> User:
-    return User.objects.create_user("grace")
-
-
-@pytest.fixture
-def client(grace: User) -> Client:
-    signed_in = Client()
-    signed_in.force_login(grace)
-    return signed_in
-
-
 def kept(user: User) -> list[Any]:
     return list(SavedPrompt.objects.filter(user=user).values("name", "title", "text"))
 
 
-def test_a_prompt_is_made_changed_and_deleted(client: Client, grace: User):
-    made = client.post("/prompts/new/", REPORT)
+def test_a_prompt_is_made_changed_and_deleted(browser, grace):
+    made = browser.post("/prompts/new/", REPORT)
     row = SavedPrompt.objects.get(user=grace)
-    changed = client.post(f"/prompts/{row.pk}/", {**REPORT, "text": "Another."})
+    changed = browser.post(f"/prompts/{row.pk}/", {**REPORT, "text": "Another."})
     after = kept(grace)
-    listed = client.get("/prompts/").content.decode()
-    gone = client.post(f"/prompts/{row.pk}/delete/")
+    listed = browser.get("/prompts/").text
+    gone = browser.post(f"/prompts/{row.pk}/delete/")
 
     assert [answer.headers["Location"] for answer in (made, changed, gone)] == ["/prompts/"] * 3
     assert after == [{**REPORT, "text": "Another."}]
@@ -59,33 +46,31 @@ def test_a_prompt_is_made_changed_and_deleted(client: Client, grace: User):
         ({"text": "x" * 20_001}, "at most 20000 characters"),
     ],
 )
-def test_a_wrong_prompt_is_refused_at_its_field(
-    client: Client, grace: User, changes: dict[str, str], words: str
-):
+def test_a_wrong_prompt_is_refused_at_its_field(browser, grace, changes, words):
     SavedPrompt.objects.create(user=grace, name="taken", title="Taken", text="Said.")
 
-    refused = client.post("/prompts/new/", {**REPORT, **changes})
+    refused = browser.post("/prompts/new/", {**REPORT, **changes})
 
     assert refused.status_code == 400
-    assert words in refused.content.decode()
+    assert words in refused.text
     assert SavedPrompt.objects.count() == 1
 
 
-def test_nobody_reads_or_changes_the_prompts_of_others(client: Client):
+def test_nobody_reads_or_changes_the_prompts_of_others(browser):
     others = SavedPrompt.objects.create(user=User.objects.create_user("mallory"), **REPORT)
 
     answers = [
-        client.get(f"/prompts/{others.pk}/"),
-        client.post(f"/prompts/{others.pk}/", REPORT),
-        client.post(f"/prompts/{others.pk}/delete/"),
+        browser.get(f"/prompts/{others.pk}/"),
+        browser.post(f"/prompts/{others.pk}/", REPORT),
+        browser.post(f"/prompts/{others.pk}/delete/"),
     ]
 
     assert [answer.status_code for answer in answers] == [404, 404, 404]
-    assert "weekly-report" not in client.get("/prompts/").content.decode()
-    assert "weekly-report" not in client.get("/prompts/export/").content.decode()
+    assert "weekly-report" not in browser.get("/prompts/").text
+    assert "weekly-report" not in browser.get("/prompts/export/").text
 
 
-def test_prompts_are_offered_to_their_person_their_team_and_everybody(grace: User):
+def test_prompts_are_offered_to_their_person_their_team_and_everybody(grace):
     group = Group.objects.create(name="Desk")
     team = Team.objects.create(group=group)
     SavedPrompt.objects.create(user=grace, name="mine", title="Mine", text="1")
@@ -100,13 +85,13 @@ def test_prompts_are_offered_to_their_person_their_team_and_everybody(grace: Use
     assert names(Caller("session-z")) == ["of-all"]
 
 
-def test_prompts_are_taken_along_and_brought_in(client: Client, grace: User):
+def test_prompts_are_taken_along_and_brought_in(browser, grace):
     SavedPrompt.objects.create(user=grace, **REPORT)
-    exported = client.get("/prompts/export/")
+    exported = browser.get("/prompts/export/")
     SavedPrompt.objects.filter(user=grace).update(text="Changed.")
     document = {"prompts": [*exported.json()["prompts"], {"name": "second", "text": "Two."}]}
 
-    client.post("/prompts/import/", {"file": as_file(json.dumps(document))})
+    browser.post("/prompts/import/", {"file": as_file(json.dumps(document))})
 
     assert exported.json() == {"prompts": [REPORT]}
     assert kept(grace) == [{"name": "second", "title": "second", "text": "Two."}, REPORT]
@@ -120,13 +105,11 @@ def test_prompts_are_taken_along_and_brought_in(client: Client, grace: User):
         ('{"prompts": [{"name": "A b", "text": "x"}]}', "prompts.0.name: Write small letters"),
     ],
 )
-def test_a_file_with_a_mistake_changes_nothing_and_names_the_field(
-    client: Client, grace: User, text: str, words: str
-):
-    refused = client.post("/prompts/import/", {"file": as_file(text)})
+def test_a_file_with_a_mistake_changes_nothing_and_names_the_field(browser, grace, text, words):
+    refused = browser.post("/prompts/import/", {"file": as_file(text)})
 
     assert refused.status_code == 400
-    assert words in refused.content.decode()
+    assert words in refused.text
     assert kept(grace) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from asgiref.sync import sync_to_async
 from django.test import Client
 
 from apps.chat.composer.models import Preferences
@@ -20,40 +20,28 @@ KEPT = (
 )
 
 
-@pytest.fixture
-def grace() -> User:
-    return User.objects.create_user("grace")
-
-
-@pytest.fixture
-def client(grace: User) -> Client:
-    signed_in = Client()
-    signed_in.force_login(grace)
-    return signed_in
-
-
-def test_choices_are_on_every_page_before_it_is_painted(client: Client):
-    before = client.get("/").content.decode()
-    saved = client.post("/settings/appearance/", LOOK)
+def test_choices_are_on_every_page_before_it_is_painted(browser):
+    before = browser.get("/").text
+    saved = browser.post("/settings/appearance/", LOOK)
 
     assert saved.headers["Location"] == "/settings/#appearance"
     assert '<html lang="en">' in before
-    assert KEPT in client.get("/").content.decode()
-    assert KEPT not in Client().get("/").content.decode()
+    assert KEPT in browser.get("/").text
+    assert KEPT not in Client().get("/").text
 
 
-def test_the_switch_of_a_page_keeps_the_theme(client: Client, grace: User):
-    kept = client.post("/settings/theme/", {"theme": "dark"})
-    refused = client.post("/settings/theme/", {"theme": "pink"})
+def test_the_switch_of_a_page_keeps_the_theme(browser, grace):
+    kept = browser.post("/settings/theme/", {"theme": "dark"})
+    refused = browser.post("/settings/theme/", {"theme": "pink"})
 
     assert (kept.status_code, refused.status_code) == (204, 400)
-    assert refused.content.decode() == "theme: write one of system, light, dark, contrast."
+    assert refused.text == "theme: write one of system, light, dark, contrast."
     assert Preferences.objects.get(user=grace).theme == "dark"
 
 
-async def test_own_instructions_are_read_while_they_are_switched_on(client: Client, grace: User):
+async def test_own_instructions_are_read_while_they_are_switched_on(browser, grace):
     async def read_after(form: dict[str, Any]) -> str:
-        await client_post(client, form)
+        await sync_to_async(browser.post)("/settings/instructions/", form)
         return await own_instructions(grace.pk)
 
     said = {"instructions": "Be brief."}
@@ -62,26 +50,20 @@ async def test_own_instructions_are_read_while_they_are_switched_on(client: Clie
     assert await read_after(said) == ""
 
 
-async def client_post(client: Client, form: dict[str, Any]) -> None:
-    from asgiref.sync import sync_to_async
-
-    await sync_to_async(client.post)("/settings/instructions/", form)
-
-
-def test_instructions_that_are_too_long_are_refused_at_their_field(client: Client):
-    refused = client.post("/settings/instructions/", {"instructions": "x" * 4001})
+def test_instructions_that_are_too_long_are_refused_at_their_field(browser):
+    refused = browser.post("/settings/instructions/", {"instructions": "x" * 4001})
 
     assert refused.status_code == 400
-    assert "at most 4000 characters" in refused.content.decode()
+    assert "at most 4000 characters" in refused.text
     assert not Preferences.objects.exists()
 
 
-def test_a_part_that_there_is_not_is_not_found(client: Client):
-    assert client.post("/settings/odd/", {}).status_code == 404
+def test_a_part_that_there_is_not_is_not_found(browser):
+    assert browser.post("/settings/odd/", {}).status_code == 404
 
 
-def test_visitors_have_settings_that_their_browser_keeps(client: Client):
-    page = Client().get("/settings/").content.decode()
+def test_visitors_have_settings_that_their_browser_keeps(browser):
+    page = Client().get("/settings/").text
 
     assert "This browser keeps them." in page
     assert "browser-settings.js" in page

@@ -8,8 +8,6 @@ from typing import Any, NoReturn
 
 import pytest
 
-from apps.accounts.caller import Caller
-from apps.catalog.models import Application
 from apps.chat.access import own
 from apps.chat.branches import path
 from apps.chat.folders import store_file
@@ -69,9 +67,7 @@ def attachments_of(conversation: Conversation) -> list[tuple[str, list[tuple[str
     ]
 
 
-def test_what_is_in_the_zip_becomes_attachments_and_the_rest_keeps_its_line(
-    grace: Caller, application: Application
-):
+def test_what_is_in_the_zip_becomes_attachments_and_the_rest_keeps_its_line(grace, application):
     report = import_file(grace, application, zip_of(ZIP))
 
     found = own(grace).get()
@@ -87,7 +83,7 @@ def test_what_is_in_the_zip_becomes_attachments_and_the_rest_keeps_its_line(
     assert (report.conversations, report.messages, report.files) == (1, 2, 3)
 
 
-def test_without_the_zip_and_in_a_trial_nothing_is_stored(grace: Caller, application: Application):
+def test_without_the_zip_and_in_a_trial_nothing_is_stored(grace, application):
     trial = import_file(grace, application, zip_of(ZIP), is_trial=True)
     report = import_file(grace, application, file_of(SEEN))
 
@@ -99,7 +95,7 @@ def test_without_the_zip_and_in_a_trial_nothing_is_stored(grace: Caller, applica
     assert (trial.files, report.files, StoredFile.objects.count()) == (0, 0, 0)
 
 
-def test_what_cannot_be_kept_keeps_its_line(grace: Caller, application: Application, settings: Any):
+def test_what_cannot_be_kept_keeps_its_line(grace, application, settings):
     settings.CHAT_UPLOAD_TYPES = ["application/pdf"]
     import_file(grace, application, zip_of({**ZIP, "file_9-huge.png": PNG}))
     settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = len(PDF) - 1
@@ -111,9 +107,7 @@ def test_what_cannot_be_kept_keeps_its_line(grace: Caller, application: Applicat
     assert kept == {"Trip to Riga": [("application/pdf", "plan.pdf")], "Another one": []}
 
 
-def test_a_zip_that_grows_is_read_no_further_than_the_limit(
-    grace: Caller, application: Application, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_zip_that_grows_is_read_no_further_than_the_limit(grace, application, monkeypatch):
     monkeypatch.setattr(attached_files, "MOST_BYTES", len(PNG) + 10)
 
     report = import_file(grace, application, zip_of(ZIP))
@@ -122,7 +116,7 @@ def test_a_zip_that_grows_is_read_no_further_than_the_limit(
     assert StoredFile.objects.get().name.endswith("/cat.png")
 
 
-def test_a_picture_in_a_message_of_open_webui_comes_along(grace: Caller, application: Application):
+def test_a_picture_in_a_message_of_open_webui_comes_along(grace, application):
     document = json.loads(json.dumps(OPEN_WEBUI))
     inline = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
     document["chat"]["history"]["messages"]["m1"]["files"] = [
@@ -141,9 +135,7 @@ def no_room(*_: Any) -> NoReturn:
     raise RuntimeError("no room")
 
 
-def test_files_go_where_their_conversation_was_not_written(
-    grace: Caller, application: Application, monkeypatch: pytest.MonkeyPatch
-):
+def test_files_go_where_their_conversation_was_not_written(grace, application, monkeypatch):
     monkeypatch.setattr("apps.chat.imports.writer.write_messages", no_room)
 
     with pytest.raises(RuntimeError):
@@ -154,7 +146,7 @@ def test_files_go_where_their_conversation_was_not_written(
 
 
 def test_files_go_where_a_later_one_of_the_conversation_cannot_be_stored(
-    grace: Caller, application: Application, monkeypatch: pytest.MonkeyPatch
+    grace, application, monkeypatch
 ):
     stores = iter((store_file, no_room))
     name = "apps.chat.imports.attached_files.store_file"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from datetime import datetime
-from pathlib import Path
 from threading import Barrier, Thread
 from typing import Any
 
@@ -27,7 +26,7 @@ from apps.chat.imports.writer import ImportReport, import_file
 from apps.chat.models import Conversation
 from apps.live.models import Run, RunSummary
 from tests.chat.imports.samples import LIBRECHAT, OPEN_WEBUI, TRIP, chatgpt, chatgpt_node, file_of
-from tests.chat.scripts import says, scene
+from tests.chat.scripts import open_tab, says
 
 pytestmark = pytest.mark.django_db
 
@@ -36,9 +35,7 @@ def bring(caller: Caller, application: Application, *documents: Any) -> ImportRe
     return import_file(caller, application, file_of(*documents))
 
 
-def test_conversations_come_in_with_their_titles_times_and_branches(
-    grace: Caller, application: Application
-):
+def test_conversations_come_in_with_their_titles_times_and_branches(grace, application):
     report = bring(grace, application, TRIP, OPEN_WEBUI, LIBRECHAT, {"odd": 1})
 
     assert report == ImportReport(
@@ -62,7 +59,7 @@ def test_conversations_come_in_with_their_titles_times_and_branches(
     assert set(Run.objects.values_list("door", "status")) == {("import", "done")}
 
 
-def test_the_page_is_told_of_them_as_of_any_other(grace: Caller, application: Application):
+def test_the_page_is_told_of_them_as_of_any_other(grace, application):
     bring(grace, application, TRIP)
     trip = own(grace).get()
     last = path(trip)[-1]
@@ -77,9 +74,7 @@ def test_the_page_is_told_of_them_as_of_any_other(grace: Caller, application: Ap
     ]
 
 
-def test_the_same_conversation_is_imported_once_for_each_owner(
-    grace: Caller, application: Application
-):
+def test_the_same_conversation_is_imported_once_for_each_owner(grace, application):
     ada = caller_in(User.objects.create_user("ada").pk)
     without_id = chatgpt(chatgpt_node("q", None, "user", "Well?"), key="")
 
@@ -89,7 +84,7 @@ def test_the_same_conversation_is_imported_once_for_each_owner(
     assert own(grace).count() == own(ada).count() == 2
 
 
-def test_an_export_from_here_comes_back_once_and_to_others(grace: Caller, application: Application):
+def test_an_export_from_here_comes_back_once_and_to_others(grace, application):
     bring(grace, application, TRIP)
     exported = document(own(grace).get())
     ada = caller_in(User.objects.create_user("ada").pk)
@@ -107,7 +102,7 @@ def test_an_export_from_here_comes_back_once_and_to_others(grace: Caller, applic
     ]
 
 
-def test_texts_that_databases_refuse_are_mended(grace: Caller, application: Application):
+def test_texts_that_databases_refuse_are_mended(grace, application):
     bad = chatgpt(chatgpt_node("q", None, "user", "a\0b\ud83d"), title="T\0\ud83d")
 
     bring(grace, application, bad)
@@ -116,7 +111,7 @@ def test_texts_that_databases_refuse_are_mended(grace: Caller, application: Appl
     assert (found.title, path(found)[0].text) == ("T\N{REPLACEMENT CHARACTER}?", "a\ufffdb?")
 
 
-def test_nothing_comes_of_half_a_file(grace: Caller, application: Application):
+def test_nothing_comes_of_half_a_file(grace, application):
     half = json.dumps([TRIP, OPEN_WEBUI])[:-100].encode()
 
     with pytest.raises(Unreadable):
@@ -126,14 +121,11 @@ def test_nothing_comes_of_half_a_file(grace: Caller, application: Application):
 
 
 async def test_an_imported_conversation_goes_on():
-    async with scene() as on:
-        tab = await on.visitor.tab(on.hub)
+    async with open_tab() as (on, tab):
         caller = Caller(on.visitor.bucket)
         await sync_to_async(bring)(caller, on.application, TRIP)
         trip = await Conversation.objects.aget(imported_from="chatgpt")
-        on.model.put(says("300 km"), None)
-        await tab.ask("In kilometres?", str(trip.pk))
-        await tab.until_over()
+        await tab.exchange("In kilometres?", says("300 km"), conversation=str(trip.pk))
 
     asked = [
         str(one.content)
@@ -147,7 +139,7 @@ async def test_an_imported_conversation_goes_on():
     "connection.vendor == 'sqlite'", reason="SQLite lets one write at a time; PostgreSQL tests."
 )
 @pytest.mark.django_db(transaction=True)
-def test_two_imports_at_once_bring_each_conversation_once(grace: Caller, application: Application):
+def test_two_imports_at_once_bring_each_conversation_once(grace, application):
     many = [chatgpt(*TRIP["mapping"].items(), key=f"chat-{n}") for n in range(5)]
     barrier, reports = Barrier(2), list[ImportReport]()
 
@@ -169,9 +161,7 @@ def test_two_imports_at_once_bring_each_conversation_once(grace: Caller, applica
     assert own(grace).count() == 5
 
 
-def test_the_command_tries_imports_and_refuses(
-    grace: Caller, application: Application, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_the_command_tries_imports_and_refuses(grace, application, tmp_path, capsys):
     file = tmp_path / "conversations.json"
     file.write_text(json.dumps([TRIP, {"odd": 1}]))
     how = {"user": "grace", "application": application.slug}

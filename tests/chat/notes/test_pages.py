@@ -24,20 +24,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def grace() -> User:
-    return User.objects.create_user("grace")
-
-
-@pytest.fixture
 def owner(grace: User) -> str:
     return f"user-{grace.pk}"
-
-
-@pytest.fixture
-def client(grace: User) -> Client:
-    browser = Client()
-    browser.force_login(grace)
-    return browser
 
 
 def told(response: Any) -> list[str]:
@@ -61,18 +49,18 @@ def by_agent(owner: str, title: str, text: str) -> Note:
     return store.change(store.find(owner, title), NoteContent(title, text), author)
 
 
-def test_the_list_has_the_notes_of_the_person_by_their_last_change(client: Client, owner: str):
+def test_the_list_has_the_notes_of_the_person_by_their_last_change(browser, owner):
     write("First", "<b>bold</b>", "sea", owner=owner)
     write("Second", owner=owner)
     write("Of others", "", "sea")
 
-    response = client.get("/notes/")
+    response = browser.get("/notes/")
 
     assert shown(response) == ["Second", "First"]
     assert response.context["tags"] == [("sea", 1)]
     assert "&lt;b&gt;bold" in response.text
-    assert shown(client.get("/notes/", {"q": "tag:sea"})) == ["First"]
-    assert client.get("/notes/", {"q": "modified>x"}).status_code == 400
+    assert shown(browser.get("/notes/", {"q": "tag:sea"})) == ["First"]
+    assert browser.get("/notes/", {"q": "modified>x"}).status_code == 400
 
 
 def test_who_is_not_signed_in_is_asked_to():
@@ -82,35 +70,33 @@ def test_who_is_not_signed_in_is_asked_to():
         assert Client().post(path).status_code == 302
 
 
-def test_an_empty_list_says_how_to_begin(client: Client):
+def test_an_empty_list_says_how_to_begin(browser):
     features = {"features": {"notes": {"enabled": True}}}
     Application.objects.create(
         slug="helper", title="Helper", is_public=True, manifest={**MANIFEST, **features}
     )
 
-    response = client.get("/notes/")
+    response = browser.get("/notes/")
 
     assert response.context["is_empty"]
     assert '<a href="/chat/helper/" dir="auto">Helper</a>' in response.text
 
 
-def test_ten_thousand_notes_are_read_a_page_at_a_time(
-    client: Client, owner: str, django_assert_max_num_queries: Any
-):
+def test_many_notes_are_read_a_page_at_a_time(browser, owner, django_assert_max_num_queries):
     now = write("Newest", owner=owner).modified_at
     Note.objects.bulk_create(
         Note(owner=owner, title=f"n{n}", key=f"n{n}", created_at=now, modified_at=now)
-        for n in range(10_000)
+        for n in range(500)
     )
 
     with django_assert_max_num_queries(20):
-        response = client.get("/notes/", {"page": "200"})
+        response = browser.get("/notes/", {"page": "10"})
 
     assert len(shown(response)) == 50
-    assert response.context["page"].paginator.count == 10_001
+    assert response.context["page"].paginator.count == 501
 
 
-def test_a_note_is_written_and_read(client: Client, owner: str):
+def test_a_note_is_written_and_read(browser, owner):
     form = sent(
         title="Boats",
         text="See [[Log]].\r\nTwo",
@@ -118,7 +104,7 @@ def test_a_note_is_written_and_read(client: Client, owner: str):
         fields_text="status = open\nlines: a\\nb\n",
     )
 
-    response = client.post("/notes/new/", form, follow=True)
+    response = browser.post("/notes/new/", form, follow=True)
 
     assert told(response) == ["Saved."]
     assert content_of(store.find(owner, "boats")) == NoteContent(
@@ -126,9 +112,9 @@ def test_a_note_is_written_and_read(client: Client, owner: str):
     )
     assert "See [[Log]]." in response.text
     write("Log", owner=owner)
-    log = client.get("/notes/open/", {"title": "LOG"}, follow=True)
+    log = browser.get("/notes/open/", {"title": "LOG"}, follow=True)
     assert [one.title for one in log.context["backlinks"]] == ["Boats"]
-    missing = client.get("/notes/open/", {"title": "Not there"})
+    missing = browser.get("/notes/open/", {"title": "Not there"})
     assert missing.headers["Location"] == "/notes/new/?title=Not+there"
 
 
@@ -143,12 +129,10 @@ def test_a_note_is_written_and_read(client: Client, owner: str):
         ({"text": "x" * 200_001}, "It has 200,001 characters"),
     ],
 )
-def test_what_is_not_fit_is_said_and_nothing_is_lost(
-    client: Client, owner: str, given: Any, words: str
-):
+def test_what_is_not_fit_is_said_and_nothing_is_lost(browser, owner, given, words):
     write("Boats", owner=owner)
 
-    response = client.post("/notes/new/", {**sent(title="New", text="My words"), **given})
+    response = browser.post("/notes/new/", {**sent(title="New", text="My words"), **given})
 
     assert response.status_code == 400
     assert words in response.text
@@ -156,25 +140,23 @@ def test_what_is_not_fit_is_said_and_nothing_is_lost(
     assert titles(owner) == ["Boats"]
 
 
-def test_a_new_title_takes_links_along(client: Client, owner: str):
+def test_a_new_title_takes_links_along(browser, owner):
     note = write("Boats", "Old", owner=owner)
     write("Log", "[[Boats]]", owner=owner)
 
-    client.post(f"/notes/{note.pk}/edit/", sent(note, title="Ships", text="New"))
+    browser.post(f"/notes/{note.pk}/edit/", sent(note, title="Ships", text="New"))
 
     assert titles(owner) == ["Log", "Ships"]
     assert text_of("Ships", owner) == "New"
     assert text_of("Log", owner) == "[[Ships]]"
 
 
-def test_who_is_slower_is_shown_both_texts_and_overwrites_nothing_unseen(
-    client: Client, owner: str
-):
+def test_who_is_slower_is_shown_both_texts_and_overwrites_nothing_unseen(browser, owner):
     seen = write("Plan", "One\nTwo", owner=owner)
     form = sent(seen, text="One\nMine")
     by_agent(owner, "Plan", "One\nTheirs")
 
-    response = client.post(f"/notes/{seen.pk}/edit/", form)
+    response = browser.post(f"/notes/{seen.pk}/edit/", form)
 
     assert response.status_code == 409
     assert response.context["conflict"]["who"] == "helper"
@@ -182,63 +164,63 @@ def test_who_is_slower_is_shown_both_texts_and_overwrites_nothing_unseen(
     assert lines == [("same", "One"), ("removed", "Theirs"), ("added", "Mine")]
     assert text_of("Plan", owner) == "One\nTheirs"
     assert 'name="number" value="2"' in response.text
-    client.post(f"/notes/{seen.pk}/edit/", {**form, "number": 2})
+    browser.post(f"/notes/{seen.pk}/edit/", {**form, "number": 2})
     assert text_of("Plan", owner) == "One\nMine"
     assert [number for number, *_ in said(seen)] == [1, 2, 3]
 
 
-def test_what_an_agent_changed_is_marked_and_undone(client: Client, owner: str):
+def test_what_an_agent_changed_is_marked_and_undone(browser, owner):
     note = write("Plan", "Mine", owner=owner)
     write("Other", owner=owner)
     by_agent(owner, "Plan", "Changed")
 
-    assert shown(client.get("/notes/", {"show": "agents"})) == ["Plan"]
-    assert '<strong dir="auto">helper</strong> changed' in client.get(f"/notes/{note.pk}/").text
-    stale = client.post(f"/notes/{note.pk}/undo/", {"number": 1}, follow=True)
+    assert shown(browser.get("/notes/", {"show": "agents"})) == ["Plan"]
+    assert '<strong dir="auto">helper</strong> changed' in browser.get(f"/notes/{note.pk}/").text
+    stale = browser.post(f"/notes/{note.pk}/undo/", {"number": 1}, follow=True)
     assert told(stale) == [
         "It was changed meanwhile, so nothing was done. Look at what it says now."
     ]
-    undone = client.post(f"/notes/{note.pk}/undo/", {"number": 2}, follow=True)
+    undone = browser.post(f"/notes/{note.pk}/undo/", {"number": 2}, follow=True)
 
     assert told(undone) == ["“Plan” is as it was."]
     assert text_of("Plan", owner) == "Mine"
-    assert shown(client.get("/notes/", {"show": "agents"})) == []
+    assert shown(browser.get("/notes/", {"show": "agents"})) == []
 
 
-def test_what_an_agent_wrote_or_deleted_is_undone(client: Client, owner: str):
+def test_what_an_agent_wrote_or_deleted_is_undone(browser, owner):
     agent = Author(None, is_agent=True, application="helper")
     new = store.create(owner, NoteContent("New"), agent)
     gone = store.delete(write("Gone", "Text", owner=owner), agent)
 
-    client.post(f"/notes/{new.pk}/undo/", {"number": 1})
-    client.post(f"/notes/{gone.pk}/undo/", {"number": 2})
+    browser.post(f"/notes/{new.pk}/undo/", {"number": 1})
+    browser.post(f"/notes/{gone.pk}/undo/", {"number": 2})
 
     assert titles(owner) == ["Gone"]
-    assert shown(client.get("/notes/", {"show": "deleted"})) == ["New"]
+    assert shown(browser.get("/notes/", {"show": "deleted"})) == ["New"]
 
 
-def test_deleted_notes_come_back_or_go_for_good(client: Client, owner: str):
+def test_deleted_notes_come_back_or_go_for_good(browser, owner):
     note = write("Plan", "Text", owner=owner)
-    client.post(f"/notes/{note.pk}/delete/", {"number": "9"})
+    browser.post(f"/notes/{note.pk}/delete/", {"number": "9"})
     assert titles(owner) == ["Plan"]
-    client.post(f"/notes/{note.pk}/delete/", {"number": 1})
+    browser.post(f"/notes/{note.pk}/delete/", {"number": 1})
     assert titles(owner) == []
-    assert client.get(f"/notes/{note.pk}/").status_code == 404
+    assert browser.get(f"/notes/{note.pk}/").status_code == 404
 
-    client.post(f"/notes/{note.pk}/restore/", {"version": 2})
+    browser.post(f"/notes/{note.pk}/restore/", {"version": 2})
     assert text_of("Plan", owner) == "Text"
-    assert client.post(f"/notes/{note.pk}/forget/").status_code == 404
-    client.post(f"/notes/{note.pk}/delete/", {"number": 3})
-    client.post(f"/notes/{note.pk}/forget/")
+    assert browser.post(f"/notes/{note.pk}/forget/").status_code == 404
+    browser.post(f"/notes/{note.pk}/delete/", {"number": 3})
+    browser.post(f"/notes/{note.pk}/forget/")
 
     assert Note.objects.count() == 0
 
 
-def test_the_history_shows_what_each_version_changed(client: Client, owner: str):
+def test_the_history_shows_what_each_version_changed(browser, owner):
     note = write("Plan", "One", "sea", owner=owner)
     by_agent(owner, "Plan", "Two")
 
-    response = client.get(f"/notes/{note.pk}/history/")
+    response = browser.get(f"/notes/{note.pk}/history/")
 
     newest, first = response.context["versions"]
     assert (newest.agent, first.agent) == ("helper", "")
@@ -249,53 +231,53 @@ def test_the_history_shows_what_each_version_changed(client: Client, owner: str)
         ("removed", "One"),
         ("added", "Two"),
     ]
-    client.post(f"/notes/{note.pk}/restore/", {"version": 1})
+    browser.post(f"/notes/{note.pk}/restore/", {"version": 1})
     assert content_of(store.find(owner, "Plan")) == NoteContent("Plan", "One", ("sea",))
 
 
-def test_addresses_of_notes_are_told_for_links(client: Client, owner: str):
+def test_addresses_of_notes_are_told_for_links(browser, owner):
     note = write("Boats", owner=owner)
     write("Secret")
 
-    response = client.post("/notes/links/", {"title": ["boats", "Secret", "No", "\0"]})
+    response = browser.post("/notes/links/", {"title": ["boats", "Secret", "No", "\0"]})
 
     assert response.json() == {"known": {"boats": f"/notes/{note.pk}/"}}
 
 
-def test_a_file_is_stored_and_linked(client: Client, owner: str):
+def test_a_file_is_stored_and_linked(browser, owner):
     picture = SimpleUploadedFile("my plan (1).png", b"\x89PNG", "image/png")
     form = sent(title="Boats", text="Text")
 
-    client.post("/notes/new/", {**form, "file": picture})
+    browser.post("/notes/new/", {**form, "file": picture})
 
     address = f"files/{owner}/notes/my%20plan%20%281%29.png"
     assert text_of("Boats", owner) == f"Text\n\n![my plan (1).png]({address})\n"
-    response = client.get(f"/{address}")
+    response = browser.get(f"/{address}")
     assert (response.status_code, response.headers["Content-Type"]) == (200, "image/png")
     again = SimpleUploadedFile("my plan (1).png", b"other", "image/png")
-    client.post("/notes/new/", {**form, "title": "Again", "file": again})
+    browser.post("/notes/new/", {**form, "title": "Again", "file": again})
     assert "my%20plan%20%281%29%202.png" in text_of("Again", owner)
 
 
-def test_notes_are_taken_along_and_brought_in(client: Client, owner: str):
+def test_notes_are_taken_along_and_brought_in(browser, owner):
     write("Boats", "Text", owner=owner)
     write("Of others")
-    archive = BytesIO(client.get("/notes/export/").getvalue())
+    archive = BytesIO(browser.get("/notes/export/").getvalue())
     assert ZipFile(archive).namelist() == ["Boats.md"]
     store.change(store.find(owner, "Boats"), NoteContent("Boats", "Changed"), PERSON)
 
     file = SimpleUploadedFile("notes.zip", archive.getvalue())
-    response = client.post("/notes/import/", {"file": file}, follow=True)
+    response = browser.post("/notes/import/", {"file": file}, follow=True)
 
     assert told(response) == ["0 new notes, 1 changed, 0 as they were, 0 files."]
     assert text_of("Boats", owner) == "Text"
-    broken = client.post("/notes/import/", {"file": SimpleUploadedFile("x.zip", b"x")})
+    broken = browser.post("/notes/import/", {"file": SimpleUploadedFile("x.zip", b"x")})
     assert broken.status_code == 400
     assert "Nothing was imported: it is no ZIP archive" in broken.text
-    assert client.post("/notes/import/").status_code == 400
+    assert browser.post("/notes/import/").status_code == 400
 
 
-def test_a_question_begins_with_the_note(client: Client, owner: str):
+def test_a_question_begins_with_the_note(browser, owner):
     features = {"features": {"notes": {"enabled": True}}}
     Application.objects.create(
         slug="helper", title="Helper", is_public=True, manifest={**MANIFEST, **features}
@@ -303,43 +285,43 @@ def test_a_question_begins_with_the_note(client: Client, owner: str):
     note = write("Boats", "One\n\nTwo", owner=owner)
     other = write("Secret")
 
-    page = client.get("/chat/helper/", {"note": note.pk})
+    page = browser.get("/chat/helper/", {"note": note.pk})
 
     assert page.context["draft"] == "About the note [[Boats]]:\n\n> One\n>\n> Two\n\n"
     assert page.context["has_notes"]
-    assert client.get("/chat/helper/", {"note": other.pk}).context["draft"] == ""
+    assert browser.get("/chat/helper/", {"note": other.pk}).context["draft"] == ""
     assert not Client().get("/chat/helper/").context["has_notes"]
-    assert 'href="/chat/helper/?note=' in client.get(f"/notes/{note.pk}/").text
+    assert 'href="/chat/helper/?note=' in browser.get(f"/notes/{note.pk}/").text
 
 
 @pytest.mark.parametrize(
     "path", ["", "edit/", "history/", "delete/", "restore/", "undo/", "forget/"]
 )
-def test_nobody_reaches_the_notes_of_others(client: Client, path: str):
+def test_nobody_reaches_the_notes_of_others(browser, path):
     note = write("Secret", "Theirs")
 
-    send = client.get if path in ("", "edit/", "history/") else client.post
+    send = browser.get if path in ("", "edit/", "history/") else browser.post
     data = {"number": 1, "version": 1}
     assert send(f"/notes/{note.pk}/{path}", data).status_code == 404
     assert text_of("Secret") == "Theirs"
 
 
-def test_in_a_team_the_notes_are_those_of_the_team(client: Client, grace: User, owner: str):
+def test_in_a_team_the_notes_are_those_of_the_team(browser, grace, owner):
     group = Group.objects.create(name="Crew")
     grace.groups.add(group)
     team = Team.objects.create(group=group)
     mine = write("Mine", owner=owner)
-    client.post("/teams/switch/", {"team": team.pk})
+    browser.post("/teams/switch/", {"team": team.pk})
     picture = SimpleUploadedFile("a.png", b"x", "image/png")
-    client.post("/notes/new/", {**sent(title="Ours"), "file": picture})
+    browser.post("/notes/new/", {**sent(title="Ours"), "file": picture})
 
-    assert shown(client.get("/notes/")) == ["Ours"]
-    assert client.get(f"/notes/{mine.pk}/").status_code == 404
+    assert shown(browser.get("/notes/")) == ["Ours"]
+    assert browser.get(f"/notes/{mine.pk}/").status_code == 404
     assert Note.objects.get(title="Ours").versions.get().user == grace
     file = f"/files/team-{team.pk}/notes/a.png"
-    assert client.get(file).status_code == 200
-    client.post("/teams/switch/", {"team": ""})
-    assert shown(client.get("/notes/")) == ["Mine"]
-    assert client.get(file).status_code == 404
+    assert browser.get(file).status_code == 200
+    browser.post("/teams/switch/", {"team": ""})
+    assert shown(browser.get("/notes/")) == ["Mine"]
+    assert browser.get(file).status_code == 404
     group.delete()
     assert not Note.objects.filter(title="Ours").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
 
 from django.contrib.auth.models import User
 from django.test import Client
@@ -29,6 +28,7 @@ from apps.live.events import AnswerStored, StatusChanged, StreamEvent
 from apps.live.models import Run
 from apps.workspace.local import files
 from tests.catalog.rows import manifest_with
+from tests.chat.test_views import run_in
 
 OPEN = manifest_with(features={"sharing": {"with_anyone": True}})
 """The manifest of an application whose conversations may be shared with anyone."""
@@ -84,14 +84,7 @@ def add_turn(
 ) -> Run:
     """A question and its answer, with steps, figures and a line of memory; both have the file."""
     number = conversation.messages.count()
-    run = Run.objects.create(
-        stream=conversation.pk,
-        request=uuid4(),
-        application=conversation.application.slug if conversation.application else "",
-        bucket=conversation.owner,
-        status=status,
-        finished_at=timezone.now(),
-    )
+    run = run_in(conversation, status, finished_at=timezone.now())
     attached = [{"type": "text/plain", "title": "notes.txt", "url": file}] if file else []
     asked = Message.objects.create(
         conversation=conversation,
@@ -142,8 +135,7 @@ def add_turn(
 
 
 def address_of(conversation: Conversation) -> str:
-    slug = conversation.application.slug if conversation.application else conversation.former_slug
-    return f"/chat/{slug}/{conversation.pk}/"
+    return f"/chat/{conversation.application_slug}/{conversation.pk}/"
 
 
 def share(client: Client, conversation: Conversation, **fields: str) -> dict[str, Any]:

@@ -6,25 +6,15 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.contrib.auth.models import User
 from django.test import Client
 
-from apps.catalog.models import Application
 from apps.chat.branches import path
 from apps.chat.models import Conversation
 from apps.chat.shares import pages
 from apps.chat.window import last_turns
 from apps.live.models import JournalEntry, Run, RunSummary
 from apps.workspace.local.models import StoredFile
-from tests.chat.shares.talks import (
-    CITATION,
-    add_file,
-    add_turn,
-    begin,
-    path_of,
-    share,
-    signed_in,
-)
+from tests.chat.shares.talks import CITATION, add_file, add_turn, begin, path_of, share, signed_in
 from tests.chat.test_files import joined
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +27,7 @@ def go_on(client: Client, link: dict[str, Any]) -> Conversation:
     return Conversation.objects.get(pk=address.strip("/").split("/")[-1])
 
 
-def test_a_reader_gets_a_conversation_of_their_own(ada: User, grace: User, travel: Application):
+def test_a_reader_gets_a_conversation_of_their_own(ada, grace, travel):
     trip = begin(ada, travel)
     first = add_file(trip, "notes.txt", b"by the sea")
     add_turn(trip, f"What of {first}?", f"See [it]({first}).", file=first)
@@ -62,9 +52,7 @@ def test_a_reader_gets_a_conversation_of_their_own(ada: User, grace: User, trave
     assert RunSummary.objects.count() == 0  # nothing was asked of a model
 
 
-def test_the_page_shows_the_copy(ada: User, grace: User, travel: Application):
-    trip = begin(ada, travel)
-    add_turn(trip)
+def test_the_page_shows_the_copy(ada, grace, trip):
     copy = go_on(signed_in(grace), share(signed_in(ada), trip, steps="true"))
     runs = [row.run_id.hex for row in path(copy) if row.role == "assistant" and row.run_id]
     last = JournalEntry.objects.filter(stream=copy.pk).order_by("last").last()
@@ -79,9 +67,7 @@ def test_the_page_shows_the_copy(ada: User, grace: User, travel: Application):
     assert turn["events"][1]["message"]["text"] == "At **eight**."
 
 
-def test_a_copy_stays_when_the_link_and_the_original_go(
-    ada: User, grace: User, travel: Application
-):
+def test_a_copy_stays_when_the_link_and_the_original_go(ada, grace, travel):
     trip = begin(ada, travel)
     add_turn(trip, file=add_file(trip, "notes.txt"))
     copy = go_on(signed_in(grace), share(signed_in(ada), trip, files="true"))
@@ -92,7 +78,7 @@ def test_a_copy_stays_when_the_link_and_the_original_go(
     assert StoredFile.objects.filter(bucket=f"user-{grace.pk}").count() == 1
 
 
-def test_files_that_are_not_ticked_are_not_copied(ada: User, grace: User, travel: Application):
+def test_files_that_are_not_ticked_are_not_copied(ada, grace, travel):
     trip = begin(ada, travel)
     add_turn(trip, file=add_file(trip, "notes.txt"))
     copy = go_on(signed_in(grace), share(signed_in(ada), trip))
@@ -101,9 +87,7 @@ def test_files_that_are_not_ticked_are_not_copied(ada: User, grace: User, travel
     assert StoredFile.objects.filter(bucket=f"user-{grace.pk}").count() == 0
 
 
-def test_only_who_may_use_the_application_goes_on(ada: User, grace: User, travel: Application):
-    trip = begin(ada, travel)
-    add_turn(trip)
+def test_only_who_may_use_the_application_goes_on(ada, grace, travel, trip):
     made = share(signed_in(ada), trip)
     travel.is_shared = False
     travel.owner = ada
@@ -111,7 +95,7 @@ def test_only_who_may_use_the_application_goes_on(ada: User, grace: User, travel
     reader = signed_in(grace)
     answer = reader.post(f"{path_of(made)}continue/")
 
-    assert "Continue from here" not in reader.get(path_of(made)).content.decode()
+    assert "Continue from here" not in reader.get(path_of(made)).text
     assert (answer.status_code, answer.json()["error"]["message"]) == (
         403,
         "You may not use this application.",
@@ -120,18 +104,14 @@ def test_only_who_may_use_the_application_goes_on(ada: User, grace: User, travel
     assert Conversation.objects.count() == 1
 
 
-def test_a_stranger_goes_on_with_a_public_application(
-    ada: User, travel: Application, settings: Any
-):
+def test_a_stranger_goes_on_with_a_public_application(ada, travel, settings, trip):
     settings.SHARES_FOR_ANYONE = True
     travel.is_public = True
     travel.save()
-    trip = begin(ada, travel)
-    add_turn(trip)
     made = share(signed_in(ada), trip, audience="anyone")
     stranger = Client()
 
-    shown = stranger.get(path_of(made)).content.decode()
+    shown = stranger.get(path_of(made)).text
     copy = go_on(stranger, made)
 
     assert "Continue from here" in shown
@@ -139,9 +119,7 @@ def test_a_stranger_goes_on_with_a_public_application(
     assert stranger.get(f"/chat/travel/{copy.pk}/").status_code == 200
 
 
-def test_a_file_without_room_stops_the_copy_and_leaves_nothing(
-    ada: User, grace: User, travel: Application, settings: Any
-):
+def test_a_file_without_room_stops_the_copy_and_leaves_nothing(ada, grace, travel, settings):
     trip = begin(ada, travel)
     paths = [add_file(trip, f"{name}.txt", b"x" * 600) for name in "ab"]
     for one in paths:
@@ -156,12 +134,8 @@ def test_a_file_without_room_stops_the_copy_and_leaves_nothing(
     assert StoredFile.objects.filter(bucket=f"user-{grace.pk}").count() == 0
 
 
-def test_copies_are_made_at_a_limited_rate(
-    ada: User, grace: User, travel: Application, monkeypatch: pytest.MonkeyPatch
-):
+def test_copies_are_made_at_a_limited_rate(ada, grace, monkeypatch, trip):
     monkeypatch.setitem(pages.RATES, "continue", "1/5m/ip")
-    trip = begin(ada, travel)
-    add_turn(trip)
     made = share(signed_in(ada), trip)
     reader = signed_in(grace)
     go_on(reader, made)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -11,26 +10,17 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.accounts.models import AuditEntry
-from apps.catalog.models import Application
 from apps.chat.access import bucket_of
 from apps.chat.models import Conversation, Share
 from apps.chat.shares import links
 from tests.accounts.teams import make_team, working_in
-from tests.chat.shares.talks import (
-    OPEN,
-    add_turn,
-    address_of,
-    begin,
-    path_of,
-    share,
-    signed_in,
-)
+from tests.chat.shares.talks import OPEN, add_turn, address_of, begin, path_of, share, signed_in
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def test_the_owner_makes_a_link_and_is_told_of_it_again(ada: User, trip: Conversation):
+def test_the_owner_makes_a_link_and_is_told_of_it_again(ada, trip):
     client = signed_in(ada)
     with time_machine.travel(NOON, tick=False):
         before = client.get(f"{address_of(trip)}shares/").json()
@@ -54,7 +44,7 @@ def test_the_owner_makes_a_link_and_is_told_of_it_again(ada: User, trip: Convers
     assert after["Cache-Control"] == "no-store"
 
 
-def test_a_temporary_conversation_is_shared_once_it_is_kept(ada: User, trip: Conversation):
+def test_a_temporary_conversation_is_shared_once_it_is_kept(ada, trip):
     client, address = signed_in(ada), f"{address_of(trip)}shares/"
     Conversation.objects.filter(pk=trip.pk).update(temporary_until=NOON)
     with time_machine.travel(NOON - timedelta(hours=1), tick=False):
@@ -74,7 +64,7 @@ def test_a_temporary_conversation_is_shared_once_it_is_kept(ada: User, trip: Con
     assert made.status_code == 201
 
 
-def test_nobody_else_makes_lists_or_revokes_links(ada: User, grace: User, trip: Conversation):
+def test_nobody_else_makes_lists_or_revokes_links(ada, grace, trip):
     made = share(signed_in(ada), trip)
     other, visitor = signed_in(grace), Client()
     address = f"{address_of(trip)}shares/"
@@ -88,11 +78,11 @@ def test_nobody_else_makes_lists_or_revokes_links(ada: User, grace: User, trip: 
     ]
     assert [one.status_code for one in answers] == [404] * 5
     assert visitor.post(f"/shares/{made['id']}/revoke/").status_code == 302  # to sign in
-    assert "A trip" not in other.get("/settings/").content.decode()
+    assert "A trip" not in other.get("/settings/").text
     assert Share.objects.count() == 1
 
 
-def test_a_visitor_has_to_sign_in_to_share(travel: Application):
+def test_a_visitor_has_to_sign_in_to_share(travel):
     client = Client()
     travel.is_public = True
     travel.save()
@@ -108,7 +98,7 @@ def test_a_visitor_has_to_sign_in_to_share(travel: Application):
     assert answer.json()["error"]["message"] == "Sign in to share a conversation."
 
 
-def test_a_revoked_link_is_gone(ada: User, grace: User, trip: Conversation):
+def test_a_revoked_link_is_gone(ada, grace, trip):
     client, reader = signed_in(ada), signed_in(grace)
     first, second = share(client, trip), share(client, trip)
     assert reader.get(path_of(first)).status_code == 200
@@ -117,13 +107,13 @@ def test_a_revoked_link_is_gone(ada: User, grace: User, trip: Conversation):
     from_settings = client.post(f"/shares/{second['id']}/revoke/", {"back": ""}, follow=True)
 
     assert from_dialog.status_code == 204
-    assert "The link is revoked." in from_settings.content.decode()
+    assert "The link is revoked." in from_settings.text
     assert [reader.get(path_of(one)).status_code for one in (first, second)] == [404, 404]
     assert client.post(f"/shares/{first['id']}/revoke/").status_code == 404
     assert Share.objects.count() == 0
 
 
-def test_a_link_stops_when_its_time_is_over(ada: User, grace: User, trip: Conversation):
+def test_a_link_stops_when_its_time_is_over(ada, grace, trip):
     client, reader = signed_in(ada), signed_in(grace)
     with time_machine.travel(NOON, tick=False) as clock:
         day, lasting = share(client, trip, expires="1"), share(client, trip, expires="never")
@@ -139,7 +129,7 @@ def test_a_link_stops_when_its_time_is_over(ada: User, grace: User, trip: Conver
     assert (erased, Share.objects.get().pk) == (1, lasting["id"])
 
 
-def test_links_go_with_their_conversation_at_once(ada: User, grace: User, trip: Conversation):
+def test_links_go_with_their_conversation_at_once(ada, grace, trip):
     client, reader = signed_in(ada), signed_in(grace)
     made = share(client, trip)
     client.post(f"{address_of(trip)}delete/")
@@ -151,7 +141,7 @@ def test_links_go_with_their_conversation_at_once(ada: User, grace: User, trip: 
     assert (hidden, restored, Share.objects.count()) == (404, 200, 0)
 
 
-def test_links_stop_with_the_account(ada: User, grace: User, trip: Conversation):
+def test_links_stop_with_the_account(ada, grace, trip):
     made, reader = share(signed_in(ada), trip), signed_in(grace)
     User.objects.filter(pk=ada.pk).update(is_active=False)
     closed = reader.get(path_of(made)).status_code
@@ -160,7 +150,7 @@ def test_links_stop_with_the_account(ada: User, grace: User, trip: Conversation)
     assert (closed, Share.objects.count()) == (404, 0)
 
 
-def test_links_of_a_team_stop_for_who_left_it(ada: User, grace: User, travel: Application):
+def test_links_of_a_team_stop_for_who_left_it(ada, grace, travel):
     team = make_team("Docs", ada)
     client = working_in(ada, team)
     mine = begin(ada, travel)
@@ -175,7 +165,7 @@ def test_links_of_a_team_stop_for_who_left_it(ada: User, grace: User, travel: Ap
     assert (before, reader.get(path_of(made)).status_code) == (200, 404)
 
 
-def test_wrong_wishes_are_named_and_keep_nothing(ada: User, trip: Conversation):
+def test_wrong_wishes_are_named_and_keep_nothing(ada, trip):
     client = signed_in(ada)
     wrong: list[dict[str, str]] = [{"audience": "all"}, {"audience": ""}, {"expires": "2"}]
     wrong += [{"audience": "anyone"}]
@@ -191,7 +181,7 @@ def test_wrong_wishes_are_named_and_keep_nothing(ada: User, trip: Conversation):
     assert Share.objects.count() == 0
 
 
-def test_what_has_no_answer_yet_is_not_shared(ada: User, travel: Application):
+def test_what_has_no_answer_yet_is_not_shared(ada, travel):
     client, empty = signed_in(ada), begin(ada, travel)
     add_turn(empty, status="running")
 
@@ -201,7 +191,7 @@ def test_what_has_no_answer_yet_is_not_shared(ada: User, travel: Application):
     assert answer.json()["error"]["message"] == "There is no answer to share yet."
 
 
-def test_a_person_has_a_hundred_links(ada: User, trip: Conversation, monkeypatch: Any):
+def test_a_person_has_a_hundred_links(ada, trip, monkeypatch):
     monkeypatch.setattr(links, "MOST_LINKS", 2)
     client = signed_in(ada)
     first, _ = share(client, trip), share(client, trip)
@@ -212,14 +202,14 @@ def test_a_person_has_a_hundred_links(ada: User, trip: Conversation, monkeypatch
     assert share(client, trip)["title"] == "A trip"
 
 
-def test_links_are_made_at_a_limited_rate(ada: User, trip: Conversation):
+def test_links_are_made_at_a_limited_rate(ada, trip):
     client = signed_in(ada)
     codes = [client.post(f"{address_of(trip)}shares/").status_code for _ in range(31)]
 
     assert codes == [201] * 30 + [429]
 
 
-def test_what_is_too_long_is_refused_with_advice(ada: User, trip: Conversation, monkeypatch: Any):
+def test_what_is_too_long_is_refused_with_advice(ada, trip, monkeypatch):
     client = signed_in(ada)
     monkeypatch.setattr(links, "MOST_BYTES", 100)
     answers = [
@@ -236,9 +226,7 @@ def test_what_is_too_long_is_refused_with_advice(ada: User, trip: Conversation, 
     assert [one.status_code for one in answers] == [413] * 3
 
 
-def test_strangers_read_only_where_the_operator_allows_it(
-    ada: User, grace: User, trip: Conversation, settings: Any
-):
+def test_strangers_read_only_where_the_operator_allows_it(ada, grace, trip, settings):
     settings.SHARES_FOR_ANYONE = True
     settings.CATALOG_MAX_AGE_SECONDS = 0
     client, stranger = signed_in(ada), Client()
@@ -265,7 +253,7 @@ def test_strangers_read_only_where_the_operator_allows_it(
     assert "sessionid" not in stranger.cookies  # reading alone begins no session
 
 
-def test_links_and_readings_are_in_the_audit(ada: User, grace: User, trip: Conversation):
+def test_links_and_readings_are_in_the_audit(ada, grace, trip):
     client = signed_in(ada)
     made = share(client, trip)
     client.get(path_of(made))
@@ -281,12 +269,12 @@ def test_links_and_readings_are_in_the_audit(ada: User, grace: User, trip: Conve
     ]
 
 
-def test_the_settings_list_all_links(ada: User, trip: Conversation, travel: Application):
+def test_the_settings_list_all_links(ada, trip, travel):
     client, other = signed_in(ada), begin(ada, travel, "<b>Other</b>")
     add_turn(other)
     made = [share(client, trip, expires="never"), share(client, other, steps="true")]
 
-    shown = client.get("/settings/").content.decode()
+    shown = client.get("/settings/").text
 
     assert all(one["address"] in shown for one in made)
     assert "&lt;b&gt;Other&lt;/b&gt;" in shown

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.contrib.auth.models import User
 from django.test import Client
 
-from apps.catalog.models import Application
 from apps.chat.models import Conversation
 from apps.workspace.local import files
 from tests.chat.shares.talks import (
@@ -40,7 +38,7 @@ SECRETS = (
 
 
 def turns_of(client: Client, path: str) -> list[dict[str, Any]]:
-    page = client.get(path).content.decode()
+    page = client.get(path).text
     found = re.search(r'<script id="shared-turns" type="application/json">(.*?)</script>', page)
     assert found is not None
     turns: list[dict[str, Any]] = json.loads(found[1])
@@ -66,7 +64,7 @@ def asked_at(conversation: Conversation) -> str:
     return str(first.created_at.isoformat())
 
 
-def test_a_link_shows_questions_and_answers_alone(ada: User, grace: User, travel: Application):
+def test_a_link_shows_questions_and_answers_alone(ada, grace, travel):
     trip = begin(ada, travel)
     path = add_file(trip, "notes.txt")
     add_turn(trip, f"What of {path}?", f"See [it]({path}).", file=path)
@@ -86,9 +84,7 @@ def test_a_link_shows_questions_and_answers_alone(ada: User, grace: User, travel
     ]
 
 
-def test_steps_and_files_are_shown_where_they_are_ticked(
-    ada: User, grace: User, travel: Application
-):
+def test_steps_and_files_are_shown_where_they_are_ticked(ada, grace, travel):
     trip = begin(ada, travel)
     path = add_file(trip, "my notes.txt")
     add_turn(trip, "What?", f"See [it]({path}).", file=path)
@@ -115,31 +111,27 @@ def test_steps_and_files_are_shown_where_they_are_ticked(
 
 
 @pytest.mark.parametrize("ticked", [{}, {"steps": "true", "files": "true"}])
-def test_what_is_private_is_never_part_of_it(
-    ada: User, grace: User, travel: Application, ticked: dict[str, str]
-):
+def test_what_is_private_is_never_part_of_it(ada, grace, travel, ticked):
     trip = begin(ada, travel)
     run = add_turn(trip, file=add_file(trip, "notes.txt"))
     made = share(signed_in(ada), trip, **ticked)
 
-    shown = signed_in(grace).get(path_of(made)).content.decode()
+    shown = signed_in(grace).get(path_of(made)).text
 
     ids = (str(trip.pk), str(run.pk), f"user-{ada.pk}")
     assert [one for one in (*SECRETS, *ids) if one in shown] == []
 
 
-def test_later_messages_branches_and_titles_do_not_appear(
-    ada: User, grace: User, travel: Application
-):
+def test_later_messages_branches_and_titles_do_not_appear(ada, grace, travel):
     trip = begin(ada, travel)
     add_turn(trip, "First?")
     client, reader = signed_in(ada), signed_in(grace)
     made = share(client, trip)
-    before = reader.get(path_of(made)).content.decode()
+    before = reader.get(path_of(made)).text
     add_turn(trip, "Second?")
     trip.messages.filter(text="First?").update(text="Changed?")
     client.post(f"{address_of(trip)}rename/", {"title": "Another name"})
-    after = reader.get(path_of(made)).content.decode()
+    after = reader.get(path_of(made)).text
 
     token = re.compile(r'name="csrfmiddlewaretoken" value="\w+"|nonce="[^"]+"')
     assert token.sub("", after) == token.sub("", before)
@@ -151,7 +143,7 @@ def test_later_messages_branches_and_titles_do_not_appear(
     ]
 
 
-def test_only_the_shown_branch_is_shared(ada: User, grace: User, travel: Application):
+def test_only_the_shown_branch_is_shared(ada, grace, travel):
     trip = begin(ada, travel)
     add_turn(trip, "First?")
     add_turn(trip, "Elsewhere?")
@@ -166,7 +158,7 @@ def test_only_the_shown_branch_is_shared(ada: User, grace: User, travel: Applica
     assert [turn["events"][0]["message"]["text"] for turn in events] == ["First?"]
 
 
-def test_an_answer_that_is_being_written_is_not_shared(ada: User, grace: User, travel: Application):
+def test_an_answer_that_is_being_written_is_not_shared(ada, grace, travel):
     trip = begin(ada, travel)
     add_turn(trip, "First?")
     add_turn(trip, "Going?", status="running")
@@ -178,7 +170,7 @@ def test_an_answer_that_is_being_written_is_not_shared(ada: User, grace: User, t
     assert len(turns_of(signed_in(grace), path_of(made))) == 1
 
 
-def test_a_page_is_neither_kept_nor_found_nor_told_of(ada: User, grace: User, travel: Application):
+def test_a_page_is_neither_kept_nor_found_nor_told_of(ada, grace, travel):
     trip = begin(ada, travel)
     add_turn(trip, file=add_file(trip, "notes.txt"))
     made = share(signed_in(ada), trip, files="true")
@@ -197,17 +189,13 @@ def test_a_page_is_neither_kept_nor_found_nor_told_of(ada: User, grace: User, tr
         assert {"private", "no-store"} <= set(one["Cache-Control"].split(", "))
 
 
-def test_unknown_revoked_and_foreign_links_are_told_the_same(
-    ada: User, grace: User, travel: Application
-):
-    trip = begin(ada, travel)
-    add_turn(trip)
+def test_unknown_revoked_and_foreign_links_are_told_the_same(ada, grace, trip):
     made = share(signed_in(ada), trip)
     reader, stranger = signed_in(grace), Client()
-    foreign = stranger.get(path_of(made)).content.decode()
-    unknown = stranger.get("/shared/unknown/").content.decode()
+    foreign = stranger.get(path_of(made)).text
+    unknown = stranger.get("/shared/unknown/").text
     signed_in(ada).post(f"/shares/{made['id']}/revoke/")
-    revoked = reader.get(path_of(made)).content.decode()
+    revoked = reader.get(path_of(made)).text
 
     def without_path(text: str) -> str:
         return re.sub(r"shared/[\w-]+/|shared%2F[\w-]+%2F", "", text)
@@ -217,9 +205,7 @@ def test_unknown_revoked_and_foreign_links_are_told_the_same(
     assert Client().post("/shared/unknown/").status_code in (403, 405)
 
 
-def test_files_open_only_under_the_link_and_only_where_they_are_ticked(
-    ada: User, grace: User, travel: Application
-):
+def test_files_open_only_under_the_link_and_only_where_they_are_ticked(ada, grace, travel):
     trip = begin(ada, travel)
     path = add_file(trip, "page.html", b"<script>alert(1)</script>")
     add_turn(trip, file=path)
@@ -243,7 +229,7 @@ def test_files_open_only_under_the_link_and_only_where_they_are_ticked(
     assert Client().get(f"{path_of(ticked)}files/1/{name}").status_code == 404
 
 
-def test_a_file_that_changed_or_went_is_not_shown(ada: User, grace: User, travel: Application):
+def test_a_file_that_changed_or_went_is_not_shown(ada, grace, travel):
     trip = begin(ada, travel)
     path = add_file(trip, "notes.txt")
     add_turn(trip, file=path)
@@ -256,7 +242,7 @@ def test_a_file_that_changed_or_went_is_not_shown(ada: User, grace: User, travel
     assert (changed, reader.get(address).status_code) == (404, 404)
 
 
-def test_files_of_others_are_not_shared_by_naming_them(ada: User, grace: User, travel: Application):
+def test_files_of_others_are_not_shared_by_naming_them(ada, grace, travel):
     hers, mine = begin(grace, travel), begin(ada, travel)
     foreign = add_file(hers, "private.txt")
     add_turn(mine, f"Show {foreign}", file=foreign)
@@ -269,28 +255,24 @@ def test_files_of_others_are_not_shared_by_naming_them(ada: User, grace: User, t
     assert signed_in(ada).get(f"{path_of(made)}files/1/private.txt").status_code == 404
 
 
-def test_the_author_is_named_only_by_a_name_they_gave(ada: User, grace: User, travel: Application):
+def test_the_author_is_named_only_by_a_name_they_gave(ada, grace, travel):
     named, unnamed = begin(ada, travel), begin(grace, travel)
     add_turn(named)
     add_turn(unnamed)
     links = [share(signed_in(user), one) for user, one in ((ada, named), (grace, unnamed))]
 
-    shown = [signed_in(ada).get(path_of(one)).content.decode() for one in links]
+    shown = [signed_in(ada).get(path_of(one)).text for one in links]
 
     assert 'Shared by <span dir="auto">Ada Lovelace</span>' in shown[0]
     assert "Shared by" not in shown[1]
 
 
-def test_a_conversation_of_a_deleted_application_is_still_read(
-    ada: User, grace: User, travel: Application
-):
-    trip = begin(ada, travel)
-    add_turn(trip)
+def test_a_conversation_of_a_deleted_application_is_still_read(ada, grace, travel, trip):
     made = share(signed_in(ada), trip)
     travel.delete()
     reader = signed_in(grace)
 
-    shown = reader.get(path_of(made)).content.decode()
+    shown = reader.get(path_of(made)).text
 
     assert ("Travel" in shown, "Continue from here" in shown) == (True, False)
     assert reader.post(f"{path_of(made)}continue/").status_code == 403

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import User
 
 from apps.accounts.buckets import caller_in
 from apps.agent.events import TextDelta, TurnRestarted
 from apps.agent.messages import attachment_from_dict
-from apps.catalog.models import Application
 from apps.chat.branches import path
 from apps.chat.models import Conversation, Message, Share
 from apps.chat.questions import question_added
@@ -20,8 +17,8 @@ from apps.chat.shares.copies import begin_copy
 from apps.chat.shares.snapshot import is_file
 from apps.live import journal
 from apps.live.events import AnswerStored, RunFailed, StatusChanged, StreamEvent
-from apps.live.models import Run
 from tests.chat.shares.talks import begin, share, signed_in
+from tests.chat.test_views import run_in
 
 pytestmark = pytest.mark.django_db
 
@@ -43,13 +40,7 @@ def add_run(
     sender: dict[str, Any] | None = None,
     reason: str = "stop",
 ) -> None:
-    run = Run.objects.create(
-        stream=conversation.pk,
-        request=uuid4(),
-        application="travel",
-        bucket=conversation.owner,
-        status=status,
-    )
+    run = run_in(conversation, status)
     fields: dict[str, Any] = {"conversation": conversation, "run": run}
     asked = Message.objects.create(**fields, role="user", text="Go", sender=sender)
     answered = Message.objects.create(**fields, role="assistant", text=text)
@@ -72,7 +63,7 @@ def events_of(share_id: int, turn: int = 0) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("steps", ["true", ""])
-def test_a_failure_is_told_without_its_reference(ada: User, travel: Application, steps: str):
+def test_a_failure_is_told_without_its_reference(ada, travel, steps):
     trip = begin(ada, travel)
     add_run(trip, [TextDelta("Half"), RunFailed("It broke.", "ref-1")], "Half", status="failed")
     made = share(signed_in(ada), trip, steps=steps)
@@ -83,9 +74,7 @@ def test_a_failure_is_told_without_its_reference(ada: User, travel: Application,
 
 
 @pytest.mark.parametrize(("steps", "texts"), [("true", ["One two"]), ("", ["One three"])])
-def test_an_answer_that_began_anew_has_what_stands(
-    ada: User, travel: Application, steps: str, texts: list[str]
-):
+def test_an_answer_that_began_anew_has_what_stands(ada, travel, steps, texts):
     trip = begin(ada, travel)
     anew = TurnRestarted("One ", (attachment_from_dict(PICTURE), attachment_from_dict(LINK)), ())
     said: list[StreamEvent] = [TextDelta("One two"), anew, TextDelta("three")]
@@ -101,7 +90,7 @@ def test_an_answer_that_began_anew_has_what_stands(
     assert [row.text for row in path(copy)] == ["Go", "One three"]
 
 
-def test_an_answer_that_went_on_is_still_one(ada: User, travel: Application):
+def test_an_answer_that_went_on_is_still_one(ada, travel):
     trip = begin(ada, travel)
     add_run(trip, [TextDelta("First half")], "First half", reason="length")
     add_run(trip, [TextDelta(", second.")], ", second.", sender=CONTINUATION)
@@ -114,19 +103,18 @@ def test_an_answer_that_went_on_is_still_one(ada: User, travel: Application):
     assert [row.finish_reason for row in rows] == ["", "length", "", "stop"]
 
 
-@pytest.mark.parametrize(
-    ("attachment", "expected"),
-    [
-        (LINK, False),
-        ({"type": "text/html", "url": "https://example.org/"}, False),
-        ({"type": "text/plain", "title": "[12] a.pdf", "data": "A sentence."}, False),
-        ({"type": "text/plain", "title": "[12] a.pdf", "data": "x" * 601}, True),
-        ({"type": "text/plain", "title": "a.txt", "data": "A sentence."}, True),
-        ({"type": "image/png", "url": "data:image/png;base64,xx"}, True),
-        ({"type": "image/png", "url": "files/user-1/a.png"}, True),
-        ({"type": "image/png", "url": "/files/user-1/a.png"}, True),
-        (PICTURE, True),
-    ],
-)
-def test_links_and_citations_are_no_files(attachment: dict[str, str], expected: bool):
-    assert is_file(attachment) is expected
+FILES = [
+    (LINK, False),
+    ({"type": "text/html", "url": "https://example.org/"}, False),
+    ({"type": "text/plain", "title": "[12] a.pdf", "data": "A sentence."}, False),
+    ({"type": "text/plain", "title": "[12] a.pdf", "data": "x" * 601}, True),
+    ({"type": "text/plain", "title": "a.txt", "data": "A sentence."}, True),
+    ({"type": "image/png", "url": "data:image/png;base64,xx"}, True),
+    ({"type": "image/png", "url": "files/user-1/a.png"}, True),
+    ({"type": "image/png", "url": "/files/user-1/a.png"}, True),
+    (PICTURE, True),
+]
+
+
+def test_links_and_citations_are_no_files():
+    assert [(attachment, is_file(attachment)) for attachment, _ in FILES] == FILES

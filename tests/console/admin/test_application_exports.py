@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from io import BytesIO
-from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from rest_framework.test import APIClient
@@ -25,7 +24,7 @@ from apps.catalog.application_files.starts import (
 from apps.catalog.models import Application, ApplicationDraft
 from apps.catalog.versions.publication import publish
 from tests.catalog.rows import make_application, make_deployment, make_operator
-from tests.console.pages import staff
+from tests.console.pages import browser_of, script_of, staff, staff_account
 
 pytestmark = pytest.mark.django_db
 
@@ -57,7 +56,7 @@ def send(client: Client, content: bytes, name: str = "travel.zip", slug: str = "
 
 
 def test_the_page_offers_examples_that_can_all_be_saved(admin_client):
-    page = admin_client.get(START).content.decode()
+    page = admin_client.get(START).text
 
     for example in examples():
         assert (f'value="{example.slug}"' in page, example.title in page) == (True, True)
@@ -66,9 +65,9 @@ def test_the_page_offers_examples_that_can_all_be_saved(admin_client):
         assert found is not None
         row = Application(slug=f"new-{example.slug}", title="x", manifest=found.fields["manifest"])
         row.full_clean()
-    form = admin_client.get(f"{ADD}?example=mcp-server").content.decode()
+    form = admin_client.get(f"{ADD}?example=mcp-server").text
     assert 'value="An MCP server"' in form
-    assert START in admin_client.get(ADD).content.decode()
+    assert START in admin_client.get(ADD).text
 
 
 def test_an_exported_file_makes_an_application_with_all_that_lies_beside_it(admin_client):
@@ -96,10 +95,10 @@ def test_a_file_with_mistakes_saves_nothing_and_tells_each(admin_client):
     wrong = FILES["application/travel/application.yaml"].replace(b"tool_sets: []", b"tool_sets: 3")
     taken = make_application("taken")
 
-    stray = send(admin_client, archive(broken)).content.decode()
-    invalid = send(admin_client, wrong, "travel.yaml").content.decode()
-    twice = send(admin_client, archive(FILES), slug="taken").content.decode()
-    bomb = send(admin_client, b"PK\x03\x04").content.decode()
+    stray = send(admin_client, archive(broken)).text
+    invalid = send(admin_client, wrong, "travel.yaml").text
+    twice = send(admin_client, archive(FILES), slug="taken").text
+    bomb = send(admin_client, b"PK\x03\x04").text
 
     assert "application/travel/run.sh: is no part of an application" in stray
     assert "line 8: manifest.tool_sets: expected a list, found the integer 3" in invalid
@@ -120,10 +119,8 @@ def test_a_file_can_start_as_a_draft():
 
 def test_the_page_is_for_those_who_add_and_the_export_for_those_who_see_the_application():
     row = make_application("travel")
-    viewer, other = staff("view_application"), Client()
-    stranger = User.objects.create_user("stranger", is_staff=True)
-    stranger.user_permissions.set(Permission.objects.filter(codename="view_application"))
-    other.force_login(stranger)
+    viewer = staff("view_application")
+    other = browser_of(staff_account("stranger", "view_application"))
     url = f"/admin/catalog/application/{row.pk}/export/"
 
     assert viewer.get(START).status_code == 403
@@ -132,8 +129,7 @@ def test_the_page_is_for_those_who_add_and_the_export_for_those_who_see_the_appl
 
 def test_programs_export_what_they_see():
     make_application("travel", title="Travel")
-    api = APIClient()
-    api.force_login(make_operator())
+    api = script_of(make_operator())
     answer = api.get("/api/applications/travel/export/")
     draft = api.put("/api/applications/travel/draft/", {"title": "Journeys"})
     drafted = api.get("/api/applications/travel/export/?draft=true")
@@ -146,7 +142,7 @@ def test_programs_export_what_they_see():
 
 
 def test_an_application_of_a_managed_directory_is_read_and_duplicated(
-    admin_client, settings, tmp_path: Path
+    admin_client, settings, tmp_path
 ):
     settings.CONTENT_PATHS = [str(tmp_path)]
     managed.forget()
@@ -156,12 +152,11 @@ def test_an_application_of_a_managed_directory_is_read_and_duplicated(
     broken = tmp_path / "application/broken/application.yaml"
     broken.parent.mkdir()
     broken.write_text("title: [")
-    api = APIClient()
-    api.force_login(User.objects.get())
+    api = script_of(User.objects.get())
 
-    listed = admin_client.get("/admin/catalog/application/").content.decode()
+    listed = admin_client.get("/admin/catalog/application/").text
     row = Application.objects.get(slug="travel")
-    page = admin_client.get(f"/admin/catalog/application/{row.pk}/change/").content.decode()
+    page = admin_client.get(f"/admin/catalog/application/{row.pk}/change/").text
     saved = admin_client.post(f"/admin/catalog/application/{row.pk}/change/", {"title": "Mine"})
     patched = api.patch("/api/applications/travel/", {"title": "Mine"})
 

@@ -17,8 +17,8 @@ from apps.workspace.local import files
 from apps.workspace.local.corpus import Corpus, CorpusDocument
 from apps.workspace.local.models import SharedFile
 from tests.catalog.corpora.library import GUIDES, Process, attach, manifest, share
-from tests.catalog.rows import make_application, make_operator
-from tests.console.pages import staff
+from tests.catalog.rows import make_application
+from tests.console.pages import signed_in, staff
 from tests.documents.samples import protected_pdf
 
 pytestmark = pytest.mark.django_db
@@ -42,12 +42,10 @@ def url(pk: int) -> str:
 def page(client: Client, address: str) -> str:
     answer = client.get(address)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return answer.text
 
 
-def test_the_page_shows_how_far_each_file_is_and_what_is_wrong(
-    admin_client: Client, process: Process
-):
+def test_the_page_shows_how_far_each_file_is_and_what_is_wrong(admin_client, process):
     share("a.txt", "Dogs stay free.")
     share("b.pdf", protected_pdf("secret"), "application/pdf")
     application = attach()
@@ -65,7 +63,7 @@ def test_the_page_shows_how_far_each_file_is_and_what_is_wrong(
     )
 
 
-def test_the_page_says_when_the_database_searches(admin_client: Client, process: Process):
+def test_the_page_says_when_the_database_searches(admin_client, process):
     share("a.txt", "Dogs stay free.")
     application = attach()
     process.look()
@@ -76,9 +74,7 @@ def test_the_page_says_when_the_database_searches(admin_client: Client, process:
     assert (said in small, said in page(admin_client, url(application.pk))) == (False, True)
 
 
-def test_a_search_finds_what_the_tool_finds_and_shows_it_as_text(
-    admin_client: Client, process: Process
-):
+def test_a_search_finds_what_the_tool_finds_and_shows_it_as_text(admin_client, process):
     share("a.txt", "A late check-out costs <b>20</b> euros.")
     share("b.txt", "Dogs stay free.")
     application = attach()
@@ -95,7 +91,7 @@ def test_a_search_finds_what_the_tool_finds_and_shows_it_as_text(
     assert "Nothing was found." in nothing
 
 
-def test_files_of_the_owner_are_shown_to_nobody_else(admin_client: Client, process: Process):
+def test_files_of_the_owner_are_shown_to_nobody_else(admin_client, process):
     owner = User.objects.create_user("owner")
     files.keep(f"user-{owner.pk}", "diary.txt", b"The safe is 1234.", "text/plain")
     application = attach({"type": "file", "url": f"files/user-{owner.pk}/diary.txt"}, owner=owner)
@@ -109,19 +105,18 @@ def test_files_of_the_owner_are_shown_to_nobody_else(admin_client: Client, proce
     assert "1 further file belongs to the owner" in shown
 
 
-def test_who_may_edit_has_files_indexed_again_and_who_may_view_only_looks(process: Process):
+def test_who_may_edit_has_files_indexed_again_and_who_may_view_only_looks(process):
     share("a.txt", "Dogs stay free.")
     share("b.txt", "Cats do not.")
     application = attach()
     process.look()
     number = CorpusDocument.objects.get(name="guides/a.txt").pk
-    viewer, editor = staff("view_application"), Client()
-    editor.force_login(make_operator())
+    viewer, editor = staff("view_application"), signed_in()
 
     refused = viewer.post(url(application.pk)).status_code
-    one = editor.post(url(application.pk), {"document": number}, follow=True).content.decode()
+    one = editor.post(url(application.pk), {"document": number}, follow=True).text
     states = sorted(CorpusDocument.objects.values_list("state", flat=True))
-    everything = editor.post(url(application.pk), follow=True).content.decode()
+    everything = editor.post(url(application.pk), follow=True).text
 
     assert refused == 403
     assert "Index again" not in page(viewer, url(application.pk))
@@ -135,7 +130,7 @@ def test_who_may_not_view_applications_sees_nothing():
     assert staff("view_sharedfile").get(url(application.pk)).status_code == 403
 
 
-def test_an_application_that_searches_no_files_says_what_it_needs(admin_client: Client):
+def test_an_application_that_searches_no_files_says_what_it_needs(admin_client):
     application = make_application(manifest=manifest(GUIDES, enabled=False))
 
     assert "It needs <code>features.documents.enabled</code>" in page(
@@ -143,9 +138,7 @@ def test_an_application_that_searches_no_files_says_what_it_needs(admin_client: 
     )
 
 
-def test_a_shared_file_that_is_replaced_or_deleted_is_noticed_at_once(
-    admin_client: Client, process: Process
-):
+def test_a_shared_file_that_is_replaced_or_deleted_is_noticed_at_once(admin_client, process):
     share("a.txt", "Dogs stay free.")
     attach()
     process.look()

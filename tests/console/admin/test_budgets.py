@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
 from apps.catalog.models import Change
@@ -14,6 +13,7 @@ from apps.insights.budgets.models import Budget, BudgetOverride, BudgetWindow
 from apps.insights.budgets.reservations import window_of
 from apps.insights.budgets.rules import Claim, Rule
 from tests.catalog.rows import make_application
+from tests.console.pages import permit, staff_account
 from tests.insights.budgets.rows import make_budget
 
 pytestmark = pytest.mark.django_db
@@ -94,7 +94,7 @@ def test_the_list_shows_how_much_is_used(client, operator):
     spend(general, "user-999", spent=5)
     make_budget("run", 10)
 
-    page = client.get(LIST).content.decode()
+    page = client.get(LIST).text
 
     assert "85 %, 150 left" in page
     assert "50 %, 5 left</a> and 1 more" in page
@@ -123,7 +123,7 @@ def test_a_window_is_raised_once_with_a_note_that_stays(client, operator):
         "operator",
     )
     assert BudgetWindow.objects.get().raised == 500
-    assert "1,500 of 1,500" in answer.content.decode()
+    assert "1,500 of 1,500" in answer.text
 
 
 def test_of_two_operators_the_second_hears_of_the_first(client, operator):
@@ -167,17 +167,16 @@ def test_calls_without_a_price_are_told(client, operator):
     budget = make_budget("application", 5, unit="money", application=make_application())
     spend(budget, unpriced=3)
 
-    assert "no price: 3 calls" in client.get(f"{LIST}{budget.pk}/standing/").content.decode()
+    assert "no price: 3 calls" in client.get(f"{LIST}{budget.pk}/standing/").text
 
 
 def test_who_may_only_look_cannot_raise(client):
-    person = User.objects.create_user("auditor", is_staff=True)
+    person = staff_account("auditor")
     client.force_login(person)
     budget = make_budget("user", 1000, user=person)
     page = f"{LIST}{budget.pk}/standing/"
     before = client.get(page).status_code
-    for name in ("view_budget", "see_all_applications"):
-        person.user_permissions.add(Permission.objects.get(codename=name))
+    permit(person, "view_budget", "see_all_applications")
 
     looked, posted = client.get(page), client.post(page, raising())
 
@@ -193,4 +192,4 @@ def test_notes_are_escaped(client, operator):
 
     answer = client.post(page, raising(note="<script>alert(1)</script>"), follow=True)
 
-    assert "<script>alert(1)" not in answer.content.decode()
+    assert "<script>alert(1)" not in answer.text

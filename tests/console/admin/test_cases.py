@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 
 from apps.accounts.models import AuditEntry
@@ -20,7 +20,7 @@ from apps.live.models import Run, RunStep
 from apps.live.run_summary import RunSummary
 from tests.cases.rows import ASKED, make_case
 from tests.catalog.rows import make_application, make_deployment
-from tests.console.pages import words
+from tests.console.pages import browser_of, permit, staff_account, words
 
 pytestmark = pytest.mark.django_db
 
@@ -34,15 +34,12 @@ def quick_demo(settings: Any) -> None:
 
 
 def staff(*codes: str) -> tuple[Client, User]:
-    user = User.objects.create_user("olga", is_staff=True)
     wanted = ("view_case", "add_case", "change_case", "add_caserun", "view_caserun", *codes)
-    user.user_permissions.set(Permission.objects.filter(codename__in=wanted))
-    client = Client()
-    client.force_login(user)
-    return client, user
+    user = staff_account("olga", *wanted)
+    return browser_of(user), user
 
 
-def test_an_operator_makes_a_case_and_mistakes_are_told_at_their_place(client: Client):
+def test_an_operator_makes_a_case_and_mistakes_are_told_at_their_place(client):
     client, user = staff()
     application = make_application(owner=user)
     fields = {"name": "Greets", "application": application.pk, "messages": json.dumps(ASKED)}
@@ -131,7 +128,7 @@ def test_a_case_made_of_a_run_is_marked_and_its_reading_is_in_the_audit():
     }
 
     forbidden = [client.get(address).status_code, client.post(address, fields).status_code]
-    user.user_permissions.add(Permission.objects.get(codename="read_run_contents"))
+    permit(user, "read_run_contents")
     form = words(client.get(address))
     client.post(address, fields)
 
@@ -144,7 +141,7 @@ def test_a_case_made_of_a_run_is_marked_and_its_reading_is_in_the_audit():
 
 
 def test_an_application_can_require_its_cases_and_a_list_costs_few_queries(
-    django_assert_max_num_queries: Any,
+    django_assert_max_num_queries,
 ):
     client, user = staff()
     application = make_application(owner=user)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import Group, User
-from django.test import Client
 
 from apps.accounts.models import ClaimMapping
 
@@ -28,7 +27,7 @@ def one_provider(settings: Any) -> None:
     settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [APP]}, "github": {"APPS": []}}
 
 
-def test_a_value_is_mapped_to_a_group(admin_client: Client):
+def test_a_value_is_mapped_to_a_group(admin_client):
     group = Group.objects.create(name="readers")
     form = {"provider": "company", "value": "all-readers", "group": group.pk, "is_exclusive": "on"}
 
@@ -44,7 +43,7 @@ def test_a_value_is_mapped_to_a_group(admin_client: Client):
     assert "all-readers" in admin_client.get(MAPPINGS).text
 
 
-def test_a_provider_that_is_not_configured_cannot_be_chosen(admin_client: Client):
+def test_a_provider_that_is_not_configured_cannot_be_chosen(admin_client):
     group = Group.objects.create(name="readers")
 
     answer = admin_client.post(
@@ -54,14 +53,14 @@ def test_a_provider_that_is_not_configured_cannot_be_chosen(admin_client: Client
     assert (answer.status_code, ClaimMapping.objects.count()) == (200, 0)
 
 
-def test_staff_without_the_permission_see_no_mappings(client: Client):
+def test_staff_without_the_permission_see_no_mappings(client):
     client.force_login(User.objects.create_user("staff", is_staff=True))
 
     assert client.get(MAPPINGS).status_code == 403
     assert client.get("/admin/socialaccount/socialaccount/").status_code == 403
 
 
-def test_who_is_linked_is_listed_without_what_the_provider_told(admin_client: Client):
+def test_who_is_linked_is_listed_without_what_the_provider_told(admin_client):
     ada = User.objects.create_user("ada")
     linked = SocialAccount.objects.create(
         user=ada, provider="company", uid="7f", extra_data={"phone": "+371 1"}
@@ -77,5 +76,5 @@ def test_who_is_linked_is_listed_without_what_the_provider_told(admin_client: Cl
 
 
 @pytest.mark.parametrize("model", ["socialapp", "socialtoken"])
-def test_secrets_of_providers_are_nowhere_in_the_admin(admin_client: Client, model: str):
+def test_secrets_of_providers_are_nowhere_in_the_admin(admin_client, model):
     assert admin_client.get(f"/admin/socialaccount/{model}/").status_code == 404

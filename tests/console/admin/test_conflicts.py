@@ -168,7 +168,7 @@ def test_a_credential_that_the_first_replaced_is_merged_without_being_shown(anna
     done = ben.post(url_of(row), again(told, _merge="1"))
 
     row.refresh_from_db()
-    assert KEY not in told.content.decode()
+    assert KEY not in told.text
     assert (done.status_code, row.title, row.manifest) == (302, "Mine", NAMED)
 
 
@@ -182,7 +182,7 @@ def test_a_merge_sends_no_credential_to_another_server(anna, ben):
     told = ben.post(url_of(row), fields(row, manifest=typed))
     done = ben.post(url_of(row), again(told, _merge="1"), follow=True)
 
-    assert KEY not in done.content.decode()
+    assert KEY not in done.text
     named = with_key({"$secret": "api-token"}, "https://evil.example.com/a")
     assert Application.objects.get().manifest == named
     assert Secret.objects.get().servers == ["https://api.example.com"]
@@ -232,7 +232,7 @@ def test_a_key_that_both_replaced_is_chosen_without_being_shown(anna, ben, a_mod
     mine = deployment(display_name="Mine", new_api_key="sk-of-ben")
     anna.post(url_of(a_model), deployment(description="Hers", new_api_key="sk-of-anna"))
     told = ben.post(url_of(a_model), mine)
-    assert "sk-of-anna" not in told.content.decode()
+    assert "sk-of-anna" not in told.text
     choices = {"choice:api_key": "theirs"}
     ben.post(url_of(a_model), {**again(told), "new_api_key": "sk-of-ben", "_merge": "1", **choices})
 
@@ -283,7 +283,7 @@ def test_two_edit_one_secret(anna, ben):
 
     row.refresh_from_db()
     assert (row.description, row.value, row.version) == ("Mine", "a-new-one", 3)
-    assert "a-new-one" not in told.content.decode() + repr(list(Change.objects.values()))
+    assert "a-new-one" not in told.text + repr(list(Change.objects.values()))
 
 
 def test_two_edit_one_server(anna, ben):
@@ -311,7 +311,7 @@ def test_two_edit_two_files_of_one_skill(anna, ben):
     anna.post(url_of(row), sent(("a.md", "Hers"), ("b.md", "B")))
     told = ben.post(url_of(row), sent(("a.md", "A"), ("b.md", "Mine")))
     assert "Somebody saved this" in words(told)
-    assert "Mine" in told.content.decode()
+    assert "Mine" in told.text
     seen = {"seen_version": 2, "base_version": 1, "_merge": "1"}
     done = ben.post(url_of(row), sent(("a.md", "A"), ("b.md", "Mine"), **seen))
 

@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 
 from apps.catalog.content.installed import installed
 from apps.catalog.content.models import ContentItem
 from apps.manifest.skill_files import TEXT_ENDINGS
 from tests.catalog.content.files import write
 from tests.catalog.rows import make_application, manifest_with
-from tests.console.pages import staff
+from tests.console.pages import browser_of, staff, staff_account
 from tests.manifest.documents import rest_tool, rest_tools
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +49,7 @@ def make(kind: str, name: str, text: str) -> ContentItem:
 
 def words(answer: Any) -> str:
     """What the page says, without its markup."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", answer.content.decode())).split())
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", answer.text)).split())
 
 
 def names(answer: Any) -> list[str]:
@@ -115,19 +113,11 @@ def test_a_page_shows_the_layers_and_how_they_differ(admin_client, layers):
     place = ("place", "@@ -1,2 +1,2 @@")
     same = ("same", "Always.")
     assert shown == [
-        (
-            "database",
-            True,
-            [place, ("removed", "Be brief."), ("added", "Be <b>quick</b>."), same],
-        ),
-        (
-            f"{layers}/2",
-            False,
-            [place, ("removed", "Be polite."), ("added", "Be brief."), same],
-        ),
+        ("database", True, [place, ("removed", "Be brief."), ("added", "Be <b>quick</b>."), same]),
+        (f"{layers}/2", False, [place, ("removed", "Be polite."), ("added", "Be brief."), same]),
         ("built in", False, []),
     ]
-    markup = answer.content.decode()
+    markup = answer.text
     assert "<b>quick" not in markup
     assert '<ins><span class="workbench-hidden">added: </span>' in markup
 
@@ -264,8 +254,7 @@ def test_the_preview_of_a_toolset_knows_the_row_that_it_replaces(admin_client):
 
 
 def test_without_permission_there_is_nothing_to_see(layers):
-    client, user = Client(), User.objects.create_user("staff", is_staff=True)
-    client.force_login(user)
+    client = browser_of(staff_account("staff"))
     row = make("prompt", "polite", "Be quick.")
     gets = (LIST, ADD, page_of("prompt", "polite"), f"{LIST}{row.pk}/delete/")
 

@@ -52,7 +52,7 @@ NAMED = tracking({"$secret": "tracking-key"})
 def test_saving_makes_a_secret_and_names_it(admin_client):
     answer = admin_client.post(f"{LIST}add/", posted(json.dumps(tracking())), follow=True)
 
-    page = answer.content.decode()
+    page = answer.text
     assert "the secret &#x27;tracking-key&#x27; now, for https://track.example.org." in page
     assert MARK not in page
     assert secrets() == [("tracking-key", MARK, ["https://track.example.org"])]
@@ -108,7 +108,7 @@ def test_what_is_sent_elsewhere_by_those_who_refer_to_it_stays_in_the_row(admin_
     answer = admin_client.post(f"{LIST}add/", posted(json.dumps(tracking())), follow=True)
 
     assert (json.loads(ContentItem.objects.get().text), secrets()) == (tracking(), [])
-    page = answer.content.decode()
+    page = answer.text
     assert (
         f"{PATH}: is a plain credential and stays in the row, hidden, because what refers" in page
     )
@@ -122,8 +122,8 @@ def test_no_page_shows_a_credential_that_stays_and_saving_keeps_it(admin_client)
     saved = admin_client.post(f"{LIST}{row.pk}/change/", posted(shown(form)), follow=True)
 
     pages = [form, saved, admin_client.get(f"{LIST}item/toolset/tracking/"), admin_client.get(LIST)]
-    assert [MARK in page.content.decode() for page in pages] == [False] * 4
-    assert f"{PATH}: is a plain credential and stays in the row" in saved.content.decode()
+    assert [MARK in page.text for page in pages] == [False] * 4
+    assert f"{PATH}: is a plain credential and stays in the row" in saved.text
     assert "$hidden" in shown(form)
     row.refresh_from_db()
     assert row.text == before

@@ -80,7 +80,7 @@ def test_no_page_of_the_admin_has_words_of_people(admin_client):
         "/admin/workspace/mcpserver/sessions/",
     ]
 
-    found = [page for page in pages if WORDS in admin_client.get(page).content.decode()]
+    found = [page for page in pages if WORDS in admin_client.get(page).text]
     archive(application)
     admin_client.post(f"{APPLICATIONS}{application.pk}/delete/", {"post": "yes"})
     assert Conversation.objects.count() == 1
@@ -164,7 +164,7 @@ def test_before_a_deployment_goes_everybody_who_uses_it_is_named(admin_client):
         assert "application Other" not in shown
     assert "No application and no predefined item uses unused." in many
     first = Application.objects.get(slug="model")
-    assert f'href="{APPLICATIONS}{first.pk}/change/"' in answer.content.decode()
+    assert f'href="{APPLICATIONS}{first.pk}/change/"' in answer.text
 
 
 def test_a_deployment_that_is_used_can_be_deleted_all_the_same(admin_client):
@@ -204,7 +204,7 @@ def test_what_a_manifest_says_is_text_on_the_page(admin_client):
     make_application("model", title=hostile, manifest=manifest_with(**model))
     deployment = make_deployment("gpt")
 
-    page = admin_client.get(f"{DEPLOYMENTS}{deployment.pk}/delete/").content.decode()
+    page = admin_client.get(f"{DEPLOYMENTS}{deployment.pk}/delete/").text
 
     assert hostile not in page
     assert "&lt;img src=x" in page

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from django.contrib.auth.models import User
+from asgiref.sync import async_to_sync
 from django.test import Client
 
 from apps.catalog.models import Change
+from apps.workspace.local.breakers import breaker_store, key_of_row
 from apps.workspace.local.models import Deployment
 from tests.catalog.rows import make_deployment
-from tests.console.pages import staff
+from tests.console.pages import browser_of, staff, staff_account
 
 pytestmark = pytest.mark.django_db
 
@@ -47,18 +48,18 @@ def test_a_key_is_stored_and_never_shown_again(admin_client):
     admin_client.post(f"{LIST}add/", fields(new_api_key=SECRET))
 
     deployment = Deployment.objects.get()
-    page = admin_client.get(f"{LIST}{deployment.pk}/change/").content.decode()
+    page = admin_client.get(f"{LIST}{deployment.pk}/change/").text
     assert deployment.api_key == SECRET
     assert "A key is stored." in page
     assert SECRET not in page
-    assert SECRET not in admin_client.get(LIST).content.decode()
+    assert SECRET not in admin_client.get(LIST).text
 
 
 def test_a_form_that_is_shown_again_does_not_hold_the_key(admin_client):
     answer = admin_client.post(f"{LIST}add/", fields(new_api_key=SECRET, base_url=""))
 
     assert answer.status_code == 200
-    assert SECRET not in answer.content.decode()
+    assert SECRET not in answer.text
 
 
 @pytest.mark.parametrize(
@@ -168,8 +169,7 @@ def test_a_refused_key_is_named_and_nothing_is_saved(admin_client, service, prov
     deployment = make_deployment("gpt", base_url=url, api_key=SECRET)
 
     answer = admin_client.post(
-        f"{LIST}test/",
-        {**fields(base_url=url, provider=provider), "test_pk": str(deployment.pk)},
+        f"{LIST}test/", {**fields(base_url=url, provider=provider), "test_pk": str(deployment.pk)}
     )
 
     found = answer.json()
@@ -212,8 +212,7 @@ def test_a_stored_key_is_not_sent_to_another_vendor(admin_client):
 
 
 def test_a_test_is_for_people_who_may_save():
-    client = Client()
-    client.force_login(User.objects.create_user("staff", is_staff=True))
+    client = browser_of(staff_account("staff"))
 
     assert client.post(f"{LIST}test/", fields()).status_code == 403
 
@@ -279,7 +278,7 @@ def test_models_of_a_service_are_added_with_what_it_says_of_them(admin_client, l
     make_deployment("claude-opus-5", provider="demo")
     page = f"{LIST}{source.pk}/models/"
 
-    shown = admin_client.get(page).content.decode()
+    shown = admin_client.get(page).text
     ticked = {"model": ["claude-opus-5", "claude-old", "org/model:1", "of nobody"]}
     admin_client.post(page, ticked)
 
@@ -290,13 +289,7 @@ def test_models_of_a_service_are_added_with_what_it_says_of_them(admin_client, l
     columns = ("deployment_id", "display_name", "model_name", "api_key", "features")
     added = Deployment.objects.exclude(pk=source.pk).filter(provider="anthropic")
     assert list(added.order_by("deployment_id").values_list(*columns)) == [
-        (
-            "claude-opus-5-2",
-            "Claude Opus 5",
-            "claude-opus-5",
-            SECRET,
-            {},
-        ),
+        ("claude-opus-5-2", "Claude Opus 5", "claude-opus-5", SECRET, {}),
         ("org-model-1", "org/model:1", "org/model:1", SECRET, {}),
     ]
     opus = added.get(model_name="claude-opus-5")
@@ -319,7 +312,7 @@ def test_older_models_are_told_to_think_with_a_budget(admin_client, listing):
 def test_a_service_that_refuses_its_list_is_told(admin_client, service, loopback):
     source = claude(service, provider="openai")
 
-    page = admin_client.get(f"{LIST}{source.pk}/models/").content.decode()
+    page = admin_client.get(f"{LIST}{source.pk}/models/").text
 
     assert "There is no list of models." in page
     assert "The service answered with the HTTP status 501." in page
@@ -331,8 +324,8 @@ def test_the_list_is_for_people_who_may_add_and_for_services_that_have_one(admin
     page, form = f"{LIST}{source.pk}/models/", f"{LIST}{source.pk}/change/"
 
     assert (client.get(page).status_code, client.post(page).status_code) == (403, 403)
-    assert "Add more models" not in client.get(form).content.decode()
-    assert "Add more models" in admin_client.get(form).content.decode()
+    assert "Add more models" not in client.get(form).text
+    assert "Add more models" in admin_client.get(form).text
     assert admin_client.get(f"{LIST}{demo.pk}/models/").status_code == 404
     assert listing.seen == []
 
@@ -380,7 +373,7 @@ def test_the_form_shows_what_is_known_and_what_the_operator_says(admin_client):
         "gpt", provider="openai", base_url="http://h/v1", model_name="gpt-3.5-turbo", vision=True
     )
 
-    page = admin_client.get(f"{LIST}{row.pk}/change/").content.decode()
+    page = admin_client.get(f"{LIST}{row.pk}/change/").text
 
     assert options(page, "tools") == ["[As known: yes]", "Yes", "No"]
     assert options(page, "vision") == ["As known: no", "[Yes]", "No"]
@@ -400,7 +393,7 @@ def test_the_operators_word_is_kept(admin_client):
 
 
 def test_an_answer_has_a_token_at_least(admin_client):
-    page = admin_client.post(f"{LIST}add/", fields(max_output_tokens="0")).content.decode()
+    page = admin_client.post(f"{LIST}add/", fields(max_output_tokens="0")).text
 
     assert "Ensure this value is greater than or equal to 1." in page
     assert not Deployment.objects.exists()
@@ -415,7 +408,7 @@ def test_the_list_tells_in_words_what_models_can_do(admin_client):
     }.items():
         make_deployment(name, provider="openai", base_url="http://h/v1", **columns)
 
-    page = admin_client.get(LIST).content.decode()
+    page = admin_client.get(LIST).text
 
     cells = re.findall(r'<span title="([^"]*)">([^<]*)</span>', page)
     assert {shown for _, shown in cells} == {
@@ -440,3 +433,85 @@ def test_a_word_of_the_operator_can_be_restored(admin_client):
     admin_client.post(page, {"seen_version": str(changed.version)})
 
     assert Deployment.objects.get(pk=row.pk).vision is False
+
+
+# --- Fallbacks and breakers ------------------------------------------------------------------------
+
+
+def fail(row: Deployment, times: int) -> None:
+    for _ in range(times):
+        async_to_sync(breaker_store().failed)(key_of_row(row.pk, row.version))
+
+
+def breakers_shown(client: Client) -> dict[str, str]:
+    listed = client.get(LIST).context["cl"]
+    return {row.deployment_id: listed.model_admin.breaker(row) for row in listed.result_list}
+
+
+def test_fallbacks_are_saved_in_the_order_of_their_lines(admin_client):
+    make_deployment("b")
+    make_deployment("a")
+
+    admin_client.post(f"{LIST}add/", fields(fallbacks="b\r\n\r\n a \r\n"))
+
+    assert Deployment.objects.get(deployment_id="gpt").fallbacks == ["b", "a"]
+
+
+def test_a_mistake_stands_at_the_field_and_nothing_is_saved(admin_client):
+    answer = admin_client.post(f"{LIST}add/", fields(fallbacks="gone"))
+
+    assert answer.context["adminform"].form.errors == {
+        "fallbacks": ["There is no deployment 'gone'. Name one of this installation, by its id."]
+    }
+    assert not Deployment.objects.exists()
+
+
+def test_what_can_be_chosen_is_offered_and_what_is_skipped_says_why(admin_client):
+    row = make_deployment("a", fallbacks=["gone", "off"])
+    make_deployment("off", is_enabled=False)
+    make_deployment("picture", kind="image")
+    make_deployment("b", display_name="<b>")
+
+    page = admin_client.get(f"{LIST}{row.pk}/change/")
+
+    choices = page.context["adminform"].form.fields["fallbacks"].widget.choices
+    assert [(one.deployment_id, one.problem) for one in choices] == [
+        ("b", ""),
+        ("off", "skipped: it is disabled"),
+        ("gone", "skipped: there is no such chat model any more"),
+    ]
+    assert "&lt;b&gt;" in page.text
+
+
+def test_an_open_breaker_is_shown_and_can_be_closed(admin_client, settings):
+    settings.BREAKER_FAILURES = 2
+    a, b, _ = make_deployment("a"), make_deployment("b"), make_deployment("e", kind="embedding")
+    fail(a, 2)
+    fail(b, 1)
+
+    before = breakers_shown(admin_client)
+    admin_client.post(LIST, {"action": "close_breakers", "_selected_action": [a.pk, b.pk]})
+    after = breakers_shown(admin_client)
+
+    assert before["a"].startswith("open until ")
+    assert (before["b"], before["e"]) == ("closed", "none")
+    assert after == {"a": "closed", "b": "closed", "e": "none"}
+
+
+def test_a_deployment_that_is_saved_begins_with_a_closed_breaker(admin_client, settings):
+    settings.BREAKER_FAILURES = 1
+    row = make_deployment("a")
+    fail(row, 1)
+
+    row.save()
+
+    assert breakers_shown(admin_client) == {"a": "closed"}
+
+
+def test_before_a_deployment_goes_those_that_rely_on_it_are_named(admin_client):
+    row = make_deployment("a")
+    make_deployment("b", display_name="Bee", fallbacks=["a"])
+
+    page = admin_client.get(f"{LIST}{row.pk}/delete/").text
+
+    assert "a is a fallback of these, which go on without it:</p><ul><li>Bee</li></ul>" in page

@@ -75,7 +75,7 @@ def test_saving_makes_a_secret_for_the_server_and_names_it(admin_client):
     assert secrets() == [MADE]
     assert Application.objects.get().manifest == manifest(tracking(NAMED))
     assert str(Secret.objects.get().created_by) == "operator"
-    page = answer.content.decode()
+    page = answer.text
     assert "the secret &#x27;tracking-key&#x27; now, for https://track.example.org." in page
     assert MARK not in page
     assert MARK not in str(list(Change.objects.values()))
@@ -126,7 +126,7 @@ def test_a_copy_names_the_secrets_of_the_original(admin_client):
 
     admin_client.post(address, posted(shown_manifest(shown), slug="copied"))
 
-    assert MARK not in shown.content.decode()
+    assert MARK not in shown.text
     assert Application.objects.get(slug="copied").manifest == manifest(tracking(NAMED))
     assert secrets() == [MADE]
 
@@ -169,7 +169,7 @@ def test_what_cannot_be_a_secret_stays_hidden_in_the_row_with_a_warning(admin_cl
     shown = shown_manifest(admin_client.get(f"{LIST}{row.pk}/change/"))
     admin_client.post(f"{LIST}{row.pk}/change/", posted(shown, description="More"))
 
-    page = answer.content.decode()
+    page = answer.text
     assert (
         f"{PATH}: is a plain credential and stays in the row, hidden, because the document" in page
     )
@@ -231,7 +231,7 @@ def test_looking_at_what_restoring_would_do_makes_no_secret(admin_client):
     row.title = "Later"
     row.save()
 
-    page = admin_client.get(f"{LIST}{row.pk}/history/{change.pk}/restore/after/").content.decode()
+    page = admin_client.get(f"{LIST}{row.pk}/history/{change.pk}/restore/after/").text
 
     assert MARK not in page
     assert secrets() == []

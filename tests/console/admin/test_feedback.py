@@ -6,7 +6,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
@@ -16,6 +15,7 @@ from apps.catalog.models import Application
 from apps.feedback.models import Feedback
 from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_application
+from tests.console.pages import browser_of, staff_account
 
 pytestmark = pytest.mark.django_db
 LIST = reverse("admin:feedback_feedback_changelist")
@@ -35,16 +35,12 @@ def page(row: Feedback, name: str = "change") -> str:
 
 
 def editor_of(application: Application, *permissions: str) -> Client:
-    user = User.objects.create_user("grace", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    application.owner = user
+    application.owner = staff_account("grace", *permissions)
     application.save()
-    client = Client()
-    client.force_login(user)
-    return client
+    return browser_of(application.owner)
 
 
-def test_operators_filter_feedback_and_say_what_became_of_it(client: Client, operator: User):
+def test_operators_filter_feedback_and_say_what_became_of_it(client, operator):
     travel, other = make_application(), make_application("other")
     row = add_feedback(travel, application_version=3, comment="It was Tuesday.")
     add_feedback(other, rating="up", reason="")
@@ -55,15 +51,13 @@ def test_operators_filter_feedback_and_say_what_became_of_it(client: Client, ope
     client.post(page(row), form)
 
     assert [one.pk for one in listed.context["cl"].result_list] == [row.pk]
-    assert "It was Tuesday." in listed.content.decode()
+    assert "It was Tuesday." in listed.text
     row.refresh_from_db()
     assert (row.state, row.note) == ("done", "Fixed in version 4.")
     assert (row.rating, row.comment) == ("down", "It was Tuesday.")
 
 
-def test_what_was_sent_along_is_read_and_recorded_and_nothing_else_is(
-    client: Client, operator: User
-):
+def test_what_was_sent_along_is_read_and_recorded_and_nothing_else_is(client, operator):
     application = make_application()
     run = RunSummary.objects.create(door="page", application="travel", bucket="user-1")
     shared = add_feedback(application, transcript=SAID, shares_transcript=True, run=run.pk)
@@ -71,9 +65,9 @@ def test_what_was_sent_along_is_read_and_recorded_and_nothing_else_is(
 
     read = client.get(page(shared, "transcript"))
     refused = client.get(page(kept, "transcript"))
-    links = client.get(page(shared)).content.decode()
+    links = client.get(page(shared)).text
 
-    text = read.content.decode()
+    text = read.text
     assert "Which day is it?" in text
     assert "plan.pdf" in text
     assert "&lt;b&gt;Monday&lt;/b&gt;" in text
@@ -85,10 +79,10 @@ def test_what_was_sent_along_is_read_and_recorded_and_nothing_else_is(
     ]
     assert reverse("admin:runs_runsummary_change", args=[run.pk]) in links
     assert "Monday" not in links
-    assert page(kept, "transcript") not in client.get(page(kept)).content.decode()
+    assert page(kept, "transcript") not in client.get(page(kept)).text
 
 
-def test_a_case_is_made_of_what_was_sent_along(client: Client, operator: User):
+def test_a_case_is_made_of_what_was_sent_along(client, operator):
     application = make_application()
     row = add_feedback(application, transcript=SAID, shares_transcript=True, run=uuid4())
     kept = add_feedback(application, bucket="user-2")

@@ -23,6 +23,7 @@ from apps.catalog.models import Application, Grant, Role
 from apps.console.giving import givable_groups
 from apps.console.installation_roles import keep_groups
 from tests.catalog.rows import make_application, make_operator
+from tests.console.pages import browser_of, permit, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -38,12 +39,6 @@ def administrator(name: str = "adele", *groups: str) -> User:
     user = User.objects.create_user(name, password="x", is_staff=True)
     user.groups.set(Group.objects.filter(name__in=groups or ("administrator",)))
     return user
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def typed(user: User, **changes: Any) -> dict[str, Any]:
@@ -115,7 +110,7 @@ def test_an_earlier_state_of_the_database_is_left_alone():
 
 def test_only_what_one_has_is_offered_and_taken():
     adele, ben = administrator(), User.objects.create_user("ben")
-    client = signed_in(adele)
+    client = browser_of(adele)
     place = f"{USERS}{ben.pk}/change/"
 
     form = client.get(place).context["adminform"].form
@@ -135,7 +130,7 @@ def test_what_one_may_not_give_is_kept():
     """A superuser gave an internal permission before."""
     ben = User.objects.create_user("ben")
     ben.user_permissions.add(number("view_session"))
-    root = signed_in(make_operator())
+    root = signed_in()
 
     root.post(f"{USERS}{ben.pk}/change/", typed(ben, user_permissions=[number("view_run")]))
 
@@ -144,11 +139,11 @@ def test_what_one_may_not_give_is_kept():
 
 
 @pytest.mark.parametrize("is_active", [True, False])
-def test_nobody_takes_over_an_account_with_more(is_active: bool):
+def test_nobody_takes_over_an_account_with_more(is_active):
     root = make_operator("root")
     reader = User.objects.create_user("reader", is_active=is_active)
     reader.user_permissions.add(number("read_run_contents"))
-    client = signed_in(administrator())
+    client = browser_of(administrator())
 
     for account in (root, reader):
         for page in ("change/", "password/", "delete/"):
@@ -171,7 +166,7 @@ def test_an_administrator_without_all_applications_gives_no_group_that_opens_mor
 def test_groups_with_more_are_not_edited():
     readers = Group.objects.create(name="readers")
     readers.permissions.add(number("read_run_contents"))
-    client = signed_in(administrator())
+    client = browser_of(administrator())
 
     answer = client.post(f"/admin/auth/group/{readers.pk}/change/", {"name": "mine"})
 
@@ -179,7 +174,7 @@ def test_groups_with_more_are_not_edited():
     assert (answer.status_code, readers.name) == (403, "readers")
 
 
-def test_nobody_gives_by_a_team_or_a_mapping_what_they_lack(settings: Any):
+def test_nobody_gives_by_a_team_or_a_mapping_what_they_lack(settings):
     """Both make members of groups, who have the permissions of the group."""
     provider = {"provider_id": "company", "name": "Company"}
     settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [provider]}}
@@ -188,7 +183,7 @@ def test_nobody_gives_by_a_team_or_a_mapping_what_they_lack(settings: Any):
     team = Team.objects.create(group=readers)
     mapped = ClaimMapping.objects.create(provider="company", value="few", group=readers)
     adele = administrator()
-    client = signed_in(adele)
+    client = browser_of(adele)
     added = {"name": "readers", "members": [adele.pk], "visibility": "members"}
 
     def answers(page: str, form: dict[str, Any]) -> int:
@@ -213,7 +208,7 @@ def test_nobody_gives_by_a_team_or_a_mapping_what_they_lack(settings: Any):
 
 
 def test_a_service_account_is_made_in_one_step_and_signs_in_nowhere():
-    root = signed_in(make_operator())
+    root = signed_in()
     group = Group.objects.create(name="webhooks")
     form = {"username": "nightly", "description": "Sums up.", "groups": [group.pk]}
 
@@ -238,11 +233,11 @@ def test_a_service_account_is_made_in_one_step_and_signs_in_nowhere():
 
 
 def test_a_service_account_goes_with_its_user_and_its_keys():
-    client = signed_in(make_operator())
+    client = signed_in()
     user = User.objects.create_user("nightly")
     row = ServiceAccount.objects.create(user=user)
     ApiKey.objects.create_key(name="k", user=user)
-    page = client.get(f"/admin/accounts/serviceaccount/{row.pk}/change/").content.decode()
+    page = client.get(f"/admin/accounts/serviceaccount/{row.pk}/change/").text
 
     client.post(f"/admin/accounts/serviceaccount/{row.pk}/delete/", {"post": "yes"})
 
@@ -250,7 +245,7 @@ def test_a_service_account_goes_with_its_user_and_its_keys():
     assert (User.objects.filter(username="nightly").count(), ApiKey.objects.count()) == (0, 0)
 
 
-def test_the_page_of_a_user_tells_what_they_may_use_and_why(django_assert_num_queries: Any):
+def test_the_page_of_a_user_tells_what_they_may_use_and_why(django_assert_num_queries):
     root = make_operator()
     ann = User.objects.create_user("ann")
     guides, crew = Group.objects.create(name="guides"), Group.objects.create(name="crew")
@@ -268,7 +263,7 @@ def test_the_page_of_a_user_tells_what_they_may_use_and_why(django_assert_num_qu
     make_application("shared", is_public=True)
     make_application("hidden", **private)
 
-    page = signed_in(root).get(f"{USERS}{ann.pk}/change/")
+    page = browser_of(root).get(f"{USERS}{ann.pk}/change/")
 
     found = [
         (one.application.slug, one.role, [f"{s.role.label} {s.why}" for s in one.sources])
@@ -302,7 +297,7 @@ def test_who_looks_as_somebody_sees_what_they_are_offered_and_is_in_the_audit():
     Grant.objects.create(application=ours, group=crew, role=Role.EDITOR)
     make_application("off", is_enabled=False)
     make_application("shared")
-    client, place = signed_in(root), f"{USERS}{ann.pk}/as/"
+    client, place = browser_of(root), f"{USERS}{ann.pk}/as/"
 
     alone, working = client.get(place), client.get(f"{place}?team={team.pk}")
 
@@ -322,7 +317,7 @@ def test_who_looks_as_somebody_sees_what_they_are_offered_and_is_in_the_audit():
 def test_who_does_not_see_all_applications_looks_as_nobody():
     operator = administrator("olga", "operator")
     operator.user_permissions.add(number("view_user"))
-    client = signed_in(operator)
+    client = browser_of(operator)
 
     assert client.get(f"{USERS}{operator.pk}/as/").status_code == 403
     assert AuditEntry.objects.count() == 0
@@ -330,10 +325,9 @@ def test_who_does_not_see_all_applications_looks_as_nobody():
 
 def test_keys_are_made_for_oneself_or_by_who_edits_all_applications():
     olga, ann = administrator("olga", "operator"), User.objects.create_user("ann")
-    for name in ("add_apikey", "view_apikey"):
-        olga.user_permissions.add(number(name))
+    permit(olga, "add_apikey", "view_apikey")
     ApiKey.objects.create_key(name="of all")
-    client, root = signed_in(olga), signed_in(make_operator("root"))
+    client, root = browser_of(olga), signed_in("root")
     page = "/admin/accounts/apikey/add/"
 
     for user in ("", ann.pk, olga.pk):
@@ -351,7 +345,7 @@ def test_keys_are_made_for_oneself_or_by_who_edits_all_applications():
 
 
 def test_a_key_works_in_a_team_of_its_person():
-    root, ann = signed_in(make_operator()), User.objects.create_user("ann")
+    root, ann = signed_in(), User.objects.create_user("ann")
     team = Team.objects.create(group=Group.objects.create(name="crew"))
 
     refused = root.post(

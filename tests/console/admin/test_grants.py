@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -13,8 +13,9 @@ from apps.accounts.models import AuditEntry
 from apps.catalog.grants import grants_of
 from apps.catalog.models import Application, Grant, Role
 from apps.console.admin.application_figures import forget as forget_figures
-from tests.catalog.rows import make_application, make_deployment, make_operator
+from tests.catalog.rows import make_application, make_deployment
 from tests.console.admin.test_applications import LIST, change_url, fields
+from tests.console.pages import signed_in, staff_account
 
 pytestmark = pytest.mark.django_db
 
@@ -29,9 +30,7 @@ def application() -> Application:
 
 @pytest.fixture
 def client(application) -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
+    return signed_in()
 
 
 def rows(*typed: dict[str, Any], stored: int = 0) -> dict[str, str]:
@@ -45,7 +44,7 @@ def rows(*typed: dict[str, Any], stored: int = 0) -> dict[str, str]:
 
 
 def texts(page: Any) -> str:
-    return str(page.content.decode())
+    return str(page.text)
 
 
 def audited() -> list[tuple[str, str, str]]:
@@ -131,9 +130,8 @@ def test_a_new_application_is_granted_with_its_first_save(client):
 
 
 def test_for_editors_who_may_use_it_is_to_be_read_only(client, application):
-    editor = User.objects.create_user("editor", is_staff=True)
     names = ("view_application", "change_application", "publish_application")
-    editor.user_permissions.set(Permission.objects.filter(codename__in=names))
+    editor = staff_account("editor", *names)
     Grant.objects.create(application=application, user=editor, role=Role.EDITOR)
     client.force_login(editor)
     before = grants_of(application)

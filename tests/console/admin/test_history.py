@@ -74,7 +74,7 @@ def test_one_change_is_shown_place_by_place(client):
     assert "removed: − Twoadded: + 2" in page  # noqa: RUF001
     assert 'manifest.contexts[0].url changed before: − "<b>"after: + "c"' in page  # noqa: RUF001
     assert "manifest.odd added after: + true" in page
-    assert "<b>" not in answer.content.decode()
+    assert "<b>" not in answer.text
 
 
 def test_an_earlier_version_is_restored_after_asking(client):
@@ -131,7 +131,7 @@ def test_a_version_that_is_no_longer_valid_is_not_restored_but_opens_in_the_form
     assert "manifest: orchestrator: " in words(answer)
     assert Application.objects.get().manifest == manifest_with()
     starting = f"?restore={created.pk}-after"
-    assert starting in answer.content.decode()
+    assert starting in answer.text
     form = client.get(f"{LIST}{application.pk}/change/{starting}").context["adminform"].form
     assert json.loads(form["manifest"].value()) == {"orchestrator": 1}
     assert form["seen_version"].value() == 2
@@ -154,7 +154,7 @@ def test_a_restored_version_has_the_credentials_of_the_present_one(client):
     created = last()
     application.title = "Later"
     application.save()
-    assert KEY not in client.get(change_page(created)).content.decode()
+    assert KEY not in client.get(change_page(created)).text
 
     client.post(f"{change_page(created)}restore/after/", {"seen_version": "2"})
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 import time_machine
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
@@ -27,9 +27,11 @@ from apps.live.models import Interaction, Run
 from apps.live.run_counts import count_runs
 from apps.live.run_summary import RunSummary
 from apps.notes.spaces import owner_of_team
-from tests.catalog.rows import make_application
+from tests.catalog.content.files import write
+from tests.catalog.rows import make_application, make_operator
+from tests.console.pages import permit, staff_account
 from tests.insights.calls import NOON, model_call, store, tool_use
-from tests.notes.written import write
+from tests.notes.written import write as write_note
 
 pytestmark = pytest.mark.django_db
 
@@ -109,10 +111,7 @@ def test_what_was_spent_today_is_compared_with_yesterday_at_this_time(client, op
         sum_up_all(count_runs)
         of_sums = facts(client, "Spent today")
 
-    assert of_rows == {
-        "EUR": "0.5000 EUR",
-        "USD": "6.00 USD, +50% against yesterday at this time",
-    }
+    assert of_rows == {"EUR": "0.5000 EUR", "USD": "6.00 USD, +50% against yesterday at this time"}
     assert of_sums == of_rows
 
 
@@ -136,11 +135,7 @@ def test_errors_are_grouped_with_links_to_who_can_mend_them(client, operator):
             "/admin/runs/runsummary/?status=failed&application=travel",
         ),
         ("status 401: gpt", "3 times", "/admin/workspace/deployment/?q=gpt"),
-        (
-            "tool failed: search",
-            "once",
-            "/admin/insights/usagesum/?by=tool&days=1&sort=-errors",
-        ),
+        ("tool failed: search", "once", "/admin/insights/usagesum/?by=tool&days=1&sort=-errors"),
     ]
 
 
@@ -166,8 +161,8 @@ def test_the_largest_workspaces_of_notes_are_named_with_their_sizes(client, oper
     group = Group.objects.create(name="Editors")
     team, ada = Team.objects.create(group=group), User.objects.create_user("ada")
     for title in ("Secret one", "Secret two"):
-        write(title, "Ä" * 2048, owner=owner_of_team(team.pk))
-    write("Secret", "x", owner=bucket_of(ada.pk))
+        write_note(title, "Ä" * 2048, owner=owner_of_team(team.pk))
+    write_note("Secret", "x", owner=bucket_of(ada.pk))
 
     told = facts(client, "Notes")
 
@@ -190,15 +185,15 @@ def test_a_block_that_cannot_be_read_says_so_and_the_others_are_shown(
 
     failed = [one.title for one in answer.context["blocks"] if one.has_failed]
     assert failed == ["Spent today"]
-    assert "This cannot be read now." in answer.content.decode()
-    assert "secret of the disk" not in answer.content.decode()
+    assert "This cannot be read now." in answer.text
+    assert "secret of the disk" not in answer.text
 
 
 def test_people_see_the_blocks_of_what_they_may_see(client):
-    reader = User.objects.create_user("reader", is_staff=True)
+    reader = staff_account("reader")
     client.force_login(reader)
     nothing = client.get("/admin/").context["blocks"]
-    reader.user_permissions.add(Permission.objects.get(codename="view_usagesum"))
+    permit(reader, "view_usagesum")
 
     titles = [one.title for one in client.get("/admin/").context["blocks"]]
 
@@ -282,3 +277,66 @@ def test_runs_of_today_are_compared_with_yesterday_at_this_time(client, operator
         found = facts(client, "Runs today")
 
     assert found == {"Runs": "2, +100% against yesterday at this time", "Failed": "1"}
+
+
+# --- Cards -----------------------------------------------------------------------------------------
+
+
+def titles(client: Client) -> list[str]:
+    return [card["title"] for card in client.get("/admin/").context["cards"]]
+
+
+def test_the_first_page_leads_everywhere(client):
+    client.force_login(make_operator())
+    make_application()
+
+    assert titles(client) == [
+        "Applications",
+        "Predefined content",
+        "Deployments",
+        "API keys",
+        "Chat page",
+        "API description",
+    ]
+
+
+def test_the_first_page_offers_what_the_person_may_see(client):
+    client.force_login(staff_account("reader", "view_deployment"))
+
+    assert titles(client) == ["Deployments", "Chat page", "API description"]
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "state"),
+    [
+        ({"prompt__polite": "Be polite."}, "", "1 in all, none broken. "),
+        ({"prompt__polite": "Be polite.", "tool__bad": b"{"}, "?state=broken", "2 in all, 1 broken. "),
+    ],
+)  # fmt: skip
+def test_the_first_page_tells_of_broken_content_before_anybody_uses_it(
+    client, settings, tmp_path, files, path, state
+):
+    settings.PREDEFINED_DIR = write(tmp_path, **files)
+    client.force_login(make_operator())
+
+    [card] = [c for c in client.get("/admin/").context["cards"] if c["icon"] == "layers"]
+
+    assert card["url"] == f"/admin/catalog/contentitem/{path}"
+    assert card["text"].startswith(state)
+
+
+def test_the_first_page_tells_of_a_layer_that_is_missing(client, settings, tmp_path):
+    settings.PREDEFINED_DIR = write(tmp_path)
+    settings.PREDEFINED_EXTRA_PATHS = [str(tmp_path / "gone")]
+    client.force_login(make_operator())
+
+    [card] = [c for c in client.get("/admin/").context["cards"] if c["icon"] == "layers"]
+
+    assert "a layer that cannot be read whole" in card["text"]
+
+
+@pytest.mark.parametrize("path", ["auth/user/", "auth/user/add/", "auth/group/add/"])
+def test_people_are_edited_in_the_same_look(client, path):
+    client.force_login(make_operator())
+
+    assert b"unfold/css/styles.css" in client.get(f"/admin/{path}").content

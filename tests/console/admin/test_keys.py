@@ -38,14 +38,14 @@ def test_a_key_is_shown_once_and_stored_as_a_hash(admin_client):
     place = create(admin_client, KEYS, {"name": "robot", "applications": [application.pk]})
     created = admin_client.get(place)
 
-    secret = shown_key(created.content.decode())
+    secret = shown_key(created.text)
     key = ApiKey.objects.get()
     assert ApiKey.objects.is_valid(secret)
     assert (list(key.applications.all()), key.is_limited) == ([application], True)
     assert "no-store" in created["Cache-Control"]
     assert secret not in (place, key.id, key.hashed_key, key.prefix)
     for url in (KEYS, f"{KEYS}{key.pk}/change/", place):
-        assert secret not in admin_client.get(url, follow=True).content.decode()
+        assert secret not in admin_client.get(url, follow=True).text
 
 
 def test_a_key_may_have_limits_of_its_own_and_none_are_those_of_all_keys(admin_client):
@@ -57,14 +57,14 @@ def test_a_key_may_have_limits_of_its_own_and_none_are_those_of_all_keys(admin_c
 
     rows = ApiKey.objects.values_list("name", "requests_per_minute", "tokens_per_minute")
     assert sorted(rows) == [("all", None, None), ("own", 5, 0)]
-    assert "greater than or equal to 0" in refused.content.decode()
+    assert "greater than or equal to 0" in refused.text
 
 
 def test_reloading_the_page_with_the_key_makes_no_second_one(admin_client):
     place = create(admin_client, KEYS, {"name": "robot"})
     admin_client.get(place)
 
-    again = admin_client.get(place).content.decode()
+    again = admin_client.get(place).text
 
     assert ApiKey.objects.count() == 1
     assert "cannot be shown again" in again
@@ -77,8 +77,8 @@ def test_a_key_waits_encrypted_in_the_session_of_whoever_made_it(admin_client):
     other.force_login(make_operator("other"))
 
     waiting = Session.objects.get(pk=admin_client.session.session_key).get_decoded()
-    elsewhere = other.get(place).content.decode()
-    secret = shown_key(admin_client.get(place).content.decode())
+    elsewhere = other.get(place).text
+    secret = shown_key(admin_client.get(place).text)
 
     assert secret not in json.dumps(waiting)
     assert "cannot be shown again" in elsewhere
@@ -88,7 +88,7 @@ def test_a_key_that_nobody_looked_at_in_time_is_not_shown(admin_client):
     with time_machine.travel("2026-03-24 12:00", tick=False) as clock:
         place = create(admin_client, KEYS, {"name": "robot"})
         clock.shift(301)
-        page = admin_client.get(place).content.decode()
+        page = admin_client.get(place).text
 
     assert "cannot be shown again" in page
 
@@ -98,7 +98,7 @@ def test_a_key_that_could_never_be_used_is_refused(admin_client):
 
     answer = admin_client.post(f"{KEYS}add/", {"name": "robot", **end})
 
-    assert "in the past" in answer.content.decode()
+    assert "in the past" in answer.text
     assert ApiKey.objects.count() == 0
 
 
@@ -109,7 +109,7 @@ def test_keys_are_revoked_for_good(admin_client):
     page = admin_client.get(f"{KEYS}{key.pk}/change/".replace(".", "_2E"), follow=True)
 
     assert not ApiKey.objects.is_valid(secret)
-    assert 'name="revoked"' not in page.content.decode()
+    assert 'name="revoked"' not in page.text
 
 
 def test_people_make_operator_keys_for_themselves(admin_client):
@@ -117,7 +117,7 @@ def test_people_make_operator_keys_for_themselves(admin_client):
 
     place = create(admin_client, OPERATOR_KEYS, {"name": "deploy", "user": other.pk})
 
-    assert shown_key(admin_client.get(place).content.decode())
+    assert shown_key(admin_client.get(place).text)
     assert OperatorKey.objects.get().user.username == "operator"
 
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
@@ -15,6 +15,7 @@ from apps.live import journal
 from apps.live.events import InteractionResolved
 from apps.live.models import Interaction, Run
 from tests.catalog.rows import make_application, make_operator
+from tests.console.pages import staff_account
 
 pytestmark = pytest.mark.django_db
 
@@ -47,10 +48,8 @@ def asking(kind: str = "approval", asked: Any = CARD, **fields: Any) -> Interact
 
 
 def staff(client: Client, *permissions: str) -> User:
-    user = User.objects.create_user("vera", first_name="Vera", last_name="Ott", is_staff=True)
-    user.user_permissions.set(
-        Permission.objects.filter(codename__in=("see_all_applications", *permissions))
-    )
+    name = {"first_name": "Vera", "last_name": "Ott"}
+    user = staff_account("vera", "see_all_applications", *permissions, **name)
     client.force_login(user)
     return user
 
@@ -59,7 +58,7 @@ def answer_page(asked: Interaction) -> str:
     return f"{PAGE}answer/{asked.pk}/"
 
 
-def test_open_runs_are_listed_with_who_where_and_what_for(client: Client):
+def test_open_runs_are_listed_with_who_where_and_what_for(client):
     anna = User.objects.create_user("anna")
     key, _ = ApiKey.objects.create_key(name="Nightly")
     make_application("travel")
@@ -89,7 +88,7 @@ def test_open_runs_are_listed_with_who_where_and_what_for(client: Client):
     assert [row.pk for row in only] == [asked.run_id]
 
 
-def test_who_may_only_look_neither_answers_nor_stops(client: Client):
+def test_who_may_only_look_neither_answers_nor_stops(client):
     asked = asking()
     staff(client, "view_run")
 
@@ -103,25 +102,25 @@ def test_who_may_only_look_neither_answers_nor_stops(client: Client):
     ]
 
     asked.run.refresh_from_db()
-    assert answer_page(asked) not in listed.content.decode()
-    shown = listed.content.decode()
+    assert answer_page(asked) not in listed.text
+    shown = listed.text
     assert ("approval" in shown, "Pay" in shown) == (True, False)
     assert answers == [403, 403, 403]
     assert (asked.run.status, asked.run.is_stop_requested) == ("waiting", False)
 
 
-def test_staff_without_the_permission_do_not_see_open_runs(client: Client):
+def test_staff_without_the_permission_do_not_see_open_runs(client):
     staff(client, "answer_for_others")
 
     assert client.get(PAGE).status_code == 403
     assert client.get(answer_page(asking())).status_code == 403
 
 
-def test_another_person_approves_and_leaves_a_trace(client: Client):
+def test_another_person_approves_and_leaves_a_trace(client):
     asked = asking()
     user = staff(client, "view_run", "answer_for_others")
 
-    card = client.get(answer_page(asked)).content.decode()
+    card = client.get(answer_page(asked)).text
     answer = client.post(answer_page(asked), {"outcome": "approved", "reason": "unused"})
 
     asked.refresh_from_db()
@@ -138,12 +137,12 @@ def test_another_person_approves_and_leaves_a_trace(client: Client):
     assert "<i>Ben" not in card
 
 
-def test_of_a_private_call_it_is_shown_how_long_its_arguments_are(client: Client):
+def test_of_a_private_call_it_is_shown_how_long_its_arguments_are(client):
     private = {"title": "Remember", "arguments": {"content": "Is ill", "topics": ["health"]}}
     asked = asking(asked={**CARD, **private, "private": True})
     staff(client, "view_run", "answer_for_others")
 
-    card = client.get(answer_page(asked)).content.decode()
+    card = client.get(answer_page(asked)).text
 
     assert "6 characters, private" in card
     assert "10 characters, private" in card
@@ -151,7 +150,7 @@ def test_of_a_private_call_it_is_shown_how_long_its_arguments_are(client: Client
     assert "health" not in card
 
 
-def test_a_denial_has_its_reason(client: Client):
+def test_a_denial_has_its_reason(client):
     asked = asking()
     staff(client, "view_run", "answer_for_others")
 
@@ -161,12 +160,12 @@ def test_a_denial_has_its_reason(client: Client):
     assert asked.answer == {"outcome": "denied", "arguments": {}, "reason": "Too much."}
 
 
-def test_nobody_is_the_second_pair_of_eyes_for_their_own_run(client: Client):
+def test_nobody_is_the_second_pair_of_eyes_for_their_own_run(client):
     operator = make_operator()
     asked = asking(bucket=f"user-{operator.pk}")
     client.force_login(operator)
 
-    page = client.get(answer_page(asked)).content.decode()
+    page = client.get(answer_page(asked)).text
     refused = client.post(answer_page(asked), {"outcome": "approved"})
 
     asked.refresh_from_db()
@@ -188,7 +187,7 @@ def test_nobody_is_the_second_pair_of_eyes_for_their_own_run(client: Client):
         ({"outcome": "approved"}, None),
     ],
 )
-def test_a_question_is_answered_as_it_offers(client: Client, sent: Any, stored: Any):
+def test_a_question_is_answered_as_it_offers(client, sent, stored):
     asked = asking("question", QUESTION)
     client.force_login(make_operator())
 
@@ -198,7 +197,7 @@ def test_a_question_is_answered_as_it_offers(client: Client, sent: Any, stored: 
     assert asked.answer == stored
 
 
-def test_words_of_their_own_answer_a_question_that_takes_them(client: Client):
+def test_words_of_their_own_answer_a_question_that_takes_them(client):
     free = {"question": "Why?", "input": "multiple", "options": [{"label": "A"}], "freeform": True}
     asked = asking("question", free)
     client.force_login(make_operator())
@@ -232,7 +231,7 @@ CALL = {"name": "_platform.set_field", "arguments": {"name": "x"}, "permission":
     ],
 )
 def test_what_only_the_person_can_do_is_ended_for_them_and_leaves_a_trace(
-    client: Client, kind: str, card: Any, sent: str, stored: Any, said: str | None
+    client, kind, card, sent, stored, said
 ):
     asked = asking(kind, card)
     staff(client, "view_run", "answer_for_others")
@@ -246,15 +245,13 @@ def test_what_only_the_person_can_do_is_ended_for_them_and_leaves_a_trace(
 
 
 @pytest.mark.parametrize("outcome", ["declined", "accepted"])
-def test_what_a_server_asks_while_its_call_goes_on_can_only_be_declined(
-    client: Client, outcome: str
-):
+def test_what_a_server_asks_while_its_call_goes_on_can_only_be_declined(client, outcome):
     run = make_run(status="running")
     asked = Interaction.objects.create(run=run, key="t:1", kind="elicitation", asked=FORM)
     user = staff(client, "view_run", "answer_for_others")
 
-    listed = client.get(PAGE).content.decode()
-    card = client.get(answer_page(asked)).content.decode()
+    listed = client.get(PAGE).text
+    card = client.get(answer_page(asked)).text
     client.post(answer_page(asked), {"outcome": outcome})
 
     asked.refresh_from_db()
@@ -265,15 +262,15 @@ def test_what_a_server_asks_while_its_call_goes_on_can_only_be_declined(
     assert asked.answered_by == (f"user-{user.pk}" if outcome == "declined" else "")
 
 
-def test_what_the_clock_answers_is_shown_and_not_offered(client: Client):
+def test_what_the_clock_answers_is_shown_and_not_offered(client):
     asked = asking("timer", {"title": "Later"})
     client.force_login(make_operator())
 
-    assert answer_page(asked) not in client.get(PAGE).content.decode()
+    assert answer_page(asked) not in client.get(PAGE).text
     assert client.get(answer_page(asked)).status_code == 302
 
 
-def test_what_was_answered_meanwhile_is_not_answered_again(client: Client):
+def test_what_was_answered_meanwhile_is_not_answered_again(client):
     asked = asking()
     Interaction.objects.update(answer={"outcome": "denied"})
     client.force_login(make_operator())
@@ -282,11 +279,11 @@ def test_what_was_answered_meanwhile_is_not_answered_again(client: Client):
 
     asked.refresh_from_db()
     assert asked.answer == {"outcome": "denied"}
-    assert "This was answered already" in answer.content.decode()
+    assert "This was answered already" in answer.text
 
 
 @pytest.mark.parametrize("status", ["running", "queued", "waiting"])
-def test_whoever_may_change_runs_stops_them(client: Client, status: str):
+def test_whoever_may_change_runs_stops_them(client, status):
     run = make_run(status=status)
     user = staff(client, "view_run", "change_run")
 

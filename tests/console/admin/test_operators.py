@@ -6,7 +6,7 @@ from decimal import Decimal
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -22,6 +22,7 @@ from apps.live.run_summary import RunSummary
 from apps.workspace.local.models import Deployment, Secret
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.console.admin.test_history import fields
+from tests.console.pages import browser_of, permit
 from tests.insights.calls import model_call, store
 
 pytestmark = pytest.mark.django_db
@@ -40,9 +41,7 @@ def operator() -> User:
 
 @pytest.fixture
 def client(operator: User) -> Client:
-    client = Client()
-    client.force_login(operator)
-    return client
+    return browser_of(operator)
 
 
 def grant(application: Application, user: User, role: Role) -> Application:
@@ -64,28 +63,7 @@ def statuses(client: Client, *urls: str) -> list[int]:
     return [client.get(url).status_code for url in urls]
 
 
-def test_the_list_has_what_one_edits(client: Client, operator: User):
-    four(operator)
-
-    found = client.get(LIST).context["cl"].result_list
-
-    assert [row.slug for row in found] == ["edited", "owned"]
-
-
-@pytest.mark.parametrize("page", ["change/", "history/", "try/", "files/", "versions/"])
-def test_pages_of_other_applications_are_as_if_there_were_none(
-    client: Client, operator: User, page: str
-):
-    rows = four(operator)
-
-    found = statuses(client, *(f"{LIST}{pk}/{page}" for pk in (*(row.pk for row in rows), 999)))
-
-    # The admin sends people whose row does not exist back to its first page.
-    gone = 302 if page == "change/" else 404
-    assert found == [200, 200, gone, gone, gone]
-
-
-def test_an_editor_saves_and_only_an_owner_archives(client: Client, operator: User):
+def test_an_editor_saves_and_only_an_owner_archives(client, operator):
     owned, edited, used, _ = four(operator)
 
     for row in (owned, edited, used):
@@ -103,7 +81,7 @@ def test_an_editor_saves_and_only_an_owner_archives(client: Client, operator: Us
     }
 
 
-def test_archiving_several_spares_those_of_others(client: Client, operator: User):
+def test_archiving_several_spares_those_of_others(client, operator):
     rows = four(operator)
 
     client.post(LIST, {"action": "archive_selected", "_selected_action": [row.pk for row in rows]})
@@ -117,13 +95,13 @@ def test_archiving_several_spares_those_of_others(client: Client, operator: User
     }
 
 
-def test_what_was_deleted_is_seen_by_its_last_owner_alone(client: Client, operator: User):
+def test_what_was_deleted_is_seen_by_its_last_owner_alone(client, operator):
     owned, _, used, _ = four(operator)
     numbers = owned.pk, used.pk
     owned.delete()
     used.delete()
 
-    page = client.get(f"{LIST}deleted/").content.decode()
+    page = client.get(f"{LIST}deleted/").text
 
     assert ("Owned" in page, "Used" in page) == (True, False)
     assert statuses(client, *(f"{LIST}{pk}/history/" for pk in numbers)) == [200, 404]
@@ -131,7 +109,7 @@ def test_what_was_deleted_is_seen_by_its_last_owner_alone(client: Client, operat
     assert statuses(client, f"{LIST}add/?restore={change.pk}-before") == [404]
 
 
-def test_the_api_has_the_same_applications(client: Client, operator: User):
+def test_the_api_has_the_same_applications(client, operator):
     four(operator)
     names = ("owned", "edited", "used", "others", "none")
 
@@ -148,7 +126,7 @@ def test_the_api_has_the_same_applications(client: Client, operator: User):
     assert deletions == [204, 403, 404, 404, 404]
 
 
-def test_the_editor_in_dial_has_the_same_applications(client: Client, operator: User):
+def test_the_editor_in_dial_has_the_same_applications(client, operator):
     four(operator)
 
     pages = [client.get(f"/dial/editor/?id={name}") for name in ("edited", "used", "none")]
@@ -158,10 +136,10 @@ def test_the_editor_in_dial_has_the_same_applications(client: Client, operator: 
         "editor/unavailable.html",
         "editor/unavailable.html",
     ]
-    assert "There is no application" in pages[1].content.decode()
+    assert "There is no application" in pages[1].text
 
 
-def test_drafts_take_no_credentials_from_applications_of_others(client: Client, operator: User):
+def test_drafts_take_no_credentials_from_applications_of_others(client, operator):
     *_, others = four(operator)
     masked = {"manifest": '{"contexts": [{"type": "a", "key": {"$masked": 1}}]}'}
 
@@ -171,7 +149,7 @@ def test_drafts_take_no_credentials_from_applications_of_others(client: Client, 
     assert client.post(f"{LIST}preview/?row={others.pk}", masked).status_code == 200
 
 
-def test_runs_are_those_of_the_applications_that_one_edits(client: Client, operator: User):
+def test_runs_are_those_of_the_applications_that_one_edits(client, operator):
     four(operator)
     for name in ("owned", "used", ""):
         RunSummary.objects.create(door="page", application=name, bucket="user-1", status="done")
@@ -191,12 +169,12 @@ def test_runs_are_those_of_the_applications_that_one_edits(client: Client, opera
         f"/admin/runs/runsummary/{hidden.pk}/change/",
         f"/admin/runs/runsummary/{hidden.pk}/requests/",
     ) == [302, 404]
-    names = client.get(pages[0]).content.decode()
+    names = client.get(pages[0]).text
     assert '<option value="owned"' in names
     assert '<option value="used"' not in names
 
 
-def test_usage_is_that_of_the_applications_that_one_edits(client: Client, operator: User):
+def test_usage_is_that_of_the_applications_that_one_edits(client, operator):
     four(operator)
     for name, cost in (("owned", "1"), ("used", "2")):
         priced = {"cost": Decimal(cost), "currency": "USD", "started_at": timezone.now()}
@@ -211,10 +189,9 @@ def test_usage_is_that_of_the_applications_that_one_edits(client: Client, operat
     assert [dict(page.context["tiles"])["Model calls"].plain for page in pages] == [1, 1]
 
 
-def test_the_audit_and_budgets_are_filtered_too(client: Client, operator: User):
+def test_the_audit_and_budgets_are_filtered_too(client, operator):
     owned, _, used, _ = four(operator)
-    for name in ("view_auditentry", "view_budget", "add_budget"):
-        operator.user_permissions.add(Permission.objects.get(codename=name))
+    permit(operator, "view_auditentry", "view_budget", "add_budget")
     audit.record(AuditEvent("message.sent", "user-1", application="owned"))
     audit.record(AuditEvent("message.sent", "user-1", application="used"))
     for row in (owned, used, None):
@@ -237,23 +214,21 @@ def test_the_audit_and_budgets_are_filtered_too(client: Client, operator: User):
     assert unknown == ["There is no application 'used'.", "There is no application 'none'."]
 
 
-def test_who_uses_a_secret_is_told_of_the_applications_that_one_edits(
-    client: Client, operator: User
-):
+def test_who_uses_a_secret_is_told_of_the_applications_that_one_edits(client, operator):
     secret = Secret.objects.create(name="crm", value="hush", servers=["crm.example"])
     server = {"url": "https://crm.example", "headers": {"X-Key": {"$secret": "crm"}}}
     manifest = manifest_with(tool_sets=[{"type": "rest", **server}])
     make_application("owned", owner=operator, manifest=manifest)
     make_application("others", manifest=manifest)
 
-    page = client.get(f"/admin/workspace/secret/{secret.pk}/change/").content.decode()
+    page = client.get(f"/admin/workspace/secret/{secret.pk}/change/").text
 
     assert ("application Owned" in page, "application Others" in page) == (True, False)
     assert "in what you may not see" in page
     assert "hush" not in page
 
 
-def test_keys_of_deployments_are_named_and_never_changed(client: Client):
+def test_keys_of_deployments_are_named_and_never_changed(client):
     row = make_deployment(
         "mine", provider="openai", base_url="https://a.example/v1", api_key="hush", display_name="A"
     )
@@ -280,7 +255,7 @@ def test_keys_of_deployments_are_named_and_never_changed(client: Client):
     moved = client.post(place, {**typed, "base_url": "https://evil.example/v1"})
 
     assert not {"new_api_key", "api_key_env"} & {*page.context["adminform"].form.fields}
-    assert "hush" not in page.content.decode()
+    assert "hush" not in page.text
     assert (saved.display_name, saved.api_key, saved.api_key_env) == ("B", "hush", "")
     assert "base_url" in moved.context["adminform"].form.errors
     url = f"/api/deployments/{row.deployment_id}/"
@@ -297,9 +272,9 @@ def test_keys_of_deployments_are_named_and_never_changed(client: Client):
 
 
 @pytest.mark.parametrize("permission", ["access_all_applications", "see_all_applications"])
-def test_a_permission_shows_all(client: Client, operator: User, permission: str):
+def test_a_permission_shows_all(client, operator, permission):
     rows = four(operator)
-    operator.user_permissions.add(Permission.objects.get(codename=permission))
+    permit(operator, permission)
 
     found = client.get(LIST).context["cl"].result_list
 
@@ -308,7 +283,7 @@ def test_a_permission_shows_all(client: Client, operator: User, permission: str)
     assert statuses(client, page) == [200 if permission.startswith("access") else 403]
 
 
-def test_a_list_asks_no_more_for_more_applications(client: Client, operator: User):
+def test_a_list_asks_no_more_for_more_applications(client, operator):
     four(operator)
     client.get(LIST)  # notes where the session is used
     application_figures.forget()

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
 
 from apps.live.models import HelperRun, Run
 from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_application, make_operator
+from tests.console.pages import staff_account
 from tests.insights.calls import model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +68,7 @@ def test_runs_are_only_read(client, runs):
 
 
 def test_staff_without_the_permission_do_not_see_them(client, runs):
-    client.force_login(User.objects.create_user("reader", is_staff=True))
+    client.force_login(staff_account("reader"))
 
     assert client.get(PAGE).status_code == 403
 
@@ -83,8 +82,8 @@ def test_the_page_of_a_run_lists_its_helpers_without_their_names(client, runs):
     )
     client.force_login(make_operator())
 
-    page = client.get(f"{PAGE}{run.pk}/change/").content.decode()
-    other = client.get(f"{PAGE}{runs[0].pk}/change/").content.decode()
+    page = client.get(f"{PAGE}{run.pk}/change/").text
+    other = client.get(f"{PAGE}{runs[0].pk}/change/").text
 
     assert "Scout: done, 2 calls of models, 0 of tools, 0 + 0 tokens" in page
     assert "Secret plan" not in page
@@ -129,17 +128,14 @@ def test_runs_that_go_on_come_first_and_have_a_page_on_which_they_are_stopped(
 
     assert (listed.result_list[0].pk, listed.result_count) == (run.pk, 4)
     assert (shown.status_code, shown.context["stop_url"]) == (200, f"{PAGE}{run.pk}/stop/")
-    assert "The run was told to stop." in stopped.content.decode()
+    assert "The run was told to stop." in stopped.text
     run.refresh_from_db()
     assert run.is_stop_requested
 
 
 def test_a_run_of_an_application_of_others_is_neither_shown_nor_stopped(client, runs):
     run = going()
-    user = User.objects.create_user("reader", is_staff=True)
-    rights = ("view_run", "view_runsummary", "change_run")
-    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
-    client.force_login(user)
+    client.force_login(staff_account("reader", "view_run", "view_runsummary", "change_run"))
 
     assert client.get(PAGE).context["cl"].result_count == 0
     assert client.get(f"{PAGE}{run.pk}/change/").status_code == 302
@@ -161,21 +157,3 @@ def test_the_list_takes_fifteen_queries_at_most(client, operator, django_assert_
         client.get(f"{PAGE}?application=travel&status=failed&tool=search&p=1")
     with django_assert_max_num_queries(15):
         assert len(client.get(f"{PAGE}?p=2").context["cl"].result_list) == 50
-
-
-def test_a_run_from_before_there_were_versions_says_so(client, versions_began):
-    client.force_login(make_operator())
-    before, after = (versions_began + timedelta(days=days) for days in (-1, 1))
-    rows = [
-        RunSummary.objects.create(
-            door="page", application="travel", bucket="user-1", status="done", started_at=moment
-        )
-        for moment in (before, after)
-    ]
-    store(*(model_call(run=row.pk, application="travel", version=41) for row in rows))
-
-    pages = [client.get(f"{PAGE}{row.pk}/change/") for row in rows]
-
-    said = ["before there were versions" in page.content.decode() for page in pages]
-    assert said == [True, False]
-    assert [page.status_code for page in pages] == [200, 200]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 
 from apps.workspace.local import files
 from apps.workspace.local.models import SharedFile, StoredFile
@@ -22,7 +21,7 @@ def shared(path: str) -> bytes:
     return files.read("public", path).content
 
 
-def test_a_file_is_stored_under_its_own_name(admin_client: Client):
+def test_a_file_is_stored_under_its_own_name(admin_client):
     answer = admin_client.post(
         f"{LIST}add/", {"upload": upload("travel guide.pdf", b"%PDF"), "name": ""}
     )
@@ -33,17 +32,17 @@ def test_a_file_is_stored_under_its_own_name(admin_client: Client):
     assert shared("files/public/travel%20guide.pdf") == b"%PDF"
 
 
-def test_its_page_shows_the_path_that_a_manifest_names(admin_client: Client):
+def test_its_page_shows_the_path_that_a_manifest_names(admin_client):
     admin_client.post(
         f"{LIST}add/", {"upload": upload("a.txt", b"a"), "name": "guides/my list.txt"}
     )
 
-    page = admin_client.get(f"{LIST}{SharedFile.objects.get().pk}/change/").content.decode()
+    page = admin_client.get(f"{LIST}{SharedFile.objects.get().pk}/change/").text
 
     assert "files/public/guides/my%20list.txt" in page
 
 
-def test_a_new_file_takes_the_place_of_the_old_one_under_the_same_name(admin_client: Client):
+def test_a_new_file_takes_the_place_of_the_old_one_under_the_same_name(admin_client):
     admin_client.post(f"{LIST}add/", {"upload": upload("a.txt", b"old"), "name": ""})
     row = SharedFile.objects.get()
 
@@ -63,33 +62,33 @@ def test_a_new_file_takes_the_place_of_the_old_one_under_the_same_name(admin_cli
         ({"name": "taken.txt"}, "There is a file of that name; open it to replace it."),
     ],
 )
-def test_what_cannot_be_stored_is_told_at_its_field(admin_client: Client, fields, told: str):
+def test_what_cannot_be_stored_is_told_at_its_field(admin_client, fields, told):
     admin_client.post(f"{LIST}add/", {"upload": upload("taken.txt", b"first"), "name": ""})
     given = {} if told.startswith("This field") else {"upload": upload("x.txt", b"x")}
 
     answer = admin_client.post(f"{LIST}add/", {**given, **fields})
 
-    assert told in answer.content.decode()
+    assert told in answer.text
     assert [row.name for row in SharedFile.objects.all()] == ["taken.txt"]
 
 
-def test_a_file_that_is_too_large_is_refused(admin_client: Client, settings):
+def test_a_file_that_is_too_large_is_refused(admin_client, settings):
     settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 3
 
     answer = admin_client.post(f"{LIST}add/", {"upload": upload("a.txt", b"1234"), "name": ""})
 
-    assert "The file has 4 bytes; at most 3 are possible." in answer.content.decode()
+    assert "The file has 4 bytes; at most 3 are possible." in answer.text
 
 
-def test_files_of_people_are_not_shown_and_not_reached(admin_client: Client):
+def test_files_of_people_are_not_shown_and_not_reached(admin_client):
     files.keep("user-7", "diary.txt", b"secret", "text/plain")
     row = StoredFile.objects.get()
 
-    assert "diary.txt" not in admin_client.get(LIST).content.decode()
+    assert "diary.txt" not in admin_client.get(LIST).text
     assert admin_client.get(f"{LIST}{row.pk}/change/").status_code == 302
 
 
-def test_a_deleted_file_is_gone_with_its_bytes(admin_client: Client, tmp_path):
+def test_a_deleted_file_is_gone_with_its_bytes(admin_client, tmp_path):
     admin_client.post(f"{LIST}add/", {"upload": upload("a.txt", b"a"), "name": ""})
     row = SharedFile.objects.get()
 
@@ -99,7 +98,7 @@ def test_a_deleted_file_is_gone_with_its_bytes(admin_client: Client, tmp_path):
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_whoever_replaces_a_file_that_was_replaced_meanwhile_is_told_first(admin_client: Client):
+def test_whoever_replaces_a_file_that_was_replaced_meanwhile_is_told_first(admin_client):
     admin_client.post(f"{LIST}add/", {"upload": upload("a.txt", b"old"), "name": ""})
     row = SharedFile.objects.get()
     url = f"{LIST}{row.pk}/change/"
@@ -107,7 +106,7 @@ def test_whoever_replaces_a_file_that_was_replaced_meanwhile_is_told_first(admin
     admin_client.post(url, {"upload": upload("a.txt", b"theirs"), "seen_version": seen})
 
     told = admin_client.post(url, {"upload": upload("a.txt", b"mine"), "seen_version": seen})
-    assert "Somebody replaced this file while you were at it. operator, " in told.content.decode()
+    assert "Somebody replaced this file while you were at it. operator, " in told.text
     assert shared("files/public/a.txt") == b"theirs"
     newer = told.context["adminform"].form["seen_version"].value()
     done = admin_client.post(url, {"upload": upload("a.txt", b"mine"), "seen_version": newer})

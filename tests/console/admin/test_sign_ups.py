@@ -7,13 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, User
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
 from apps.accounts import invitations
 from apps.accounts.models import Invitation, SignUp, Team
+from tests.console.pages import browser_of, staff_account
 
 pytestmark = pytest.mark.django_db
 
@@ -44,12 +45,8 @@ def invite(client: Client, **fields: Any) -> Any:
     return client.post(f"{INVITATIONS}add/", {"email": "", **when, **fields}, follow=True)
 
 
-def operator(*permissions: str) -> Client:
-    user = User.objects.create_user("clerk", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(user)
-    return client
+def operator(*permissions: str, name: str = "clerk") -> Client:
+    return browser_of(staff_account(name, *permissions))
 
 
 def test_an_approved_account_can_be_used_and_its_person_is_told(admin_client, ada, with_mail):
@@ -93,13 +90,7 @@ def test_who_may_only_look_approves_nobody(ada):
     act(client, "approve")
 
     assert SignUp.objects.exists()
-    assert operator_page_status(WAITING) == 403
-
-
-def operator_page_status(path: str) -> int:
-    client = Client()
-    client.force_login(User.objects.create_user("other", is_staff=True))
-    return client.get(path).status_code
+    assert operator(name="other").get(WAITING).status_code == 403
 
 
 def test_the_link_of_an_invitation_is_shown_once(admin_client, settings):

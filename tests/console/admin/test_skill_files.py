@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
-from django.test import Client
 
 from apps.catalog.content.installed import installed
 from apps.catalog.content.models import ContentItem
 from apps.console.admin.skill_files import File
 from apps.manifest.skill_files import MOST_BYTES, MOST_FILES, TEXT_ENDINGS
+from tests.console.pages import browser_of, staff_account
 
 pytestmark = pytest.mark.django_db
 
@@ -80,41 +79,41 @@ def test_files_are_added_renamed_changed_and_removed(admin_client):
     assert row.files == {}
 
 
-@pytest.mark.parametrize(
-    ("files", "problems"),
-    [
-        ([("logo.png", "x")], [f"logo.png: has none of the possible endings: {ENDINGS}."]),
-        ([("a.md", "1"), ("a.md", "2")], ["a.md: is there twice; give one of them another path."] * 2),
-        ([("", "x")],
-         ["A file: has no path; write one, such as 'examples/letter.md', or empty its text."]),
-        ([("../a.md", "x")], ["../a.md: is hidden; take the dot off the beginning of its name."]),
-        ([("/a.md", "x")], ["/a.md: is no path in a skill; write it as 'folder/name.md'."]),
-        ([("skill.md", "x")],
-         ["skill.md: is the document itself; name a file beside SKILL.md otherwise."]),
-        ([("a.md", "é" * (MOST_BYTES // 2 + 1))],
-         ["a.md: has 262,146 bytes; at most 262,144 are possible."]),
-        ([(f"{n}.md", "") for n in range(MOST_FILES + 1)],
-         ["There are 201 files; at most 200 are possible."]),
-        ([(f"{n}.md", "x" * 250_000) for n in range(9)],
-         [f"It has {9 * 250_000 + len(SAIL):,} bytes altogether; at most 2,097,152 are possible."]),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_saved_is_told_with_its_path_and_comes_back_as_typed(
-    admin_client, files, problems
-):
-    answer = admin_client.post(ADD, typed(*files))
+UNFIT = [
+    ([("logo.png", "x")], [f"logo.png: has none of the possible endings: {ENDINGS}."]),
+    ([("a.md", "1"), ("a.md", "2")], ["a.md: is there twice; give one of them another path."] * 2),
+    ([("", "x")],
+     ["A file: has no path; write one, such as 'examples/letter.md', or empty its text."]),
+    ([("../a.md", "x")], ["../a.md: is hidden; take the dot off the beginning of its name."]),
+    ([("/a.md", "x")], ["/a.md: is no path in a skill; write it as 'folder/name.md'."]),
+    ([("skill.md", "x")],
+     ["skill.md: is the document itself; name a file beside SKILL.md otherwise."]),
+    ([("a.md", "é" * (MOST_BYTES // 2 + 1))],
+     ["a.md: has 262,146 bytes; at most 262,144 are possible."]),
+    ([(f"{n}.md", "") for n in range(MOST_FILES + 1)],
+     ["There are 201 files; at most 200 are possible."]),
+    ([(f"{n}.md", "x" * 250_000) for n in range(9)],
+     [f"It has {9 * 250_000 + len(SAIL):,} bytes altogether; at most 2,097,152 are possible."]),
+]  # fmt: skip
+"""Files of a skill, and what is wrong with them."""
 
-    form = answer.context["adminform"].form
-    assert (answer.status_code, ContentItem.objects.count()) == (200, 0)
-    assert form.errors == {"files": problems}
-    assert form["files"].value() == [File(*file) for file in files]
-    assert form["text"].value() == SAIL
+
+def test_what_cannot_be_saved_is_told_with_its_path_and_comes_back_as_typed(admin_client, subtests):
+    for files, problems in UNFIT:
+        with subtests.test(problems[0]):
+            answer = admin_client.post(ADD, typed(*files))
+
+            form = answer.context["adminform"].form
+            assert (answer.status_code, ContentItem.objects.count()) == (200, 0)
+            assert form.errors == {"files": problems}
+            assert form["files"].value() == [File(*file) for file in files]
+            assert form["text"].value() == SAIL
 
 
 def test_a_mistake_stands_beside_its_file_which_is_open(admin_client):
     files = [(f"{n}.md", "x") for n in range(4)] + [("a.png", "<b>& more</b>\n")]
 
-    answer = admin_client.post(ADD, typed(*files)).content.decode()
+    answer = admin_client.post(ADD, typed(*files)).text
 
     shown = answer.partition("<ol data-files>")[2].partition("</ol>")[0]
     rows = re.findall(r"<li data-file>.*?</li>", shown, re.DOTALL)
@@ -235,13 +234,11 @@ def test_edits_of_two_people_become_one(admin_client):
 
 
 def test_who_may_only_look_sees_the_files(admin_client):
-    reader, user = Client(), User.objects.create_user("staff", is_staff=True)
-    user.user_permissions.add(Permission.objects.get(codename="view_contentitem"))
-    reader.force_login(user)
+    reader = browser_of(staff_account("staff", "view_contentitem"))
     files = {"a.md": "<b>bold</b>"}
     row = ContentItem.objects.create(kind="skill", name="sail", text=SAIL, files=files)
 
-    page = reader.get(change_url(row)).content.decode()
+    page = reader.get(change_url(row)).text
 
     assert '"&lt;b&gt;bold&lt;/b&gt;"' in page
     assert "<b>bold" not in page

@@ -11,7 +11,7 @@ from apps.live.notifications import EVERYBODY, group
 pytestmark = pytest.mark.django_db
 
 
-async def test_a_message_is_announced_when_it_is_saved(monkeypatch: pytest.MonkeyPatch):
+async def test_a_message_is_announced_when_it_is_saved(monkeypatch):
     monkeypatch.setattr("django.db.transaction.on_commit", lambda work: work())
     layer = get_channel_layer()
     channel = await layer.new_channel()

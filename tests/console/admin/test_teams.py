@@ -9,8 +9,8 @@ from django.test import Client
 from apps.accounts.models import AuditEntry, Team
 from apps.console.admin.callers import caller_names
 from tests.accounts.teams import make_team
-from tests.catalog.rows import make_operator
 from tests.console.admin.test_giving import typed
+from tests.console.pages import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -19,12 +19,10 @@ LIST = "/admin/accounts/team/"
 
 @pytest.fixture
 def client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
+    return signed_in()
 
 
-def test_a_team_is_made_changed_and_deleted_with_its_group(client: Client):
+def test_a_team_is_made_changed_and_deleted_with_its_group(client):
     ada, grace = [User.objects.create_user(name) for name in ("ada", "grace")]
     closed = User.objects.create_user("closed", is_active=False)
     fields = {"administrators": [ada.pk], "members": [grace.pk], "visibility": "members"}
@@ -42,7 +40,7 @@ def test_a_team_is_made_changed_and_deleted_with_its_group(client: Client):
     assert members == {ada, grace, closed}
     assert set(team.group.user_set.all()) == {ada, closed}
     assert list(ours.values_list("name", flat=True)) == ["Sales"]
-    assert "nobody reaches it any more" in client.get(f"{LIST}{team.pk}/delete/").content.decode()
+    assert "nobody reaches it any more" in client.get(f"{LIST}{team.pk}/delete/").text
     client.post(f"{LIST}{team.pk}/delete/", {"post": "yes"})
     assert (Team.objects.count(), ours.count()) == (0, 0)
 
@@ -53,7 +51,7 @@ def subjects() -> list[str]:
     return list(found.filter(actor=actor).values_list("subject", flat=True))
 
 
-def test_what_the_admin_changes_of_a_team_is_in_the_audit(client: Client):
+def test_what_the_admin_changes_of_a_team_is_in_the_audit(client):
     ada, grace, lin = [User.objects.create_user(name) for name in ("ada", "grace", "lin")]
     made = {"name": "Docs", "administrators": [ada.pk], "members": [grace.pk, lin.pk]}
     client.post(f"{LIST}add/", {**made, "visibility": "members"})
@@ -84,7 +82,7 @@ def test_what_the_admin_changes_of_a_team_is_in_the_audit(client: Client):
     ]
 
 
-def test_who_joins_or_leaves_a_team_on_the_page_of_a_user_is_in_the_audit(client: Client):
+def test_who_joins_or_leaves_a_team_on_the_page_of_a_user_is_in_the_audit(client):
     ada, docs = User.objects.create_user("ada"), make_team("Docs")
     role = Group.objects.create(name="readers")
     page = f"/admin/auth/user/{ada.pk}/change/"
@@ -96,7 +94,7 @@ def test_who_joins_or_leaves_a_team_on_the_page_of_a_user_is_in_the_audit(client
     assert subjects() == ["Docs: added ada", "Docs: removed ada"]
 
 
-def test_what_the_page_of_a_group_changes_of_its_team_is_in_the_audit(client: Client):
+def test_what_the_page_of_a_group_changes_of_its_team_is_in_the_audit(client):
     docs, right = make_team("Docs"), Permission.objects.get(codename="view_auditentry")
     Group.objects.create(name="readers")
     groups = "/admin/auth/group/"
@@ -108,8 +106,7 @@ def test_what_the_page_of_a_group_changes_of_its_team_is_in_the_audit(client: Cl
         Group.objects.filter(name__in=("Sales", "readers")).values_list("pk", flat=True)
     )
     client.post(
-        groups,
-        {"action": "delete_selected", "_selected_action": everything, "post": "yes"},
+        groups, {"action": "delete_selected", "_selected_action": everything, "post": "yes"}
     )
 
     assert not Team.objects.exists()
@@ -121,29 +118,29 @@ def test_what_the_page_of_a_group_changes_of_its_team_is_in_the_audit(client: Cl
     ]
 
 
-def test_a_name_that_a_group_has_is_refused(client: Client):
+def test_a_name_that_a_group_has_is_refused(client):
     Group.objects.create(name="Docs")
 
     answer = client.post(f"{LIST}add/", {"name": "Docs", "visibility": "members"})
 
-    assert "There is a group of this name already." in answer.content.decode()
+    assert "There is a group of this name already." in answer.text
     assert Team.objects.count() == 0
 
 
-def test_a_prompt_that_is_gone_stays_chosen(client: Client):
+def test_a_prompt_that_is_gone_stays_chosen(client):
     team = make_team("Docs", prompt="gone")
 
-    page = client.get(f"{LIST}{team.pk}/change/").content.decode()
+    page = client.get(f"{LIST}{team.pk}/change/").text
 
     assert '<option value="gone" selected>gone</option>' in page
 
 
-def test_the_list_tells_of_teams_that_nobody_administers(client: Client):
+def test_the_list_tells_of_teams_that_nobody_administers(client):
     ada = User.objects.create_user("ada")
     make_team("Docs", by=ada)
     make_team("Sales", ada)
 
-    page = client.get(LIST).content.decode()
+    page = client.get(LIST).text
 
     assert page.count("None: nobody can add members") == 1
 
@@ -155,5 +152,5 @@ def test_callers_are_named_with_their_teams():
     buckets += [f"team-{docs.pk}", "user-0-team-1", "session-1"]
 
     assert list(map(caller_names(buckets).get, buckets)) == [
-        *("ada", "ada in Docs", "ada in a deleted team", "Docs", "user-0-team-1", "session-1"),
+        *("ada", "ada in Docs", "ada in a deleted team", "Docs", "user-0-team-1", "session-1")
     ]

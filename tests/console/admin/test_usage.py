@@ -10,17 +10,19 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.utils import timezone
 
 from apps.catalog.models import Change
 from apps.console.admin import usage
 from apps.console.admin.cells import Table
+from apps.console.admin.charts import Chart, Place, Series, round_up
 from apps.insights.models import Price
 from apps.live.run_summary import RunSummary
 from tests.accounts.teams import make_team
 from tests.catalog.rows import make_deployment
+from tests.console.pages import permit, staff_account
 from tests.insights.calls import model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
@@ -176,7 +178,7 @@ def test_charts_show_every_hour_and_say_what_they_show(client, operator):
     ]
     assert {chart.width for chart in charts.values()} == {24}
     assert charts["Model calls"].top == 2.0
-    assert 'role="img" aria-label="Model calls. answered: at most 1' in answer.content.decode()
+    assert 'role="img" aria-label="Model calls. answered: at most 1' in answer.text
 
 
 def test_a_database_that_does_not_answer_is_told_of(client, operator, monkeypatch):
@@ -187,14 +189,14 @@ def test_a_database_that_does_not_answer_is_told_of(client, operator, monkeypatc
 
     answer = client.get(PAGE)
 
-    assert (answer.status_code, "canceling" in answer.content.decode()) == (200, False)
-    assert "The figures cannot be read" in answer.content.decode()
+    assert (answer.status_code, "canceling" in answer.text) == (200, False)
+    assert "The figures cannot be read" in answer.text
 
 
 def test_names_are_escaped_and_no_formulas(client, operator):
     calls(operator)
 
-    page = client.get(f"{PAGE}?by=tool").content.decode()
+    page = client.get(f"{PAGE}?by=tool").text
     file = client.get(f"{PAGE}usage.csv?by=tool")
 
     assert "<script>alert" not in page
@@ -209,13 +211,13 @@ def test_names_are_escaped_and_no_formulas(client, operator):
 
 
 def read(file: Any) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(file.content.decode())))
+    return list(csv.reader(io.StringIO(file.text)))
 
 
 def test_the_file_has_costs_to_their_last_place(client, operator):
     calls(operator)
 
-    file = client.get(f"{PAGE}usage.csv?by=deployment").content.decode()
+    file = client.get(f"{PAGE}usage.csv?by=deployment").text
 
     [line] = csv.DictReader(io.StringIO(file))
     assert (line["Deployment"], line["Tokens in"], line["Cost"]) == (
@@ -258,7 +260,7 @@ def test_without_calls_the_page_says_so(client, operator, query):
     answer = client.get(PAGE + query)
 
     assert answer.status_code == 200
-    assert "Nothing was used in the last" in answer.content.decode()
+    assert "Nothing was used in the last" in answer.text
 
 
 @pytest.mark.parametrize("by", ["application", "version", "user", "key", "deployment", "tool"])
@@ -274,12 +276,11 @@ def test_a_page_takes_fifteen_queries_at_most(
 
 
 def test_only_who_may_see_it_sees_it(client):
-    reader = User.objects.create_user("reader", is_staff=True)
+    reader = staff_account("reader")
     client.force_login(reader)
     refused = [client.get(PAGE + path).status_code for path in ("", "usage.csv")]
 
-    for name in ("view_usagesum", "see_all_applications"):
-        reader.user_permissions.add(Permission.objects.get(codename=name))
+    permit(reader, "view_usagesum", "see_all_applications")
 
     assert refused == [403, 403]
     assert client.get(PAGE).status_code == 200
@@ -290,7 +291,7 @@ def test_runs_are_listed_with_what_they_cost(client, operator):
     run = RunSummary.objects.get()
     store(model_call(run=run.pk, cost=Decimal("1.5"), currency="USD"))
 
-    page = client.get("/admin/runs/runsummary/").content.decode()
+    page = client.get("/admin/runs/runsummary/").text
 
     assert "1.50 USD" in page
 
@@ -342,18 +343,44 @@ def test_the_history_of_a_price_is_shown(client, operator):
     ]  # fmt: skip
 
 
-def test_calls_from_before_there_were_versions_are_told_to_name_saves(
-    client, operator, versions_began
-):
-    before, after = (versions_began + timedelta(days=days) for days in (-1, 1))
-    store(model_call(started_at=before, application="travel", version=41))
-    store(model_call(started_at=after, application="travel", version=2))
+# --- Charts ----------------------------------------------------------------------------------------
 
-    month, days = (client.get(f"{PAGE}?by=version&days={number}") for number in (30, 1))
 
-    assert month.context["saves_until"] == versions_began
-    assert b"before there were versions" in month.content
-    assert b"travel@41" in month.content
-    assert b"travel@2" in month.content
-    assert days.context["saves_until"] is None
-    assert client.get(f"{PAGE}?by=user&days=30").context["saves_until"] is None
+LABELS = ["1 May", "2 May", "3 May"]
+
+
+def test_bars_stand_on_each_other():
+    series = [Series("answered", [3, 0, 4]), Series("failed", [1, 0, 1])]
+
+    chart = Chart("Calls", "bars", LABELS, series)
+
+    assert (chart.top, chart.top_text, chart.ends) == (5.0, "5", ("1 May", "2 May", "3 May"))
+    assert chart.paths == [
+        (1, "M0.1 40.00h0.8v60.00h-0.8zM2.1 20.00h0.8v80.00h-0.8z"),
+        (2, "M0.1 20.00h0.8v20.00h-0.8zM2.1 0.00h0.8v20.00h-0.8z"),
+    ]
+    assert chart.places == [
+        Place(0, "1 May: answered 3, failed 1"), Place(2, "3 May: answered 4, failed 1")
+    ]  # fmt: skip
+    assert chart.description == "answered: at most 4, 3 May. failed: at most 1, 1 May."
+
+
+def test_a_line_is_interrupted_where_there_is_no_value():
+    chart = Chart("Time", "steps", LABELS, [Series("p50", [1.0, None, 0.5])], "s")
+
+    assert chart.paths == [(1, "M0 0.00H1M2 50.00H3")]
+    assert chart.top_text == "1.00 s"
+
+
+def test_a_chart_without_values_is_told_from_one_with_values():
+    assert not Chart("Calls", "bars", LABELS, [Series("all", [0, 0, 0])]).has_values
+    assert not Chart("Time", "steps", LABELS, [Series("p50", [None] * 3)]).has_values
+    assert Chart("Calls", "bars", LABELS, [Series("all", [0, 1, 0])]).has_values
+
+
+@pytest.mark.parametrize(
+    ("value", "top"),
+    [(0, 1.0), (0.003, 0.005), (1, 1.0), (1.1, 2.0), (4.2, 5.0), (7, 10.0), (1000, 1000.0)],
+)
+def test_the_upper_end_is_a_round_number(value, top):
+    assert round_up(value) == pytest.approx(top)

@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.models import AuditEntry
 from apps.catalog.application_files.own_skills import skills_of
 from apps.catalog.models import Application, ContentItem, Grant, Role
 from apps.catalog.versions.content_changes import ContentChange, pending_content
 from apps.catalog.versions.drafts import save_draft
-from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+from tests.catalog.rows import make_application, make_deployment, manifest_with
+from tests.catalog.versions.rows import make_many, make_versions
 from tests.console.pages import signed_in, staff, words
 
 pytestmark = pytest.mark.django_db
@@ -27,9 +30,7 @@ POLITE = manifest_with(
 @pytest.fixture
 def client() -> Client:
     make_deployment()
-    browser = Client()
-    browser.force_login(make_operator())
-    return browser
+    return signed_in()
 
 
 def twice() -> Application:
@@ -136,9 +137,7 @@ def test_changed_content_waits_for_publishing_and_says_whom_it_would_change(clie
 
 
 def typed(row: Application, **changes: str) -> dict[str, str]:
-    page = Client()
-    page.force_login(make_operator("typist"))
-    form = page.get(f"{LIST}{row.pk}/change/").context["adminform"].form
+    form = signed_in("typist").get(f"{LIST}{row.pk}/change/").context["adminform"].form
     values = {name: form[name].value() for name in form.fields}
     management = {"grants-TOTAL_FORMS": "0", "grants-INITIAL_FORMS": "0"}
     told = {
@@ -291,3 +290,51 @@ def test_a_draft_takes_over_the_live_version_field_by_field(client):
     draft = Application.objects.get().draft
     assert (draft.title, draft.description, draft.based_on) == ("Trips", "Mine", 2)
     assert "has the changes of the live version already" in words(done)
+
+
+# --- Many rows -------------------------------------------------------------------------------------
+
+
+MOST_QUERIES = 15
+PAGES = (
+    LIST,
+    f"{LIST}?state=changed",
+    f"{LIST}?publishing=waiting",
+    f"{LIST}{{pk}}/change/",
+    f"{LIST}{{pk}}/versions/",
+    f"{LIST}{{pk}}/versions/compare/?from=1&to=draft",
+    f"{LIST}{{pk}}/versions/publish/",
+    f"{LIST}{{pk}}/versions/request/",
+    f"{LIST}{{pk}}/versions/take-over/",
+    f"{LIST}{{pk}}/studio/",
+    "/admin/catalog/contentitem/unpublished/",
+    "/api/applications/",
+    "/api/applications/many-0/",
+    "/api/applications/many-0/draft/",
+    "/api/applications/many-0/versions/",
+)
+
+
+def queries_of(client: Client, page: str, row: Application) -> int:
+    with CaptureQueriesContext(connection) as found:
+        answer = client.get(page.format(pk=row.pk))
+        assert answer.status_code in (200, 302)
+        answer.content  # noqa: B018 templates are rendered by now
+    return len(found)
+
+
+def test_no_page_asks_more_of_many_rows_than_of_a_few():
+    make_deployment()
+    client = signed_in()
+    (row, _) = make_many(2, 2, needs_second_publisher=True)
+    client.get("/admin/find/")
+    row.draft.based_on = 1
+    row.draft.save()
+
+    few = {page: queries_of(client, page, row) for page in PAGES}
+    make_many(18, 20, needs_second_publisher=True)
+    make_versions([row], 3, 20)
+    many = {page: queries_of(client, page, row) for page in PAGES}
+
+    assert {page: many[page] - few[page] for page in PAGES if many[page] > few[page]} == {}
+    assert {page: count for page, count in many.items() if count > MOST_QUERIES} == {}

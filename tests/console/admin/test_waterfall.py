@@ -107,7 +107,7 @@ def test_the_page_of_a_run_shows_it_without_a_word_of_what_was_said(client, run)
     store(tool_use(run=run.pk, started_at=after(1), tool="<b>bold</b>"))
     client.force_login(make_operator())
 
-    page = client.get(f"/admin/runs/runsummary/{run.pk}/change/").content.decode()
+    page = client.get(f"/admin/runs/runsummary/{run.pk}/change/").text
 
     assert "Over time" in page
     assert "&lt;b&gt;bold&lt;/b&gt;" in page
@@ -117,7 +117,7 @@ def test_the_page_of_a_run_shows_it_without_a_word_of_what_was_said(client, run)
 def test_a_run_without_calls_says_so(client, run):
     client.force_login(make_operator())
 
-    page = client.get(f"/admin/runs/runsummary/{run.pk}/change/").content.decode()
+    page = client.get(f"/admin/runs/runsummary/{run.pk}/change/").text
 
     assert "No call of this run is kept" in page
 

@@ -1,23 +1,16 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from apps.catalog.models import Application, OperatorKey, empty_manifest
-from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+from tests.catalog.rows import make_application, make_operator, manifest_with
+from tests.console.pages import permit, script_of, staff_account
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("demo_model")]
 
 URL = "/api/applications/"
-
-
-@pytest.fixture
-def api() -> APIClient:
-    client = APIClient()
-    client.force_login(make_operator())
-    make_deployment("demo-model")
-    return client
 
 
 def test_an_application_is_created_read_changed_and_deleted(api):
@@ -157,15 +150,6 @@ def test_a_version_that_never_was_is_refused_with_nothing_to_tell(api, version):
     assert (answer.status_code, told["version"], told["changes"]) == (409, 2, [])
 
 
-def test_a_stale_version_in_the_body_is_refused(api):
-    make_application("travel").save()
-
-    stale = api.patch(f"{URL}travel/", {"title": "Other", "version": 1})
-    current = api.patch(f"{URL}travel/", {"title": "Other", "version": 2})
-
-    assert (stale.status_code, current.status_code) == (409, 200)
-
-
 def test_the_list_leaves_the_manifests_out_and_takes_few_queries(
     api, django_assert_max_num_queries
 ):
@@ -189,12 +173,11 @@ def test_visitors_and_users_are_kept_out():
 
 
 def test_staff_may_do_what_their_permissions_say():
-    reader = User.objects.create_user("reader", is_staff=True)
-    client = APIClient()
-    client.force_login(reader)
+    reader = staff_account("reader")
+    client = script_of(reader)
     assert client.get(URL).status_code == 403
 
-    reader.user_permissions.add(Permission.objects.get(codename="view_application"))
+    permit(reader, "view_application")
     assert client.get(URL).status_code == 200
     assert client.post(URL, {"slug": "a", "title": "A"}).status_code == 403
 

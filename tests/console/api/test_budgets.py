@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey
 from apps.insights.budgets.models import Budget, BudgetWindow
 from tests.accounts.teams import make_team
-from tests.catalog.rows import make_application, make_operator
+from tests.catalog.rows import make_application
+from tests.console.pages import permit, script_of, staff_account
 from tests.insights.budgets.rows import make_budget
 
 pytestmark = pytest.mark.django_db
@@ -27,15 +28,8 @@ FIELDS = {
 
 
 @pytest.fixture
-def operator() -> User:
-    return make_operator()
-
-
-@pytest.fixture
-def api(operator) -> APIClient:
-    client = APIClient()
-    client.force_login(operator)
-    return client
+def operator(api: APIClient) -> User:
+    return User.objects.get()
 
 
 def test_a_budget_is_made_read_changed_and_deleted(api, operator):
@@ -67,7 +61,7 @@ def test_a_budget_of_a_team_is_made_by_its_name(api):
     assert (made.status_code, made.data["subject"]) == (201, "Docs")
     assert Budget.objects.get().team == docs
     assert wrong.status_code == 400
-    assert "There is no team 'Sales'." in wrong.content.decode()
+    assert "There is no team 'Sales'." in wrong.text
 
 
 def test_it_tells_what_is_spent_and_reserved_and_when_it_renews(api, operator):
@@ -88,32 +82,34 @@ def test_it_tells_what_is_spent_and_reserved_and_when_it_renews(api, operator):
     assert read["renews_at"] == BudgetWindow.objects.get().ends_at
 
 
-@pytest.mark.parametrize(
-    ("fields", "path"),
-    [
-        ({"subject": "nobody"}, "subject"),
-        ({"subject_kind": "place"}, "subject_kind"),
-        ({"amount": "-1"}, "amount"),
-        ({"amount": "1e30"}, "amount"),
-        ({"amount": "1500.5"}, "amount"),
-        ({"amount": "Infinity"}, "amount"),
-        ({"amount": "NaN"}, "amount"),
-        ({"soft_amount": "1001"}, "soft_amount"),
-        ({"unit": "money", "amount": "1000000001"}, "amount"),
-        ({"unit": "euros"}, "unit"),
-        ({"unit": "money", "currency": "usd"}, "currency"),
-        ({"window": ""}, "window"),
-        ({"window": "year"}, "window"),
-        ({"time_zone": "Mars/Olympus"}, "time_zone"),
-        ({"time_zone": "../../etc/passwd"}, "time_zone"),
-        ({"subject_kind": "run", "subject": ""}, "window"),
-    ],
-)
-def test_mistakes_have_their_paths_and_nothing_is_saved(api, fields, path):
-    answer = api.post(URL, {**FIELDS, **fields}, format="json")
+MISTAKES = [
+    ({"subject": "nobody"}, "subject"),
+    ({"subject_kind": "place"}, "subject_kind"),
+    ({"amount": "-1"}, "amount"),
+    ({"amount": "1e30"}, "amount"),
+    ({"amount": "1500.5"}, "amount"),
+    ({"amount": "Infinity"}, "amount"),
+    ({"amount": "NaN"}, "amount"),
+    ({"soft_amount": "1001"}, "soft_amount"),
+    ({"unit": "money", "amount": "1000000001"}, "amount"),
+    ({"unit": "euros"}, "unit"),
+    ({"unit": "money", "currency": "usd"}, "currency"),
+    ({"window": ""}, "window"),
+    ({"window": "year"}, "window"),
+    ({"time_zone": "Mars/Olympus"}, "time_zone"),
+    ({"time_zone": "../../etc/passwd"}, "time_zone"),
+    ({"subject_kind": "run", "subject": ""}, "window"),
+]
+"""What is sent, and the path of the error."""
 
-    assert answer.status_code == 400
-    assert [found["path"] for found in answer.data["errors"]] == [path]
+
+def test_mistakes_have_their_paths_and_nothing_is_saved(api):
+    found = [
+        (sent, [one["path"] for one in api.post(URL, {**FIELDS, **sent}, "json").data["errors"]])
+        for sent, _ in MISTAKES
+    ]
+
+    assert found == [(sent, [path]) for sent, path in MISTAKES]
     assert Budget.objects.count() == 0
 
 
@@ -162,11 +158,10 @@ def test_an_outdated_edit_is_refused_with_the_changes(api, operator):
 
 
 def test_only_who_may_see_them_sees_them():
-    person = User.objects.create_user("auditor", is_staff=True)
-    client = APIClient()
-    client.force_login(person)
+    person = staff_account("auditor")
+    client = script_of(person)
     before = client.get(URL).status_code
-    person.user_permissions.add(Permission.objects.get(codename="view_budget"))
+    permit(person, "view_budget")
 
     assert (before, client.get(URL).status_code) == (403, 200)
     assert client.post(URL, FIELDS, format="json").status_code == 403

@@ -7,26 +7,18 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from rest_framework.test import APIClient
 
 from apps.catalog.extraction import FORBIDDEN
 from apps.catalog.models import Application, Change
 from apps.workspace.local.models import Secret
-from tests.catalog.rows import make_deployment, make_operator, secrets
+from tests.catalog.rows import secrets
 from tests.console.admin.test_document_form import MARK, PATH, manifest, tracking
+from tests.console.pages import staff_account
 
 URL = "/api/applications/"
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def api() -> APIClient:
-    client = APIClient()
-    client.force_login(make_operator())
-    make_deployment("demo-model")
-    return client
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("demo_model")]
 
 
 def create(api: APIClient, document: Any) -> Any:
@@ -62,12 +54,8 @@ def test_what_is_sent_again_makes_no_second_secret(api):
 
 
 def test_without_the_permission_to_add_secrets_nothing_is_saved(api):
-    user = make_operator("limited")
-    user.is_superuser = False
-    user.save()
     codenames = ("add_application", "change_application", "publish_application", "view_application")
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    api.force_login(user)
+    api.force_login(staff_account("limited", *codenames))
 
     refused = create(api, manifest(tracking()))
 

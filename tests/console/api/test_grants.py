@@ -1,38 +1,26 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, User
 from rest_framework.test import APIClient
 
 from apps.accounts.models import AuditEntry
 from apps.catalog.grants import grants_of
 from apps.catalog.models import Application, Grant, OperatorKey, Role
-from tests.catalog.rows import make_application, make_operator
+from tests.catalog.rows import make_application
+from tests.console.pages import script_of, staff_account
 
 pytestmark = pytest.mark.django_db
 
 URL = "/api/applications/travel/grants/"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def application() -> Application:
     User.objects.create_user("anna")
     User.objects.create_user("ben")
     Group.objects.create(name="Sales")
     return make_application("travel")
-
-
-@pytest.fixture
-def api(application) -> APIClient:
-    client = APIClient()
-    client.force_login(make_operator())
-    return client
-
-
-def staff(name: str, *permissions: str) -> User:
-    found = User.objects.create_user(name, is_staff=True)
-    found.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    return found
 
 
 def audited() -> list[tuple[str, str, str]]:
@@ -41,10 +29,7 @@ def audited() -> list[tuple[str, str, str]]:
 
 
 def test_the_list_is_replaced_as_a_whole_and_read_back(api):
-    grants = [
-        {"group": "Sales", "role": "editor"},
-        {"user": "anna", "role": "user"},
-    ]
+    grants = [{"group": "Sales", "role": "editor"}, {"user": "anna", "role": "user"}]
 
     replaced = api.put(URL, grants)
     read = api.get(URL)
@@ -121,7 +106,9 @@ def test_an_outdated_list_is_refused(api, application):
 
 
 def test_only_owners_grant_and_say_for_whom_it_is(application):
-    editor = staff("editor", "view_application", "change_application", "publish_application")
+    editor = staff_account(
+        "editor", "view_application", "change_application", "publish_application"
+    )
     _, key = OperatorKey.objects.create_key(name="script", user=editor)
     api = APIClient(headers={"Authorization": f"Bearer {key}"})
     grant = Grant.objects.create(application=application, user=editor, role=Role.EDITOR)
@@ -140,11 +127,10 @@ def test_only_owners_grant_and_say_for_whom_it_is(application):
 
 @pytest.mark.parametrize("permissions", [(), ("view_application",), ("add_application",)])
 def test_who_may_not_change_applications_grants_nothing(application, permissions):
-    owner = staff("owner", *permissions)
+    owner = staff_account("owner", *permissions)
     application.owner = owner
     application.save()
-    api = APIClient()
-    api.force_login(owner)
+    api = script_of(owner)
 
     answers = [api.put(URL, []), api.post(URL, {"user": "anna", "role": "user"}), api.delete(URL)]
 

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey, AuditEntry
@@ -19,7 +18,9 @@ from apps.live.models import Run
 from apps.live.run_summary import RunSummary
 from apps.workspace.local.models import McpServer, Secret
 from tests.catalog.content.files import write
-from tests.catalog.rows import make_application, make_operator
+from tests.catalog.rows import make_application
+from tests.console.admin.test_feedback import SAID, add_feedback
+from tests.console.pages import script_of, staff_account
 from tests.insights.calls import model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
@@ -27,19 +28,8 @@ pytestmark = pytest.mark.django_db
 VALUE = "sk-very-secret"
 
 
-@pytest.fixture
-def api() -> APIClient:
-    client = APIClient()
-    client.force_login(make_operator())
-    return client
-
-
 def staff(*codes: str, name: str = "vera") -> APIClient:
-    user = User.objects.create_user(name, is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=codes))
-    client = APIClient()
-    client.force_login(user)
-    return client
+    return script_of(staff_account(name, *codes))
 
 
 def paths(answer: Any) -> list[str]:
@@ -106,7 +96,7 @@ def test_a_secret_is_written_rotated_and_never_told(api):
     empty = api.post("/api/secrets/", {"name": "other", "servers": ["a.example.com"]})
 
     assert [one.status_code for one in answers] == [201, 200, 200, 200]
-    assert all(VALUE not in one.content.decode() for one in answers)
+    assert all(VALUE not in one.text for one in answers)
     assert moved.json()["errors"] == [{"path": "value", "message": TYPE_AGAIN}]
     assert renamed.json()["errors"] == [{"path": "name", "message": FIXED}]
     assert paths(empty) == ["value"]
@@ -149,7 +139,7 @@ def test_mcp_servers_are_for_administrators_and_keep_their_variables_to_themselv
     emptied = api.patch("/api/mcp-servers/files/", {"environment": {}})
 
     assert (made.status_code, made.json()["variables"]) == (201, ["TOKEN"])
-    assert VALUE not in made.content.decode() + kept.content.decode()
+    assert VALUE not in made.text + kept.text
     assert (kept.json()["variables"], paths(wrong)) == (["TOKEN"], ["working_directory"])
     assert (emptied.json()["variables"], McpServer.objects.get().environment) == ([], "")
     every = staff("view_mcpserver", "add_mcpserver", "change_mcpserver")
@@ -257,3 +247,38 @@ def test_a_list_of_runs_takes_fifteen_queries_at_most(api, django_assert_max_num
 
     with django_assert_max_num_queries(15):
         assert len(api.get("/api/runs/?page=2").json()["results"]) == 50
+
+
+# --- Feedback --------------------------------------------------------------------------------------
+
+
+ADDRESS = "/api/feedback/"
+
+
+def test_scripts_list_feedback_and_change_its_state_and_note_alone(api):
+    row = add_feedback(make_application(), application_version=3)
+    add_feedback(make_application("other"), rating="up", reason="")
+
+    found = api.get(f"{ADDRESS}?application=travel&version=3&rating=down&since=2020-01-01")
+    changed: Any = api.patch(f"{ADDRESS}{row.pk}/", {"state": "in_work", "comment": "Great!"})
+    wrong = api.get(f"{ADDRESS}?version=three")
+
+    [told] = found.data["results"]
+    assert (told["id"], told["application"], told["state"]) == (row.pk, "travel", "new")
+    assert "transcript" not in told
+    row.refresh_from_db()
+    assert (changed.status_code, row.state, row.comment) == (200, "in_work", "No.")
+    assert wrong.status_code == 400
+
+
+def test_the_transcript_is_told_where_it_was_sent_along_and_recorded(api):
+    shared = add_feedback(make_application(), transcript=SAID, shares_transcript=True)
+    kept = add_feedback(make_application("other"))
+
+    read = api.get(f"{ADDRESS}{shared.pk}/transcript/")
+    refused = api.get(f"{ADDRESS}{kept.pk}/transcript/")
+
+    assert (read.status_code, read.data) == (200, SAID)
+    assert refused.status_code == 403
+    events = AuditEntry.objects.order_by("pk").values_list("event", flat=True)
+    assert list(events) == ["contents.read", "access.denied"]

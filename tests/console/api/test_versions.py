@@ -1,25 +1,16 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Permission, User
-from rest_framework.test import APIClient
 
 from apps.accounts.models import AuditEntry
 from apps.catalog.models import Application, ApplicationDraft, empty_manifest
-from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+from tests.catalog.rows import make_application, make_operator, manifest_with
+from tests.console.pages import script_of, staff_account
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("demo_model")]
 
 URL = "/api/applications/travel/"
 BROKEN = manifest_with(tool_sets=[{"type": "mcp", "name": "files"}])
-
-
-@pytest.fixture
-def api() -> APIClient:
-    client = APIClient()
-    client.force_login(make_operator())
-    make_deployment("demo-model")
-    return client
 
 
 def test_a_draft_is_saved_with_mistakes_and_published_without_them(api):
@@ -99,9 +90,8 @@ def test_what_is_archived_is_erased_in_a_second_step_only(api):
 
 
 def test_publishing_and_erasing_have_permissions_of_their_own(api):
-    editor = User.objects.create_user("editor", is_staff=True)
     names = ("view_application", "change_application", "delete_application")
-    editor.user_permissions.add(*Permission.objects.filter(codename__in=names))
+    editor = staff_account("editor", *names)
     make_application("travel", owner=editor)
     api.force_login(editor)
 
@@ -116,15 +106,9 @@ def test_publishing_and_erasing_have_permissions_of_their_own(api):
     assert Application.objects.get().title == "Travel"
 
 
-def of_person(name: str) -> APIClient:
-    client = APIClient()
-    client.force_login(make_operator(name))
-    return client
-
-
 def test_where_two_people_publish_one_asks_and_another_publishes_or_sends_back(api):
     make_application("travel", needs_second_publisher=True)
-    anna, ben = of_person("anna"), of_person("ben")
+    anna, ben = script_of(make_operator("anna")), script_of(make_operator("ben"))
 
     anna.put(f"{URL}draft/", {"title": "Trips"})
     unasked = ben.post(f"{URL}publish/", {"note": "Trips"})
@@ -173,12 +157,10 @@ def test_what_would_publish_at_once_says_what_to_do_where_two_people_publish(api
 
 
 def test_only_a_superuser_lets_one_person_publish_again_and_it_is_audited(api):
-    owner = User.objects.create_user("owner", is_staff=True)
     names = ("view_application", "change_application", "publish_application")
-    owner.user_permissions.add(*Permission.objects.filter(codename__in=names))
+    owner = staff_account("owner", *names)
     make_application("travel", owner=owner)
-    client = APIClient()
-    client.force_login(owner)
+    client = script_of(owner)
 
     on = client.patch(URL, {"needs_second_publisher": True})
     off = client.patch(URL, {"needs_second_publisher": False})

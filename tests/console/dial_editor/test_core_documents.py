@@ -14,7 +14,7 @@ from apps.console.dial_editor.edits import CONFLICT
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import configured_core
 from apps.workspace.dial.kept_applications import find_caller, find_own_application
-from tests.catalog.rows import make_operator
+from tests.console.pages import signed_in
 from tests.dial_core import Core, serve_core
 from tests.dial_core.core import KEY
 
@@ -61,9 +61,7 @@ def name(core: Core) -> str:
 def operator(core: Core, settings: Any) -> Client:
     settings.DIAL_URL = core.url
     settings.DIAL_EDITOR_API_KEY = KEY
-    client = Client()
-    client.force_login(make_operator())
-    return client
+    return signed_in()
 
 
 def address(name: str) -> str:
@@ -87,7 +85,7 @@ def test_the_document_of_core_is_shown(operator, core, name):
     assert json.loads(form["manifest"].value()) == MANIFEST
     assert form["seen_version"].value() == core.storage.items[name].etag
     assert form.fields["manifest"].widget.findings == []
-    assert 'data-check-url="/dial/editor/check/"' in answer.content.decode()
+    assert 'data-check-url="/dial/editor/check/"' in answer.text
 
 
 def test_the_whole_document_goes_back_with_the_edit(operator, core, name):
@@ -198,7 +196,7 @@ def test_an_application_of_another_type_is_left_alone(operator, core, name):
 
     answer = operator.get(address(name))
 
-    assert "This application is of another type" in answer.content.decode()
+    assert "This application is of another type" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -212,7 +210,7 @@ def test_an_application_of_another_type_is_left_alone(operator, core, name):
 def test_an_application_that_cannot_be_read_is_told(operator, id, why):
     answer = operator.get(address(id))
 
-    assert why in answer.content.decode()
+    assert why in answer.text
 
 
 def test_without_a_key_the_page_says_what_to_set(operator, name, settings):
@@ -220,13 +218,13 @@ def test_without_a_key_the_page_says_what_to_set(operator, name, settings):
 
     answer = operator.get(address(name))
 
-    assert "An administrator sets DIAL_EDITOR_API_KEY." in answer.content.decode()
+    assert "An administrator sets DIAL_EDITOR_API_KEY." in answer.text
 
 
 def test_a_wrong_key_is_told_and_not_shown(operator, name, settings):
     settings.DIAL_EDITOR_API_KEY = "wrong-key-0123456789"
 
-    page = operator.get(address(name)).content.decode()
+    page = operator.get(address(name)).text
 
     assert "DIAL Core does not know the key in DIAL_EDITOR_API_KEY." in page
     assert "wrong-key" not in page
@@ -239,8 +237,5 @@ def test_a_core_that_is_gone_loses_nothing_typed(operator, name, settings, core)
 
     assert (answer.status_code, answer.json()) == (
         422,
-        {
-            "error": "The application cannot be read. DIAL Core cannot be reached.",
-            "version": "",
-        },
+        {"error": "The application cannot be read. DIAL Core cannot be reached.", "version": ""},
     )

@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
-from django.test import Client
 
 from apps.catalog.extraction import FORBIDDEN
 from apps.catalog.models import Application, Change, empty_manifest
 from apps.workspace.local.models import Secret
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.console.admin.test_document_form import MARK, PATH, tracking
+from tests.console.pages import browser_of, staff, staff_account
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +38,7 @@ def edit(manifest: Any = BRIEF, version: int = 1, **fields: Any) -> dict[str, An
 def test_the_form_of_the_admin_is_shown_without_its_surroundings(admin_client, application):
     answer = admin_client.get(EDITOR)
 
-    page = answer.content.decode()
+    page = answer.text
     assert answer.status_code == 200
     assert json.loads(answer.context["form"]["manifest"].value()) == empty_manifest()
     assert 'data-state="open"' in page
@@ -81,10 +80,7 @@ def test_a_manifest_with_mistakes_is_not_saved(admin_client, application):
     application.refresh_from_db()
     assert (answer.status_code, answer.json()) == (
         422,
-        {
-            "error": "The manifest has 1 mistake, listed with it. Nothing was saved.",
-            "version": "",
-        },
+        {"error": "The manifest has 1 mistake, listed with it. Nothing was saved.", "version": ""},
     )
     assert application.manifest == empty_manifest()
 
@@ -119,16 +115,12 @@ def test_what_cannot_be_read_is_refused(admin_client, application, general):
 
 
 def test_who_may_not_change_applications_is_told_so(application):
-    viewer = User.objects.create_user("viewer", is_staff=True)
-    for name in ("view_application", "see_all_applications"):
-        viewer.user_permissions.add(Permission.objects.get(codename=name))
-    client = Client()
-    client.force_login(viewer)
+    client = browser_of(staff_account("viewer", "view_application", "see_all_applications"))
 
     shown, saved = client.get(EDITOR), client.post(EDITOR, edit())
 
     application.refresh_from_db()
-    assert "Your account may not change applications." in shown.content.decode()
+    assert "Your account may not change applications." in shown.text
     assert (saved.status_code, application.version) == (422, 1)
     assert client.post("/dial/editor/check/", {"manifest": "{}"}).status_code == 403
 
@@ -146,7 +138,7 @@ def test_who_may_not_change_applications_is_told_so(application):
 def test_what_cannot_be_edited_is_told(admin_client, address, why):
     answer = admin_client.get(address)
 
-    assert (answer.status_code, why in answer.content.decode()) == (200, True)
+    assert (answer.status_code, why in answer.text) == (200, True)
 
 
 # --- Credentials --------------------------------------------------------------------------------
@@ -165,18 +157,11 @@ def test_saving_makes_a_secret_and_saving_again_makes_no_second_one(admin_client
     assert application.manifest == NAMED
     rows = Secret.objects.values_list("name", "value", "servers")
     assert list(rows) == [("tracking-key", MARK, ["https://track.example.org"])]
-    assert MARK not in answers[0].content.decode() + str(list(Change.objects.values()))
+    assert MARK not in answers[0].text + str(list(Change.objects.values()))
 
 
 def test_who_may_not_add_secrets_is_told_where_a_credential_is(application):
-    user = User.objects.create_user("limited", is_staff=True)
-    user.user_permissions.set(
-        Permission.objects.filter(
-            codename__in=("change_application", "publish_application", "access_all_applications")
-        )
-    )
-    client = Client()
-    client.force_login(user)
+    client = staff("change_application", "publish_application")
 
     answer = client.post(EDITOR, edit(manifest_with(tool_sets=[tracking()])))
 

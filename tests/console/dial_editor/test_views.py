@@ -7,7 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.catalog.rows import make_application, make_deployment, make_operator
+from tests.catalog.rows import make_application, make_deployment
+from tests.console.pages import browser_of, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -19,19 +20,14 @@ CHAT = "https://chat.example.org"
 def operator() -> Client:
     make_deployment("demo-model")
     make_application("travel")
-    client = Client()
-    client.force_login(make_operator())
-    return client
+    return signed_in()
 
 
 @pytest.fixture
 def chat(settings: Any) -> str:
     """Its pages may frame the editor."""
     own = {**settings.CONTENT_SECURITY_POLICIES["dial-editor"], "frame-ancestors": [CHAT]}
-    settings.CONTENT_SECURITY_POLICIES = {
-        **settings.CONTENT_SECURITY_POLICIES,
-        "dial-editor": own,
-    }
+    settings.CONTENT_SECURITY_POLICIES = {**settings.CONTENT_SECURITY_POLICIES, "dial-editor": own}
     settings.ALLOWED_FRAME_ANCESTORS = settings.ALLOWED_ORIGIN = [CHAT]
     return CHAT
 
@@ -54,7 +50,7 @@ def test_nobody_frames_the_editor_unless_an_administrator_says_who(operator):
 
 
 def test_the_page_tells_its_script_whom_to_talk_to(operator, chat):
-    page = operator.get(f"{EDITOR}&applicationName=My%20%22Type%22").content.decode()
+    page = operator.get(f"{EDITOR}&applicationName=My%20%22Type%22").text
 
     assert f'<script id="origins" type="application/json">["{chat}"]</script>' in page
     assert 'data-name="My &quot;Type&quot;"' in page
@@ -71,32 +67,29 @@ def test_the_page_tells_its_script_whom_to_talk_to(operator, chat):
     ],
 )
 def test_the_theme_of_the_chat_is_taken_up(operator, asked, shown):
-    page = operator.get(f"{EDITOR}&theme={asked}").content.decode()
+    page = operator.get(f"{EDITOR}&theme={asked}").text
 
     assert shown in page
 
 
 @pytest.mark.parametrize("is_known", [True, False])
 def test_who_is_no_operator_is_asked_to_sign_in(is_known):
-    client = Client()
-    if is_known:
-        client.force_login(User.objects.create_user("guest"))
+    client = browser_of(User.objects.create_user("guest")) if is_known else Client()
 
     shown = client.get(EDITOR)
     saved = client.post(EDITOR, {"manifest": "{}", "seen_version": "1"})
 
-    assert 'data-state="signed-out"' in shown.content.decode()
+    assert 'data-state="signed-out"' in shown.text
     assert (saved.status_code, saved.json()["signed_out"]) == (401, True)
     assert client.post("/dial/editor/check/", {"manifest": "{}"}).status_code == 403
 
 
 def test_the_window_for_signing_in_says_whether_it_helped(operator):
-    guest = Client()
-    guest.force_login(User.objects.create_user("guest"))
+    guest = browser_of(User.objects.create_user("guest"))
     address = "/dial/editor/signed-in/"
 
-    assert "You are signed in" in operator.get(address).content.decode()
-    assert "This account edits nothing" in guest.get(address).content.decode()
+    assert "You are signed in" in operator.get(address).text
+    assert "This account edits nothing" in guest.get(address).text
 
 
 def test_a_save_without_the_token_of_the_page_is_refused(operator):

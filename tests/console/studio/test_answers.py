@@ -13,7 +13,7 @@ from apps.chat.models import Conversation
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 from tests.console.studio.asking import Events, ask
 
-pytestmark = [pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)

@@ -64,101 +64,77 @@ def skill(text: str) -> dict[str, Any]:
     return {"skills": {"tone": {"SKILL.md": text}}}
 
 
-@pytest.mark.parametrize(
-    ("changes", "finding"),
-    [
-        (
-            {"document": manifest_with(orchestrator={"deployment": {"deployment_id": "gpt-9"}})},
-            (
-                "warning",
-                "orchestrator.deployment.deployment_id",
-                "there is no deployment 'gpt-9' in this installation; add it, or name another.",
-            ),
-        ),
-        (
-            {"document": server("http://10.1.2.3/mcp")},
-            ("warning", "tool_sets[0].mcp_server_info.url", PRIVATE),
-        ),
-        (
-            {"document": rest(tool("/items?api_key=S3CR3T"))},
-            (
-                "warning",
-                f"{TOOL}.rest_api_method_info.method_url",
-                "the query of an address is written into logs by many servers; keep the credential "
-                "'api_key' as a secret in `authorization`.",
-            ),
-        ),
-        (
-            {"document": rest(tool(), authorization={"type": "bearer", "token": {"$secret": "s"}})},
-            ("error", "tool_sets[0].authorization.token", "there is no secret 's'."),
-        ),
-        (
-            {"document": rest(tool(), tool())},
-            (
-                "error",
-                f"tool_sets[0].tools[1].{FUNCTION}.name",
-                "the model would see a second tool named 'shop_find'; "
-                f"{TOOL}.{FUNCTION}.name is the first; rename one of them",
-            ),
-        ),
-        (
-            {"document": rest(tool(kind="strin"))},
-            (
-                "error",
-                f"{TOOL}.{FUNCTION}.parameters.properties.q.type",
-                'expected "object", "array", "string", "number", "integer", "boolean" or null, found '
-                'the string "strin"',
-            ),
-        ),
-        (
-            {"document": asking("x" * 100_001)},
-            (
-                "warning",
-                "conversation_starters.starters[0].text",
-                "has 100,001 characters; a question has at most 100,000.",
-            ),
-        ),
-        (
-            {"document": calling("travel")},
-            (
-                "error",
-                f"{TOOL}.deployment_id",
-                "an application cannot call itself: travel → travel.",
-            ),
-        ),
-        (
-            skill("No front matter"),
-            (
-                "error",
-                SKILL,
-                "front matter: is missing; begin the text with a line '---', then 'name: …' and "
-                "'description: …', then another line '---'",
-            ),
-        ),
-        (
-            skill("---\nname: tone\n---\n\nBe kind."),
-            (
-                "error",
-                SKILL,
-                "description: is missing; write 'description: …' in the front matter",
-            ),
-        ),
-        (
-            {"icon": "AB"},
-            (
-                "error",
-                "(icon)",
-                "Write one emoji, or a colour from colour:0 to colour:11, or upload a picture.",
-            ),
-        ),
-    ],
-)
-def test_a_mistake_of_the_draft_is_told_at_its_place(admin_client, row, changes, finding):
-    draft = written(page_data(admin_client, row), **changes)
-    answer = send(admin_client, row, "check", draft).json()
-    assert [(one["severity"], one["path"], one["message"]) for one in answer["findings"]] == [
-        finding
-    ]
+MISTAKES = {
+    ("warning", "orchestrator.deployment.deployment_id"): (
+        manifest_with(orchestrator={"deployment": {"deployment_id": "gpt-9"}}),
+        "there is no deployment 'gpt-9' in this installation; add it, or name another.",
+    ),
+    ("warning", "tool_sets[0].mcp_server_info.url"): (server("http://10.1.2.3/mcp"), PRIVATE),
+    ("warning", f"{TOOL}.rest_api_method_info.method_url"): (
+        rest(tool("/items?api_key=S3CR3T")),
+        "the query of an address is written into logs by many servers; keep the credential "
+        "'api_key' as a secret in `authorization`.",
+    ),
+    ("error", "tool_sets[0].authorization.token"): (
+        rest(tool(), authorization={"type": "bearer", "token": {"$secret": "s"}}),
+        "there is no secret 's'.",
+    ),
+    ("error", f"tool_sets[0].tools[1].{FUNCTION}.name"): (
+        rest(tool(), tool()),
+        "the model would see a second tool named 'shop_find'; "
+        f"{TOOL}.{FUNCTION}.name is the first; rename one of them",
+    ),
+    ("error", f"{TOOL}.{FUNCTION}.parameters.properties.q.type"): (
+        rest(tool(kind="strin")),
+        'expected "object", "array", "string", "number", "integer", "boolean" or null, found '
+        'the string "strin"',
+    ),
+    ("warning", "conversation_starters.starters[0].text"): (
+        asking("x" * 100_001),
+        "has 100,001 characters; a question has at most 100,000.",
+    ),
+    ("error", f"{TOOL}.deployment_id"): (
+        calling("travel"),
+        "an application cannot call itself: travel → travel.",
+    ),
+}
+"""Manifests by the severity and the place of their only finding, with its text."""
+
+
+BEYOND = [
+    (
+        skill("No front matter"),
+        SKILL,
+        "front matter: is missing; begin the text with a line '---', then 'name: …' and "
+        "'description: …', then another line '---'",
+    ),
+    (
+        skill("---\nname: tone\n---\n\nBe kind."),
+        SKILL,
+        "description: is missing; write 'description: …' in the front matter",
+    ),
+    (
+        {"icon": "AB"},
+        "(icon)",
+        "Write one emoji, or a colour from colour:0 to colour:11, or upload a picture.",
+    ),
+]
+"""Mistakes outside of the manifest, with the place and the text of the error."""
+
+
+def findings(client: Client, row: Application, **changes: Any) -> list[tuple[str, str, str]]:
+    draft = written(page_data(client, row), **changes)
+    found = send(client, row, "check", draft).json()["findings"]
+    return [(one["severity"], one["path"], one["message"]) for one in found]
+
+
+def test_a_mistake_of_the_draft_is_told_at_its_place(admin_client, row, subtests):
+    for place, (document, text) in MISTAKES.items():
+        with subtests.test(text):
+            assert findings(admin_client, row, document=document) == [(*place, text)]
+    for changes, path, text in BEYOND:
+        with subtests.test(text):
+            assert findings(admin_client, row, **changes) == [("error", path, text)]
 
 
 def service(*parameters: Any) -> str:

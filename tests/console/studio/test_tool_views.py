@@ -190,8 +190,8 @@ def test_a_toolset_of_a_draft_is_tried_without_being_saved(admin_client):
         )
 
     row.refresh_from_db()
-    assert 'data-name="shop_look_up"' in listed.content.decode()
-    assert 'name="argument-item"' in form.content.decode()
+    assert 'data-name="shop_look_up"' in listed.text
+    assert 'name="argument-item"' in form.text
     assert "It worked" in words(called)
     assert paths == ["/items?item=tea&count=3&version=v1"]
     assert "Not called: correct these arguments first" in words(mistaken)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.console.workbench.argument_form import ArgumentField, arguments, fill, read_fields
-from apps.console.workbench.parameters import example
+from apps.console.workbench.parameters import example, read_parameters, type_of
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -107,3 +107,53 @@ def test_raw_json_starts_with_what_is_needed():
 def test_a_tool_without_parameters_has_an_empty_form():
     assert read_fields({"type": "object"}, {}) == ()
     assert example({"type": "object"}) == "{}"
+
+
+# --- Parameters in words ---------------------------------------------------------------------------
+
+
+TYPES = [
+    ({"type": "string"}, "string"),
+    ({"type": "string", "format": "date"}, "string (date)"),
+    ({"enum": ["a", 1, None]}, 'one of "a", 1, null'),
+    ({"enum": list(range(14))}, f"one of {', '.join(map(str, range(12)))} and 2 more"),
+    ({"type": "array", "items": {"type": "integer"}}, "array of integer"),
+    ({"type": "array"}, "array"),
+    ({"type": ["string", "null"]}, "string or null"),
+    (
+        {"anyOf": [{"type": "string"}, {"type": "object"}, {"type": "null"}]},
+        "string or object or null",
+    ),
+    ({}, "anything"),
+]
+
+
+def test_types_are_told_in_words():
+    assert [(schema, type_of(schema)) for schema, _ in TYPES] == TYPES
+
+
+def test_parameters_are_rows_and_constants_come_last():
+    schema = {
+        "properties": {
+            "city": {"type": "string", "description": "Where"},
+            "unit": {"type": "string", "default": "C"},
+            "version": {"const": 2},
+            "anything": True,
+        },
+        "required": ["city"],
+    }
+
+    assert [
+        (one.name, one.type, one.is_required, one.default, one.constant, one.description)
+        for one in read_parameters(schema, {"key": "k"})
+    ] == [
+        ("city", "string", True, "", "", "Where"),
+        ("unit", "string", False, '"C"', "", ""),
+        ("version", "constant", False, "", "2", ""),
+        ("anything", "anything", False, "", "", ""),
+        ("key", "constant", False, "", '"k"', ""),
+    ]
+
+
+def test_a_schema_without_parameters_has_no_rows():
+    assert read_parameters({"type": "object"}, {}) == ()

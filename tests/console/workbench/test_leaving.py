@@ -64,7 +64,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield served
 
 
-def test_a_call_ends_when_whoever_made_it_leaves(site: Site):
+def test_a_call_ends_when_whoever_made_it_leaves(site):
     with slow_service() as (url, told):
         number, session = site.shell(PREPARE, toolset=shop(url))
         connection = HTTPConnection(urlsplit(site.url).netloc, timeout=60)

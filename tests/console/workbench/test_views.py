@@ -9,12 +9,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from apps.catalog.models import Application
 from tests.capabilities.manifests import parameter, tool, tool_set
 from tests.catalog.rows import make_application, make_operator, manifest_with
+from tests.console.pages import browser_of, staff_account
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
@@ -68,7 +68,7 @@ def place(application: Application, *parts: str) -> str:
 def text(client: Client, url: str) -> str:
     answer = client.get(url)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return answer.text
 
 
 def test_toolsets_are_listed_as_they_are_resolved(admin_client):
@@ -87,11 +87,7 @@ def test_toolsets_are_listed_as_they_are_resolved(admin_client):
 
     assert [
         url for url in ("0", "1", "2", "all") if f'href="{place(application, url)}"' in page
-    ] == [
-        "0",
-        "1",
-        "all",
-    ]
+    ] == ["0", "1", "all"]
     assert "predefined: weather" in page
     assert "tools.example.com" in page
     assert "s3cret" not in page
@@ -139,7 +135,7 @@ def test_a_form_is_called_and_shows_what_came_of_it(admin_client):
         application = saved(shop(url))
         form = text(admin_client, place(application, "0", "shop_look_up"))
         filled = {"mode": "form", "argument-item": "pen", "argument-count": "5"}
-        page = admin_client.post(place(application, "0", "shop_look_up"), filled).content.decode()
+        page = admin_client.post(place(application, "0", "shop_look_up"), filled).text
 
     assert (
         'name="argument-count" type="text" inputmode="decimal" autocomplete="off" value="2"' in form
@@ -160,15 +156,15 @@ def test_raw_json_is_sent_as_it_is_written(admin_client):
         broken = admin_client.post(address, {"mode": "json", "json": "{"})
 
     assert asked == ["/items?item=&count=2&version=v1"]
-    assert "It worked" in sent.content.decode()
-    assert "The arguments are not valid JSON" in broken.content.decode()
+    assert "It worked" in sent.text
+    assert "The arguments are not valid JSON" in broken.text
 
 
 def test_what_cannot_be_read_is_told_at_its_field_and_nothing_is_called(admin_client):
     with service() as (url, asked):
         application = saved(shop(url))
         filled = {"mode": "form", "argument-item": "pen", "argument-count": "many"}
-        page = admin_client.post(place(application, "0", "shop_look_up"), filled).content.decode()
+        page = admin_client.post(place(application, "0", "shop_look_up"), filled).text
 
     assert asked == []
     assert 'value="many"' in page
@@ -182,7 +178,7 @@ def test_a_failure_names_its_step_and_says_what_to_do(admin_client):
         failed = admin_client.post(address, {"mode": "form", "argument-item": "pen"})
         refused = admin_client.post(address, {"mode": "form"})
 
-    failed_page, refused_page = failed.content.decode(), refused.content.decode()
+    failed_page, refused_page = failed.text, refused.text
     assert '<li data-state="failed"><span aria-hidden="true">✗</span> Call the tool' in failed_page
     assert "See whether its service runs" in failed_page
     assert (
@@ -202,7 +198,7 @@ def test_the_script_gets_the_outcome_alone(admin_client):
             headers={"X-Fragment": "1"},
         )
 
-    assert answer.content.decode().strip().startswith('<section class="workbench-outcome"')
+    assert answer.text.strip().startswith('<section class="workbench-outcome"')
 
 
 def test_a_tool_that_is_not_there_now_says_so(admin_client):
@@ -222,23 +218,16 @@ def test_there_is_nothing_where_no_toolset_is(admin_client, parts):
 
 def test_only_people_who_may_change_the_application_try_it():
     application = saved(shop())
-    viewer = User.objects.create_user("viewer", is_staff=True)
-    for name in ("view_application", "see_all_applications"):
-        viewer.user_permissions.add(Permission.objects.get(codename=name))
-    editor = User.objects.create_user("editor", is_staff=True)
-    for name in ("change_application", "access_all_applications"):
-        editor.user_permissions.add(Permission.objects.get(codename=name))
+    viewer = staff_account("viewer", "view_application", "see_all_applications")
+    editor = staff_account("editor", "change_application", "access_all_applications")
     urls = [place(application), place(application, "0"), place(application, "0", "shop_look_up")]
 
-    def statuses(user: User | None) -> list[int]:
-        client = Client()
-        if user is not None:
-            client.force_login(user)
+    def statuses(client: Client) -> list[int]:
         return [client.get(url).status_code for url in urls] + [client.post(urls[2]).status_code]
 
-    assert statuses(None) == [302] * 4
-    assert statuses(viewer) == [403] * 4
-    assert statuses(editor) == [200] * 4
+    assert statuses(Client()) == [302] * 4
+    assert statuses(browser_of(viewer)) == [403] * 4
+    assert statuses(browser_of(editor)) == [200] * 4
 
 
 def test_a_call_needs_the_token_of_a_form():

@@ -14,7 +14,7 @@ from apps.workspace.anthropic.kept_blocks import PART
 from apps.workspace.anthropic.parameters import ModelTraits
 from apps.workspace.anthropic.requests import encode_request
 from apps.workspace.services.request_bodies import log_left_out
-from tests.tables import table
+from tests.tables import each_row
 
 LOOK = ToolSpec("look", "Looks.", {"type": "object", "properties": {}})
 SEARCH = {"type": "web_search_20250305", "name": "web_search"}
@@ -214,7 +214,7 @@ def test_attachments_with_data_or_an_address_are_sent_and_files_here_are_not():
 # --- Parameters ------------------------------------------------------------------------------------
 
 
-@table(
+@each_row(
     ("given", "features", "expected"),
     [
         ({}, {}, {"max_tokens": 4096}),

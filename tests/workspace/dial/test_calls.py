@@ -8,7 +8,7 @@ import pytest
 from apps.errors import ServiceFailed
 from apps.runs.failures import failure
 from tests.capabilities.service import Reply, json_reply
-from tests.tables import table
+from tests.tables import each_row
 from tests.workspace.dial.callers import scripted, workspace
 
 BUCKET = json_reply('{"bucket": "b7"}')
@@ -83,7 +83,7 @@ async def test_a_core_that_is_not_there_is_a_failure_of_the_network(settings, un
     assert "A network error occurred" in failure(caught.value).text
 
 
-@table(
+@each_row(
     ("answer", "text"),
     [
         (Reply(200, b"<html>"), "what is not JSON"),
@@ -102,7 +102,7 @@ async def test_nonsense_is_told_from_an_answer(settings, answer, text):
             await own.files.home()
 
 
-@table(
+@each_row(
     ("body", "said"),
     [
         (b"Unknown api key", "Unknown api key"),

@@ -5,7 +5,7 @@ import pytest
 from apps.errors import FileMissing
 from apps.workspace.dial.core import Core, configured_core, encoded
 from apps.workspace.dial.resources import resource_path
-from tests.tables import table
+from tests.tables import each_row
 
 CORE = Core("https://core.example.org/dial")
 
@@ -26,7 +26,7 @@ def test_each_segment_is_encoded_once(name, expected):
     assert encoded(expected) == expected
 
 
-@table(
+@each_row(
     "name",
     ["", "a//b", "../b", "a/%2e%2e/b", "a/./b", "a/b%2Fc", "a\\b", "a/b%0d%0aX: y", "a/%ff", "a/"],
 )
@@ -35,7 +35,7 @@ def test_what_could_name_something_else_than_it_says_is_no_name(name):
         encoded(name)
 
 
-@table(
+@each_row(
     ("url", "expected"),
     [
         ("https://core.example.org/dial/v1/files/b7/a.txt", "files/b7/a.txt"),

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from apps.workspace.egress.addresses import Reach, reach
-from tests.tables import table
+from tests.tables import each_row
 
 
-@table(
+@each_row(
     "address",
     [
         "8.8.8.8",
@@ -23,7 +23,7 @@ def test_the_internet_is_public(address):
     assert reach(address) is Reach.PUBLIC
 
 
-@table(
+@each_row(
     "address",
     [
         "127.0.0.1",
@@ -44,7 +44,7 @@ def test_the_networks_of_an_organisation_are_private(address):
     assert reach(address) is Reach.PRIVATE
 
 
-@table(
+@each_row(
     "address",
     [
         "0.0.0.0",

@@ -26,7 +26,7 @@ from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.guarded_transports import Httpx2Transport
 from apps.workspace.egress.sdk_clients import make_sdk_client
 from apps.workspace.egress.session_transport import LIMITS
-from tests.tables import table
+from tests.tables import each_row
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
@@ -71,8 +71,8 @@ def make_httpx2_client(trust: Trust) -> Any:
     return make_sdk_client(Httpx2Transport(trust, LIMITS))
 
 
-@table("trust", list(Trust))
-@table("make", [make_client, make_httpx2_client])
+@each_row("trust", list(Trust))
+@each_row("make", [make_client, make_httpx2_client])
 async def test_every_address_is_judged_where_the_libraries_dial(make, trust, monkeypatch):
     async def judge(trust, host, port):
         raise EgressRefused(f"{trust.name} {host} {port}")

@@ -15,7 +15,7 @@ from apps.workspace.egress.fetch_policy import FetchPolicy
 from tests import hostile_urls
 from tests.hostile_urls import LIMIT, PAYLOAD, SECONDS, SLOW, Hostile, hostile_internet, problem
 from tests.internet import answer, drip, internet, moved, ok, packed, silence
-from tests.tables import table
+from tests.tables import each_row
 
 ANY = FetchPolicy()
 FETCHED = [url for url in hostile_urls.URLS if url.reason is not None]
@@ -46,7 +46,7 @@ async def test_a_file_comes_with_its_type_and_name():
     assert net.asked[0].startswith("GET /q%201.csv?key=1 HTTP/1.1\r\n")
 
 
-@table(
+@each_row(
     ("path", "headers", "name"),
     [
         ("/a.txt", {"content_disposition": 'attachment; filename="b c.txt"'}, "b c.txt"),
@@ -161,7 +161,7 @@ URL = f"http://u:{PAYLOAD}@files.example/a.csv?{PAYLOAD}#x"
 SHOWN = "External URL http://files.example/a.csv"
 
 
-@table(
+@each_row(
     ("page", "reason", "told"),
     [
         (ok(b"x" * (LIMIT + 1)), "size_limit", f"{SHOWN} exceeds the configured file-size limit."),
@@ -213,7 +213,7 @@ async def test_a_slow_server_has_no_more_time_than_the_whole_fetch():
     assert time.monotonic() - started < 30  # dripping never ends
 
 
-@table("hostile", FETCHED)
+@each_row("hostile", FETCHED)
 async def test_nothing_hostile_is_fetched(hostile: Hostile):
     async with hostile_internet() as net:
         url = hostile.url.replace("{secret}", str(net.secret))
@@ -236,7 +236,7 @@ BUILDER_LIST = (
 )
 
 
-@table(
+@each_row(
     ("admin", "builder", "reason", "told"),
     [
         (False, FetchPolicy(), "admin", ADMIN),

@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.workspace.egress.fetch_policy import is_listed
-from tests.tables import table
+from tests.tables import each_row
 
 labels = st.from_regex(r"[a-z]([a-z0-9-]{0,10}[a-z0-9])?", fullmatch=True).filter(
     lambda label: not label.startswith("xn--") and label[2:4] != "--"
 )
 
 
-@table(
+@each_row(
     ("host", "pattern", "expected"),
     [
         ("a.example", "a.example", True),

@@ -15,7 +15,7 @@ from apps.workspace.egress.guard import (
     is_allowed,
 )
 from apps.workspace.egress.guarded_transports import GuardedBackend
-from tests.tables import table
+from tests.tables import each_row
 
 
 class Wire:
@@ -78,7 +78,7 @@ async def test_one_bad_address_refuses_the_host(names, found):
     assert wire.dialled == []
 
 
-@table(
+@each_row(
     "host",
     ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "::1", "::ffff:127.0.0.1", ""],
 )
@@ -127,7 +127,7 @@ async def test_the_allowlist_does_not_open_what_is_never_contacted(names, settin
         await find_addresses(Trust.OPERATOR, "metadata.example", 80)
 
 
-@table(
+@each_row(
     ("host", "expected"),
     [
         ("a.example", True),

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 from apps.workspace.egress.headers import retry_after
-from tests.tables import table
+from tests.tables import each_row
 
 
-@table(
+@each_row(
     ("written", "seconds"),
     [
         ("7", 7.0),

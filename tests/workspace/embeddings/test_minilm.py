@@ -17,7 +17,7 @@ from apps.errors import ServiceFailed
 from apps.workspace.embeddings import minilm
 from apps.workspace.embeddings.built_in import load
 from apps.workspace.embeddings.weights import read_weights
-from tests.tables import table
+from tests.tables import each_row
 
 DATA = Path(__file__).parent / "data"
 
@@ -36,7 +36,7 @@ def test_vectors_are_those_of_sentence_transformers():
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
-@table(("text", "ids"), read("tokens.json"))
+@each_row(("text", "ids"), read("tokens.json"))
 def test_tokens_are_those_of_tokenizers(text, ids):
     assert load().wordpiece.encode(text, 254) == ids
 

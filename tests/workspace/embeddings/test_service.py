@@ -12,7 +12,7 @@ from apps.errors import ServiceFailed
 from apps.workspace.embeddings import service as embeddings_service
 from apps.workspace.embeddings.service import MOST_TEXTS, ServiceEmbedder, shortened
 from apps.workspace.openai.embeddings import OpenAIEmbeddings, make_embeddings_service
-from tests.tables import table
+from tests.tables import each_row
 from tests.workspace.openai.service import CLOSE, answer, service
 
 
@@ -96,7 +96,7 @@ async def test_half_a_character_is_sent_as_a_replacement():
     assert running.requests[0][1]["input"] == ["a\ufffd"]
 
 
-@table(
+@each_row(
     ("data", "problem"),
     [
         (items([1.0]), "it has 1 vectors for 2 texts, or wrong indexes"),

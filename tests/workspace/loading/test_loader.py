@@ -28,7 +28,7 @@ from tests.hostile_urls import (
     problems,
 )
 from tests.internet import internet, ok
-from tests.tables import table
+from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -234,8 +234,8 @@ async def test_what_is_stored_is_only_looked_up():
     assert await own.promote(kept.path) == kept
 
 
-@table("payload", ["c2VjcmV0!!!!", "c2VjcmV0" * 1000, "%ZZc2VjcmV0="])
-@table("kind", ["image/png;base64", "no type at all;base64", "image/png"])
+@each_row("payload", ["c2VjcmV0!!!!", "c2VjcmV0" * 1000, "%ZZc2VjcmV0="])
+@each_row("kind", ["image/png;base64", "no type at all;base64", "image/png"])
 async def test_no_error_repeats_the_data_of_a_data_uri(kind: str, payload: str):
     with pytest.raises(FileRefused) as refused:
         await loader(limit=5).promote(f"data:{kind},{payload}")

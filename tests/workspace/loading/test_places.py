@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.workspace.loading.places import Place, place_of
-from tests.tables import table
+from tests.tables import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +17,7 @@ def _core(settings) -> None:
     settings.DIAL_URL = "https://core.example/dial"
 
 
-@table(
+@each_row(
     ("url", "place"),
     [
         ("files/b/a.txt", Place("stored", "files/b/a.txt")),
@@ -44,7 +44,7 @@ def test_places_are_told_apart(url: str, place: Place):
     assert place_of(url) == place
 
 
-@table(
+@each_row(
     "url",
     [
         "",

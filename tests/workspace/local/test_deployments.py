@@ -19,7 +19,7 @@ from apps.workspace.openai.clients import OpenAIService
 from apps.workspace.port import DeploymentInfo
 from apps.workspace.services.model import ServiceModel
 from apps.workspace.services.static_tools import listed_tools
-from tests.tables import table
+from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -248,7 +248,7 @@ def test_two_people_who_save_at_once_make_two_versions():
     assert Deployment.objects.get().version == 3
 
 
-@table(
+@each_row(
     ("fields", "field"),
     [
         ({"base_url": ""}, "base_url"),

@@ -13,7 +13,7 @@ from django.db import connection
 from apps.errors import NotRegistered, Unsupported
 from apps.workspace.local import mcp_servers
 from apps.workspace.local.models import McpServer
-from tests.tables import table
+from tests.tables import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def server(**fields: Any) -> McpServer:
     return McpServer(**{"name": "time", "command": "/bin/time", **fields})
 
 
-@table(
+@each_row(
     ("field", "value"),
     [
         ("name", "a b"),

@@ -4,7 +4,7 @@ import pytest
 
 from apps.errors import FileRefused
 from apps.workspace.local.paths import check_name, find_place, write_path
-from tests.tables import table
+from tests.tables import each_row
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_a_path_is_the_name_with_each_part_encoded(name, path):
     assert find_place(path) == ("user-1", name)
 
 
-@table(
+@each_row(
     "path",
     [
         "",
@@ -45,7 +45,7 @@ def test_what_can_be_no_file_has_no_name(path):
     assert find_place(path) is None
 
 
-@table(
+@each_row(
     ("name", "problem"),
     [
         ("", "the name is empty"),

@@ -10,7 +10,7 @@ from apps.manifest.secrets import Credential
 from apps.workspace.local.models import Secret
 from apps.workspace.local.servers import is_among, read_server
 from apps.workspace.local.stored_secrets import Need, Revealed, SecretRefused, refusals, reveal
-from tests.tables import table
+from tests.tables import each_row
 
 MARK = "sk-marked-0123456789"
 
@@ -38,7 +38,7 @@ def test_a_server_is_an_origin(written: str, read: str):
     assert read_server(written) == read
 
 
-@table(
+@each_row(
     "written",
     [
         "", "*", "*.org", "https://", "//a.org", "a.org/x", "a.org?x", "me@a.org", "ftp://a.org",
@@ -50,7 +50,7 @@ def test_what_is_no_server_is_refused(written: str):
         read_server(written)
 
 
-@table(
+@each_row(
     ("url", "servers", "fits"),
     [
         ("https://api.example.org/a?b#c", ["https://api.example.org"], True),

@@ -14,7 +14,7 @@ from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
 from apps.workspace.memories.operations import new_memory
 from apps.workspace.memories.port import Changed, Collection, Hit, Memory, Merge
-from tests.tables import table
+from tests.tables import each_row
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.memories.stores import OpenStore
 
@@ -162,7 +162,7 @@ async def test_many_at_the_same_time_are_all_stored_under_ids_of_their_own(open_
     assert len({memory.id for memory in found}) == 20
 
 
-@table(
+@each_row(
     ("memory", "field"),
     [
         (Memory(1, " \n"), "content"),

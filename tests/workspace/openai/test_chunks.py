@@ -19,7 +19,7 @@ from apps.agent.events import (
 from apps.agent.messages import Attachment
 from apps.agent.model import Delta, Finish, ReasoningDelta, StagePart, ToolCallDelta
 from apps.workspace.openai.chunks import Chunk, ChunkReader
-from tests.tables import table
+from tests.tables import each_row
 
 
 def read(*chunks: dict[str, Any]) -> list[Delta]:
@@ -98,8 +98,8 @@ def test_an_empty_thought_has_a_name_as_well(name):
     assert read(said({name: ""})) == [ReasoningDelta("", name)]
 
 
-@table("odd", [7, ["a list"], {"type": "text"}, False, None])
-@table("name", ["reasoning_content", "reasoning", "thinking", "refusal"])
+@each_row("odd", [7, ["a list"], {"type": "text"}, False, None])
+@each_row("name", ["reasoning_content", "reasoning", "thinking", "refusal"])
 def test_what_is_no_text_is_no_thought_and_breaks_nothing(name, odd):
     assert read(said({name: odd})) == []
 
@@ -140,8 +140,8 @@ def test_tokens_written_to_the_cache_are_read(name):
     assert read({"usage": usage}) == [Usage(9, 3, cached=0, created=4)]
 
 
-@table("odd", [None, [], "6", {}, {"cached_tokens": None}])
-@table("count", [-1, 0.5, True, "6", 10**13])
+@each_row("odd", [None, [], "6", {}, {"cached_tokens": None}])
+@each_row("count", [-1, 0.5, True, "6", 10**13])
 def test_details_of_another_shape_are_not_counted(odd, count):
     details = {"completion_tokens_details": {"reasoning_tokens": count}}
 

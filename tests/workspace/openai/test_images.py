@@ -15,7 +15,7 @@ from apps.workspace.openai import images
 from apps.workspace.openai.images import ImageService, make_image_service
 from tests.internet import answer as page
 from tests.internet import internet, ok
-from tests.tables import table
+from tests.tables import each_row
 from tests.workspace.openai.service import CLOSE, HOLD, Service, answer, service
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -84,7 +84,7 @@ async def test_an_address_that_cannot_be_fetched_is_a_failure_without_its_query(
     assert not net.betrayed
 
 
-@table(
+@each_row(
     ("pieces", "reason"),
     [
         (made(), "stream"),

@@ -12,7 +12,7 @@ from apps.agent.events import TextDelta
 from apps.agent.model import Delta, ReasoningDelta
 from apps.workspace.openai.events import MOST_ATTEMPTS, CompletionEvents, TextForm
 from apps.workspace.services.event_stream import EventDecoder
-from tests.tables import table
+from tests.tables import each_row
 from tests.workspace.openai.service import text
 
 
@@ -41,7 +41,7 @@ def test_a_text_between_the_same_bytes_is_read_without_decoding():
     ) == ReasoningDelta("So.", "reasoning")
 
 
-@table(
+@each_row(
     "other",
     [
         says('a "quote"'),

@@ -30,7 +30,7 @@ from apps.agent.model import (
 )
 from apps.workspace.responses.events import ResponseEvents, read_response
 from apps.workspace.services.event_stream import EventDecoder
-from tests.tables import table
+from tests.tables import each_row
 from tests.workspace.responses.wire import (
     CITED,
     SEARCH,
@@ -204,7 +204,7 @@ UNKNOWN = [
 ]
 
 
-@table("event", UNKNOWN)
+@each_row("event", UNKNOWN)
 def test_what_is_not_known_is_skipped(event):
     sent = b"data: " + json.dumps(event).encode() + b"\n\n"
 
@@ -407,7 +407,7 @@ FAILURES = [
 ]
 
 
-@table(("error", "expected"), FAILURES)
+@each_row(("error", "expected"), FAILURES)
 def test_an_error_is_classified_by_its_code_wherever_it_stands(error, expected):
     begun = stream(message("a")).partition(b"event: response.output_text.done")[0]
     failed = response(status="failed", error=error, usage=None)
@@ -426,7 +426,7 @@ def test_an_error_is_classified_by_its_code_wherever_it_stands(error, expected):
         assert failure.code == (error["code"] or "")
 
 
-@table(
+@each_row(
     "sent",
     [
         b"data: {\n\n",

@@ -14,7 +14,7 @@ from apps.workspace.responses.kept_items import short_id
 from apps.workspace.responses.requests import encode_request
 from apps.workspace.services.request_bodies import log_left_out
 from apps.workspace.services.static_tools import service_tool, with_neutral_tools
-from tests.tables import table
+from tests.tables import each_row
 from tests.workspace.responses.wire import SEARCH, reasoning
 
 QUESTION = Message("user", "Hi")
@@ -148,7 +148,7 @@ def test_what_is_no_tool_of_the_service_stays_as_it_is(tools):
 FORM = {"name": "place", "schema": OBJECT, "strict": True}
 
 
-@table(
+@each_row(
     ("parameters", "expected"),
     [
         ({"temperature": 0.5, "top_p": 1, "metadata": {"a": "b"}, "user": "ann"}, ...),
@@ -272,7 +272,7 @@ def test_what_was_kept_goes_back_unchanged_in_its_order():
     assert items(answered(kept, "I look.", RIGA)) == [THOUGHT, SEARCH, TEXT_ITEM, MORE, CALL_ITEM]
 
 
-@table(
+@each_row(
     ("kept", "text", "calls", "expected"),
     [
         # A call that went elsewhere: reasoning without what followed it is refused.

@@ -13,7 +13,7 @@ from apps.agent.events import TextDelta
 from apps.agent.messages import Message
 from apps.agent.model import Delta, Finish, Model, ModelRequest
 from apps.errors import ModelFailed
-from tests.tables import table
+from tests.tables import each_row
 from tests.workspace.openai.service import (
     CHUNKED,
     CLOSE,
@@ -87,8 +87,8 @@ async def test_an_answer_arrives_in_the_pieces_that_it_was_sent_in(wire):
     assert deltas[-1] == Finish("stop")
 
 
-@table("size", [1, 2, 3, 7, 50])
-@table("line_end", [b"\n", b"\r\n"])
+@each_row("size", [1, 2, 3, 7, 50])
+@each_row("line_end", [b"\n", b"\r\n"])
 async def test_an_answer_may_be_cut_anywhere(wire, size, line_end):
     events = [wire.text("Grüße 🎉 "), b": a comment\n\n", wire.text("日本"), wire.finish, wire.done]
     body = b"".join(events).replace(b"\n", line_end)
@@ -131,8 +131,8 @@ REST = [
 ]
 
 
-@table("rest", REST)
-@table("is_one_piece", [True, False])
+@each_row("rest", REST)
+@each_row("is_one_piece", [True, False])
 async def test_an_answer_that_has_finished_is_complete_whatever_follows(wire, rest, is_one_piece):
     said = wire.text("a") + wire.finish
     if is_one_piece and isinstance(rest[0], bytes):
@@ -174,7 +174,7 @@ async def test_an_error_in_mid_stream_is_told_after_what_came_before_it(wire):
     assert "key-1" not in str(failure)
 
 
-@table(
+@each_row(
     ("pieces", "transient", "seconds"),
     [
         ([b"HTTP/1.1 429 No\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n"], True, 7.0),
@@ -224,7 +224,7 @@ async def ask_whole(wire: Wire, body: bytes) -> str:
     return words(deltas)
 
 
-@table("body", [b"{", b"{}", b"null", b"[1]", b"[" * 100_000])
+@each_row("body", [b"{", b"{}", b"null", b"[1]", b"[" * 100_000])
 async def test_an_answer_in_one_piece_that_is_no_answer_is_a_failure(wire, body):
     assert (await failure_of(wire, *answer("200 OK", body))).reason == "stream"
 

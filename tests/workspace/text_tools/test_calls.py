@@ -5,7 +5,7 @@ import json
 from apps.agent.events import TextDelta
 from apps.agent.model import Delta, ToolCallDelta
 from apps.workspace.text_tools.calls import CallReader
-from tests.tables import table
+from tests.tables import each_row
 
 WEATHER = '<tool_use name="weather">\n{"city": "Riga"}\n</tool_use>'
 TIME = '<function_call name="time">{}</function_call>'
@@ -81,12 +81,12 @@ ANSWERS = {
 }
 
 
-@table(("answer", "text", "calls"), ANSWERS.values())
+@each_row(("answer", "text", "calls"), ANSWERS.values())
 def test_calls_are_read_out_of_an_answer(answer, text, calls):
     assert told(read(answer)) == (text, calls)
 
 
-@table(("answer", "text", "calls"), ANSWERS.values())
+@each_row(("answer", "text", "calls"), ANSWERS.values())
 def test_it_does_not_matter_where_an_answer_is_cut_into_pieces(answer, text, calls):
     for place in range(len(answer) + 1):
         assert told(read(answer[:place], answer[place:])) == (text, calls)

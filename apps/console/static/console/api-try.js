@@ -1,16 +1,19 @@
 // "Try it" on the page of the API: sends what stands in the form, with the session of the person.
 
-for (const form of document.querySelectorAll("[data-try]")) {
+import { part, parts } from "./parts.js";
+
+for (const form of parts(document, "[data-try]", HTMLFormElement)) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     send(form);
   });
 }
 
+/** @param {HTMLFormElement} form */
 async function send(form) {
-  const state = form.querySelector("[role=status]");
-  const shown = form.querySelector("pre");
-  const button = form.querySelector("button");
+  const state = part(form, "[role=status]", HTMLElement);
+  const shown = part(form, "pre", HTMLPreElement);
+  const button = part(form, "button", HTMLButtonElement);
   const { method } = form.dataset;
   button.disabled = true;
   state.textContent = "Sent …";
@@ -27,12 +30,15 @@ async function send(form) {
   button.disabled = false;
 }
 
+/** @param {HTMLFormElement} form @param {string} place */
 function inputs(form, place) {
-  return [...form.querySelectorAll(`[data-in=${place}]`)].filter((input) => input.value !== "");
+  const all = /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (form.querySelectorAll(`[data-in=${place}]`));
+  return [...all].filter((input) => input.value !== "");
 }
 
+/** @param {HTMLFormElement} form */
 function address(form) {
-  let path = form.dataset.path;
+  let path = form.dataset.path ?? "";
   for (const { name, value } of inputs(form, "path")) {
     path = path.replace(`{${name}}`, encodeURIComponent(value));
   }
@@ -40,16 +46,19 @@ function address(form) {
   return query.size ? `${path}?${query}` : path;
 }
 
+/** @param {HTMLFormElement} form @returns {RequestInit} */
 function content(form) {
+  /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   for (const { name, value } of inputs(form, "header")) headers[name] = value;
   if (form.dataset.method === "GET") return { headers };
-  headers["X-CSRFToken"] = document.querySelector("#csrf [name=csrfmiddlewaretoken]").value;
+  headers["X-CSRFToken"] = part(document, "#csrf [name=csrfmiddlewaretoken]", HTMLInputElement).value;
   const body = form.querySelector("textarea")?.value;
   if (body === undefined) return { headers };
   return { headers: { ...headers, "Content-Type": "application/json" }, body };
 }
 
+/** @param {string} text */
 function readable(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

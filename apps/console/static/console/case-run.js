@@ -3,6 +3,7 @@
 const place = document.querySelector("[data-results][data-going]");
 if (place) void follow(place);
 
+/** @param {Element} place */
 async function follow(place) {
   while (place.querySelector("[data-goes-on]")) {
     await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -18,5 +19,7 @@ async function follow(place) {
   }
 }
 
+/** @param {Element} place */
 const summaries = (place) => [...place.querySelectorAll("details")];
+/** @param {Element} place @param {HTMLDetailsElement} one */
 const number = (place, one) => summaries(place).indexOf(one);

@@ -1,5 +1,14 @@
 // Messages and expectations of a case as rows; the JSON text below is what is sent.
 
+import { part, parts } from "./parts.js";
+
+/**
+ * @import { Field } from "./parts.js"
+ *
+ * @typedef {Record<string, any>} Row a message or an expectation
+ */
+
+/** @type {Record<string, [title: string, members: [name: string, title: string, form: string][]]>} */
 const KINDS = {
   contains: ["The answer has a text", [["text", "Text", "area"]]],
   equals: ["The answer is exactly a text", [["text", "Text", "area"]]],
@@ -33,18 +42,23 @@ const KINDS = {
     ],
   ],
 };
+/** @type {Record<string, Row>} */
 const FIRST = { cost: { currency: "USD" } };
+/** @type {Record<string, unknown>} by the form of a member */
+const EMPTY = { json: {}, lines: [], number: 1 };
 let last = 0;
 
-for (const place of document.querySelectorAll("[data-case-editor]")) edit(place);
+for (const place of parts(document, "[data-case-editor]", HTMLElement)) edit(place);
 
+/** @param {HTMLElement} place */
 function edit(place) {
-  const text = place.querySelector("textarea");
-  const rows = place.querySelector("[data-rows]");
-  const details = place.querySelector("[data-text]");
+  const text = part(place, "textarea", HTMLTextAreaElement);
+  const rows = part(place, "[data-rows]", HTMLElement);
+  const details = part(place, "[data-text]", HTMLDetailsElement);
   const isMessages = place.dataset.caseEditor === "messages";
-  let values = read(text.value);
-  if (!values) return; // a text that is no list is mended as a text
+  const written = read(text.value);
+  if (!written) return; // a text that is no list is mended as a text
+  let values = written;
   details.open = false;
   rows.hidden = false;
   text.addEventListener("input", () => {
@@ -59,13 +73,14 @@ function edit(place) {
   function show(focused = -1) {
     const made = values.map((value, index) => (isMessages ? turn(value, index) : expectation(value, index)));
     rows.replaceChildren(...made, adding());
-    if (focused >= 0) rows.children[focused]?.querySelector("textarea, input, select")?.focus();
+    if (focused >= 0 && rows.children[focused]) parts(rows.children[focused], "textarea, input, select", HTMLElement)[0]?.focus();
   }
 
   function write() {
     text.value = JSON.stringify(values, null, 2);
   }
 
+  /** @param {Row} value @param {number} index */
   function turn(value, index) {
     const row = group(`Message ${index + 1}`);
     const role = select({ user: "The person says", assistant: "The application answered" }, value.role);
@@ -83,7 +98,7 @@ function edit(place) {
     for (const file of value.files ?? []) {
       const line = element("p", "workbench-quiet", `File: ${file.title || file.url || file.type}`);
       line.append(button("Take out", `Take the file ${file.title || file.type} out`, () => {
-        value.files = value.files.filter((one) => one !== file);
+        value.files = value.files.filter((/** @type {Row} */ one) => one !== file);
         if (!value.files.length) delete value.files;
         write();
         show(index);
@@ -92,12 +107,13 @@ function edit(place) {
     }
     const chosen = element("input", "case-file");
     chosen.type = "file";
-    chosen.addEventListener("change", () => attach(chosen.files[0], value, index));
+    chosen.addEventListener("change", () => attach(chosen.files?.[0], value, index));
     row.append(labelled(`Add a file to message ${index + 1}`, chosen));
     row.append(removing(index, `message ${index + 1}`));
     return row;
   }
 
+  /** @param {File | undefined} file @param {Row} value @param {number} index */
   async function attach(file, value, index) {
     if (!file) return;
     const isText = /^text\/|json|xml|yaml/.test(file.type);
@@ -108,6 +124,7 @@ function edit(place) {
     show(index);
   }
 
+  /** @param {Row} value @param {number} index */
   function expectation(value, index) {
     const row = group(`Expectation ${index + 1}`);
     const titles = Object.fromEntries(Object.entries(KINDS).map(([kind, [title]]) => [kind, title]));
@@ -123,6 +140,7 @@ function edit(place) {
     return row;
   }
 
+  /** @param {Row} value @param {string} name @param {string} title @param {string} form */
   function member(value, name, title, form) {
     const isOptional = form.endsWith("?");
     const kind = form.replace("?", "");
@@ -160,6 +178,7 @@ function edit(place) {
     return place;
   }
 
+  /** @param {number} index @param {string} what */
   function removing(index, what) {
     const remove = button("Remove", `Remove ${what}`, () => {
       values.splice(index, 1);
@@ -171,6 +190,7 @@ function edit(place) {
   }
 }
 
+/** @param {string} text @returns {Row[] | null} */
 function read(text) {
   try {
     const found = JSON.parse(text || "[]");
@@ -180,19 +200,22 @@ function read(text) {
   }
 }
 
+/** @param {string} kind */
 const empty = (kind) =>
   Object.fromEntries(
     KINDS[kind][1]
       .filter(([, , form]) => !form.endsWith("?"))
-      .map(([name, , form]) => [name, FIRST[kind]?.[name] ?? { json: {}, lines: [], number: 1 }[form] ?? ""]),
+      .map(([name, , form]) => [name, FIRST[kind]?.[name] ?? EMPTY[form] ?? ""]),
   );
 
+/** @param {unknown} value @param {string} form @returns {string} */
 function shown(value, form) {
   if (value === undefined || value === null) return "";
   if (form === "json") return JSON.stringify(value, null, 2);
-  return form === "lines" ? value.join("\n") : String(value);
+  return Array.isArray(value) ? value.join("\n") : String(value);
 }
 
+/** @param {string} text @param {string} form @returns {[value: unknown, problem: string]} */
 function parsed(text, form) {
   if (form === "lines") return [text.split("\n").map((line) => line.trim()).filter(Boolean), ""];
   if (form === "number") {
@@ -210,15 +233,17 @@ function parsed(text, form) {
   }
 }
 
+/** @param {File} file @returns {Promise<string>} */
 function base64(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
-    reader.onload = () => resolve(reader.result.slice(reader.result.indexOf(",") + 1));
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ""));
     reader.onerror = () => reject(reader.error);
     reader.readAsDataURL(file);
   });
 }
 
+/** @template {keyof HTMLElementTagNameMap} Name @param {Name} tag */
 function element(tag, className = "", text = "") {
   const made = document.createElement(tag);
   made.className = className;
@@ -226,28 +251,32 @@ function element(tag, className = "", text = "") {
   return made;
 }
 
+/** @param {string} name */
 function group(name) {
   const row = element("fieldset", "case-row");
   row.append(element("legend", "workbench-hidden", name));
   return row;
 }
 
+/** @param {string} form @param {string} value */
 function input(form, value) {
   const isArea = ["area", "json", "lines"].includes(form);
   const field = element(isArea ? "textarea" : "input", form === "json" ? "case-input workbench-mono" : "case-input");
-  if (isArea) field.rows = form === "json" ? 4 : 2;
+  if (field instanceof HTMLTextAreaElement) field.rows = form === "json" ? 4 : 2;
   else field.type = "text";
   if (form === "number") field.inputMode = "decimal";
   field.value = value;
   return field;
 }
 
+/** @param {Record<string, string>} options @param {string} value */
 function select(options, value) {
   const field = element("select", "case-input case-select");
   for (const [name, title] of Object.entries(options)) field.append(new Option(title, name, false, name === value));
   return field;
 }
 
+/** @param {string} title @param {Field} field */
 function labelled(title, field, isHidden = false) {
   const place = element("div", "case-member");
   const label = element("label", isHidden ? "workbench-hidden" : "", title);
@@ -257,6 +286,7 @@ function labelled(title, field, isHidden = false) {
   return place;
 }
 
+/** @param {string} text @param {string} name @param {() => void} act */
 function button(text, name, act) {
   const made = element("button", "workbench-button", text);
   made.type = "button";

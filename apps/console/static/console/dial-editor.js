@@ -1,22 +1,30 @@
 // The editor in a frame: it saves when the page around it says so, and tells it what happens.
 
 import { Host } from "./dial-host.js";
+import { part } from "./parts.js";
+
+/**
+ * @typedef {{error?: string, version?: string, signed_out?: boolean, has_changes?: boolean}} Answer
+ */
 
 const { state, name } = document.body.dataset;
-const host = new Host(JSON.parse(document.getElementById("origins").textContent), name);
+const host = new Host(JSON.parse(part(document, "#origins", HTMLScriptElement).text), name);
 
 class Editing {
+  /** @param {HTMLFormElement} form */
   constructor(form) {
     this.form = form;
-    this.manifest = form.elements.namedItem("manifest");
-    this.version = form.elements.namedItem("seen_version");
-    this.problem = form.querySelector("[data-problem]");
-    this.status = form.querySelector("[data-saved]");
-    this.signIn = form.querySelector("[data-sign-in]");
-    this.button = form.querySelector("button[type=submit]");
+    this.manifest = part(form, "[name=manifest]", HTMLTextAreaElement);
+    this.version = part(form, "[name=seen_version]", HTMLInputElement);
+    this.token = part(form, "[name=csrfmiddlewaretoken]", HTMLInputElement);
+    this.problem = part(form, "[data-problem]", HTMLElement);
+    this.status = part(form, "[data-saved]", HTMLElement);
+    this.signIn = part(form, "[data-sign-in]", HTMLElement);
+    this.button = part(form, "button[type=submit]", HTMLButtonElement);
     this.saved = this.manifest.value;
     this.isDirty = false;
-    this.done = Promise.resolve();
+    this.isAsked = false;
+    this.done = Promise.resolve(true);
   }
 
   start() {
@@ -30,19 +38,24 @@ class Editing {
     });
   }
 
+  /** @param {SubmitEvent} event */
   submitted(event) {
     if (event.target !== this.form) return;
     event.preventDefault();
     if (!this.isAsked) this.save({}).then((saved) => saved && host.announce("updatedApplicationSuccess"));
   }
 
+  /** @param {boolean} ignoreDirty */
   async autoSave(ignoreDirty) {
     this.finishEdit();
     if (this.isDirty || ignoreDirty) await this.save({});
     host.say("AUTO_SAVE_COMPLETE");
   }
 
-  // One after the other: the second has to know the version that the first one made.
+  /**
+   * One after the other: the second has to know the version that the first one made.
+   * @param {{general?: unknown}} asked @returns {Promise<boolean>} whether it is stored
+   */
   save({ general }) {
     this.finishEdit();
     this.done = this.done.then(() => this.send(general));
@@ -58,6 +71,7 @@ class Editing {
     this.compare();
   }
 
+  /** @param {unknown} general */
   async send(general) {
     const text = this.manifest.value;
     this.button.disabled = true;
@@ -77,6 +91,7 @@ class Editing {
     return true;
   }
 
+  /** @param {string} text @param {unknown} general @returns {Promise<Answer>} */
   async post(text, general) {
     this.renewToken();
     const body = new FormData();
@@ -98,10 +113,7 @@ class Editing {
     if (token) this.token.value = token;
   }
 
-  get token() {
-    return this.form.elements.namedItem("csrfmiddlewaretoken");
-  }
-
+  /** @param {Answer} answer */
   show({ error, signed_out: isSignedOut, has_changes: hasChanges }) {
     this.problem.hidden = !error;
     this.problem.textContent = error ?? "";
@@ -119,7 +131,7 @@ class Editing {
   }
 }
 
-// How a manifest is laid out is no change of it.
+/** How a manifest is laid out is no change of it. @param {string} text */
 function compact(text) {
   try {
     return JSON.stringify(JSON.parse(text));
@@ -157,13 +169,13 @@ function lookAgain() {
 followSystem();
 tellHeight();
 if (state === "open") {
-  const form = document.querySelector("[data-editor]");
+  const form = part(document, "[data-editor]", HTMLFormElement);
   new Editing(form).start();
   form.addEventListener("manifest-editor-ready", () => host.announce("readyToSave"), { once: true });
 } else {
   lookAgain();
   host.listen({
-    TRIGGER_SAVE: () => host.say("SAVE_ERROR", { error: document.querySelector("main p").textContent }),
+    TRIGGER_SAVE: () => host.say("SAVE_ERROR", { error: part(document, "main p", HTMLElement).textContent }),
     TRIGGER_AUTO_SAVE: () => host.say("AUTO_SAVE_COMPLETE"),
     RESET: () => window.location.reload(),
   });

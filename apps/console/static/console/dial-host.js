@@ -1,14 +1,20 @@
 // The page around the editor: DIAL's chat, or nobody.
 
 export class Host {
-  // `origins` are those that may be it; with none, the policy of the page alone says who may.
+  /**
+   * `origins` are those that may be it; with none, the policy of the page alone says who may.
+   * @param {string[]} origins @param {string | undefined} name
+   */
   constructor(origins, name) {
     this.origins = origins;
     this.name = name;
     this.isThere = window.parent !== window;
   }
 
-  // Some hosts read what a message is about beside its type, some in its payload.
+  /**
+   * Some hosts read what a message is about beside its type, some in its payload.
+   * @param {string} type @param {Record<string, unknown>} about
+   */
   say(type, about = {}) {
     if (!this.isThere) return;
     for (const target of this.targets()) {
@@ -16,12 +22,15 @@ export class Host {
     }
   }
 
-  // As the application's type: each type may have an editor.
+  /** As the application's type: each type may have an editor. @param {string} event */
   announce(event) {
     this.say(`${this.name}/${event}`);
   }
 
-  // `handlers` are by the type of the message; they get what it is about.
+  /**
+   * `handlers` are by the type of the message; they get what it is about.
+   * @param {Record<string, (about: any) => unknown>} handlers
+   */
   listen(handlers) {
     window.addEventListener("message", ({ data, origin, source }) => {
       if (!this.isThere || source !== window.parent || !this.knows(origin)) return;
@@ -30,6 +39,7 @@ export class Host {
     });
   }
 
+  /** @param {string} origin */
   knows(origin) {
     return this.origins.length === 0 || this.origins.includes(origin);
   }
@@ -41,6 +51,7 @@ export class Host {
   }
 }
 
+/** @param {string} address */
 function originOf(address) {
   try {
     return new URL(address).origin;

@@ -1,39 +1,42 @@
 // The fallbacks of a deployment as a list in their order, in place of lines of text.
 
+import { part, parts } from "./parts.js";
+
 const place = document.querySelector("[data-fallbacks]");
 if (place) {
-  const lines = place.querySelector("textarea");
-  const list = place.querySelector("ol");
-  const search = place.querySelector("input");
-  const status = place.querySelector("[role=status]");
-  const blank = place.querySelector("template").content.firstElementChild;
+  const lines = part(place, "textarea", HTMLTextAreaElement);
+  const list = part(place, "ol", HTMLOListElement);
+  const search = part(place, "input", HTMLInputElement);
+  const status = part(place, "[role=status]", HTMLElement);
+  const blank = part(part(place, "template", HTMLTemplateElement).content, "li", HTMLLIElement);
   const known = [...place.querySelectorAll("option")].map((option) => ({
     id: option.value,
-    title: option.dataset.title,
-    problem: option.dataset.problem,
+    title: option.dataset.title ?? "",
+    problem: option.dataset.problem ?? "",
   }));
 
   lines.hidden = true;
-  place.querySelector("[data-choice]").hidden = false;
+  part(place, "[data-choice]", HTMLElement).hidden = false;
   // The field's label names what is typed into now.
   search.id = lines.id;
   lines.removeAttribute("id");
   show(chosen());
 
-  place.querySelector("[data-add]").addEventListener("click", add);
+  part(place, "[data-add]", HTMLButtonElement).addEventListener("click", add);
   search.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
     event.preventDefault(); // or the whole form is sent
     add();
   });
   // What is typed and not added yet is meant, too.
-  place.closest("form").addEventListener("submit", (event) => {
+  place.closest("form")?.addEventListener("submit", (event) => {
     if (search.value.trim()) add();
     if (search.value) event.preventDefault();
   });
   list.addEventListener("click", (event) => {
-    const button = event.target.closest("button");
-    if (button) change(button, [...list.children].indexOf(button.closest("li")));
+    const button = event.target instanceof Element ? event.target.closest("button") : null;
+    const item = button?.closest("li");
+    if (button && item) change(button, [...list.children].indexOf(item));
   });
 
   function chosen() {
@@ -43,6 +46,7 @@ if (place) {
       .filter(Boolean);
   }
 
+  /** @param {string[]} ids */
   function show(ids) {
     list.replaceChildren(...ids.map((id, index) => entry(id, index, ids.length)));
     const text = ids.join("\n");
@@ -51,13 +55,14 @@ if (place) {
     lines.dispatchEvent(new Event("input", { bubbles: true }));
   }
 
+  /** @param {string} id @param {number} index @param {number} count */
   function entry(id, index, count) {
     const found = known.find((one) => one.id === id) ?? { title: id, problem: "skipped: it cannot be chosen" };
-    const item = blank.cloneNode(true);
-    item.querySelector("[data-title]").textContent = found.title;
-    item.querySelector("[data-id]").textContent = id;
-    item.querySelector("[data-problem]").textContent = found.problem;
-    const [up, down, remove] = item.querySelectorAll("button");
+    const item = /** @type {HTMLLIElement} */ (blank.cloneNode(true));
+    part(item, "[data-title]", HTMLElement).textContent = found.title;
+    part(item, "[data-id]", HTMLElement).textContent = id;
+    part(item, "[data-problem]", HTMLElement).textContent = found.problem;
+    const [up, down, remove] = parts(item, "button", HTMLButtonElement);
     up.ariaLabel = `Move ${found.title} up`;
     up.disabled = index === 0;
     down.ariaLabel = `Move ${found.title} down`;
@@ -84,21 +89,22 @@ if (place) {
     search.focus();
   }
 
+  /** @param {HTMLButtonElement} button @param {number} index */
   function change(button, index) {
     const ids = chosen();
     const [id] = ids.splice(index, 1);
-    const title = list.children[index].querySelector("[data-title]").textContent;
+    const title = part(list.children[index], "[data-title]", HTMLElement).textContent;
     if (button.dataset.move) {
       const next = index + Number(button.dataset.move);
       ids.splice(next, 0, id);
       show(ids);
       status.textContent = `${title} is number ${next + 1} now.`;
-      const same = list.children[next].querySelector(`[data-move="${button.dataset.move}"]`);
-      (same.disabled ? list.children[next].querySelector("button:not(:disabled)") : same).focus();
+      const same = part(list.children[next], `[data-move="${button.dataset.move}"]`, HTMLButtonElement);
+      (same.disabled ? part(list.children[next], "button:not(:disabled)", HTMLButtonElement) : same).focus();
       return;
     }
     show(ids);
     status.textContent = `${title} is removed.`;
-    (list.children[Math.min(index, ids.length - 1)]?.querySelector("[data-remove]") ?? search).focus();
+    (parts(list, "[data-remove]", HTMLButtonElement)[Math.min(index, ids.length - 1)] ?? search).focus();
   }
 }

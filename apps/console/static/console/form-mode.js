@@ -2,11 +2,19 @@
 
 import JSONEditor from "./vendor/json-editor.js";
 import { merge, unseen } from "./lens.js";
+import { parts } from "./parts.js";
 import { join, split } from "./paths.js";
 
-// What a manifest and its schema say is text, and stays as it is written. The library would read it
-// as HTML: a tag in a prompt is lost then, and may load something. With DOMPurify in the page it would
-// still lose "files/<bucket>/<path>", and write "a &lt; b" into a field; so it gets none.
+/**
+ * @import { Finding, Json } from "./studio/data.js"
+ */
+
+/**
+ * What a manifest and its schema say is text, and stays as it is written. The library would read it
+ * as HTML: a tag in a prompt is lost then, and may load something. With DOMPurify in the page it would
+ * still lose "files/<bucket>/<path>", and write "a &lt; b" into a field; so it gets none.
+ * @param {string} text
+ */
 const asWritten = (text) => text;
 JSONEditor.AbstractTheme.prototype.cleanText = asWritten;
 JSONEditor.AbstractEditor.prototype.cleanText = asWritten;
@@ -15,6 +23,7 @@ JSONEditor.AbstractEditor.prototype.purify = asWritten;
 // A choice is made by the `type` that a value names, valid or not; the library would go by validity
 // and show a value with a mistake in it as something else.
 class TaggedChoice extends JSONEditor.defaults.editors.multiple {
+  /** @param {any} value @param {boolean} initial */
   setValue(value, initial) {
     const index = this.tagged(value);
     if (index < 0) {
@@ -30,17 +39,18 @@ class TaggedChoice extends JSONEditor.defaults.editors.multiple {
     this.onChange();
   }
 
+  /** @param {any} value @returns {number} */
   tagged(value) {
-    if (value === undefined || !this.types.some((type) => type?.tags)) return -1;
+    if (value === undefined || !this.types.some((/** @type {Json} */ type) => type?.tags)) return -1;
     if (value?.type === undefined) return this.alike(value);
-    const index = this.types.findIndex((type) => type.tags?.includes(value.type));
-    return index >= 0 ? index : this.types.findIndex((type) => type.options?.unknown);
+    const index = this.types.findIndex((/** @type {Json} */ type) => type.tags?.includes(value.type));
+    return index >= 0 ? index : this.types.findIndex((/** @type {Json} */ type) => type.options?.unknown);
   }
 
-  // Where no `type` is written, the keys decide, as they do when the manifest is read.
+  /** Where no `type` is written, the keys decide, as they do when the manifest is read. @param {any} value */
   alike(value) {
     const keys = Object.keys(value ?? {});
-    const scores = this.types.map((type) => {
+    const scores = this.types.map((/** @type {Json} */ type) => {
       const { properties = {} } = this.jsoneditor.expandRefs(type);
       return keys.filter((key) => key in properties).length;
     });
@@ -52,6 +62,7 @@ JSONEditor.defaults.editors.multiple = TaggedChoice;
 // The list of further fields closes at a click elsewhere, which does what it is for all the same:
 // the library would swallow it, and with it a click on "Save".
 class YieldingObject extends JSONEditor.defaults.editors.object {
+  /** @param {Event} event */
   onOutsideModalClick(event) {
     const [target] = event.composedPath();
     const own = [this.addproperty_holder, this.addproperty_button];
@@ -88,7 +99,16 @@ const OPTIONS = {
 };
 
 export class FormMode {
-  // `onEdit(document)` is told of every edit.
+  /** @type {Json} */
+  document = {};
+  /** @type {Json | undefined} the state of the form */
+  before;
+  isSetting = false;
+
+  /**
+   * `onEdit(document)` is told of every edit.
+   * @param {{panel: HTMLElement, schema: object | undefined, onEdit: (document: Json) => void}} options
+   */
   constructor({ panel, schema, onEdit }) {
     this.panel = panel;
     this.editor = new JSONEditor(panel, { ...OPTIONS, schema, form_name_root: ROOT });
@@ -107,7 +127,10 @@ export class FormMode {
     this.editor.on("change", () => this.changed());
   }
 
-  // Show a document; gives the paths of what the form does not show of it.
+  /**
+   * Show a document; gives the paths of what the form does not show of it.
+   * @param {Json} document @returns {Promise<string[]>}
+   */
   async show(document) {
     await this.ready;
     this.isSetting = true;
@@ -126,23 +149,24 @@ export class FormMode {
     if (this.isSetting || this.before === undefined) return;
     label(this.panel);
     const after = structuredClone(this.editor.getValue());
-    const merged = merge(this.document, this.before, after);
+    const merged = /** @type {Json} */ (merge(this.document, this.before, after));
     this.before = after;
     if (merged === this.document) return;
     this.document = merged;
     this.onEdit(merged);
   }
 
-  // Write each finding at the field it is about, or at the nearest one around it.
+  /** Write each finding at the field it is about, or at the nearest one around it. @param {Finding[]} findings */
   mark(findings) {
-    this.panel.querySelectorAll(".manifest-editor-inline").forEach((note) => note.remove());
-    this.panel.querySelectorAll("[aria-invalid]").forEach((field) => {
+    for (const note of this.panel.querySelectorAll(".manifest-editor-inline")) note.remove();
+    for (const field of this.panel.querySelectorAll("[aria-invalid]")) {
       field.removeAttribute("aria-invalid");
       describe(field, (id) => !id.startsWith(FINDING));
-    });
-    findings.forEach((finding, index) => this.markOne(finding, index));
+    }
+    for (const [index, finding] of findings.entries()) this.markOne(finding, index);
   }
 
+  /** @param {Finding} finding @param {number} index */
   markOne({ severity, path, message }, index) {
     const place = this.place(path);
     if (!place) return;
@@ -157,6 +181,7 @@ export class FormMode {
     }
   }
 
+  /** @param {string} path @returns {{editor: any, isExact: boolean} | null} */
   place(path) {
     const parts = split(path);
     for (let length = parts.length; length >= 0; length -= 1) {
@@ -168,6 +193,7 @@ export class FormMode {
     return null;
   }
 
+  /** @param {Finding} finding */
   goTo(finding) {
     const place = this.place(finding.path);
     const target = place?.editor.container;
@@ -178,7 +204,10 @@ export class FormMode {
   }
 }
 
-// Change which elements describe a field: its help, and what was found at it.
+/**
+ * Change which elements describe a field: its help, and what was found at it.
+ * @param {Element} field @param {(id: string) => boolean} isKept @param {string[]} more
+ */
 function describe(field, isKept, ...more) {
   const before = field.getAttribute("aria-describedby")?.split(" ") ?? [];
   const ids = [...before.filter(isKept), ...more];
@@ -186,8 +215,11 @@ function describe(field, isKept, ...more) {
   else field.removeAttribute("aria-describedby");
 }
 
-// The library gives the same id to every kind of a value, and to the help of every checkbox. It makes
-// them of the keys of the manifest, in which there may be spaces, which part one id from the next.
+/**
+ * The library gives the same id to every kind of a value, and to the help of every checkbox. It makes
+ * them of the keys of the manifest, in which there may be spaces, which part one id from the next.
+ * @param {HTMLElement} panel
+ */
 function tellApart(panel) {
   const taken = new Set();
   for (const element of panel.querySelectorAll("[id]")) {
@@ -200,12 +232,14 @@ function tellApart(panel) {
   }
 }
 
+/** @param {string} id */
 function free(id) {
   let number = 2;
   while (document.getElementById(`${id}-${number}`)) number += 1;
   return `${id}-${number}`;
 }
 
+/** @param {Element} element @param {string} id @param {Element} scope */
 function rename(element, id, scope) {
   const before = element.id;
   element.id = id;
@@ -213,28 +247,30 @@ function rename(element, id, scope) {
   for (const field of scope.querySelectorAll("[aria-describedby]")) {
     const ids = field.getAttribute("aria-describedby");
     if (ids === before) field.setAttribute("aria-describedby", id);
-    else if (ids.split(" ").includes(before)) describe(field, (other) => other !== before, id);
+    else if (ids?.split(" ").includes(before)) describe(field, (other) => other !== before, id);
   }
 }
 
-// Names for the controls that the library leaves without one.
+/** Names for the controls that the library leaves without one. @param {HTMLElement} panel */
 function label(panel) {
   tellApart(panel);
   for (const name of panel.querySelectorAll("label")) {
     // The library calls the choice of a kind "manifest_form[a][b] switcher".
-    if (name.textContent.endsWith(" switcher")) name.textContent = `Kind: ${pathOf(name)}`;
+    if (name.textContent?.endsWith(" switcher")) name.textContent = `Kind: ${pathOf(name)}`;
   }
+  /** @type {Set<Element | null>} */
   const labelled = new Set([...panel.querySelectorAll("label")].map(({ control }) => control));
   for (const field of panel.querySelectorAll(":is(input, select, textarea):not([aria-label])")) {
     if (labelled.has(field)) continue;
     field.setAttribute("aria-label", pathOf(field) || "manifest");
   }
-  for (const button of panel.querySelectorAll("button:not([aria-label])")) {
-    const title = button.title || button.textContent.trim();
+  for (const button of parts(panel, "button:not([aria-label])", HTMLButtonElement)) {
+    const title = button.title || button.textContent?.trim();
     const path = pathOf(button);
     if (title) button.setAttribute("aria-label", path ? `${title}: ${path}` : title);
   }
 }
 
+/** @param {Element} element */
 const pathOf = (element) =>
-  element.closest("[data-schemapath]")?.dataset.schemapath.slice(ROOT.length + 1) ?? "";
+  element.closest("[data-schemapath]")?.getAttribute("data-schemapath")?.slice(ROOT.length + 1) ?? "";

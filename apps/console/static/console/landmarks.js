@@ -8,6 +8,7 @@ document.addEventListener("DOMContentLoaded", () => {
   new MutationObserver(name).observe(document.body, { childList: true, subtree: true });
 });
 
+/** @param {string} selector @param {string} role @param {string} [label] */
 function mark(selector, role, label) {
   const part = document.querySelector(selector);
   part?.setAttribute("role", role);
@@ -28,6 +29,7 @@ function name() {
   for (const part of document.querySelectorAll(NAMELESS)) {
     if (part.hasAttribute("aria-label")) continue;
     const select = part.closest(".select2-container")?.previousElementSibling;
-    part.setAttribute("aria-label", select?.labels?.[0]?.textContent.trim() || "Search");
+    const label = select instanceof HTMLSelectElement ? select.labels[0] : undefined;
+    part.setAttribute("aria-label", label?.textContent.trim() || "Search");
   }
 }

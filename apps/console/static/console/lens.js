@@ -3,11 +3,21 @@
 // The form shows less than the document may hold and writes some things differently. So only the
 // difference between two states of the form is applied: what nobody touched stays as it was.
 
+/**
+ * @typedef {(string | number)[]} Path
+ */
+
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+/** @param {unknown} value */
 const text = (value) => JSON.stringify(value);
+/** @param {unknown} one @param {unknown} other */
 export const same = (one, other) => text(one) === text(other);
 
-// `before` and `after` are states of the form; the result is `document` with their difference.
+/**
+ * `before` and `after` are states of the form; the result is `document` with their difference.
+ * @param {unknown} document @param {unknown} before @param {unknown} after @returns {unknown}
+ */
 export function merge(document, before, after) {
   if (same(before, after)) return document;
   if (isObject(document) && isObject(before) && isObject(after)) {
@@ -19,6 +29,9 @@ export function merge(document, before, after) {
   return after;
 }
 
+/**
+ * @param {Record<string, unknown>} document @param {Record<string, unknown>} before @param {Record<string, unknown>} after
+ */
 function mergeObjects(document, before, after) {
   const result = { ...document };
   for (const key of Object.keys(before)) {
@@ -31,10 +44,17 @@ function mergeObjects(document, before, after) {
   return result;
 }
 
-// Items that were moved are found again as they were; those that were edited keep their turn.
+/**
+ * Items that were moved are found again as they were; those that were edited keep their turn.
+ * @param {unknown[]} document @param {unknown[]} before @param {unknown[]} after
+ */
 function mergeLists(document, before, after) {
   const free = new Map(before.map((item, index) => [index, text(item)]));
-  const take = (index) => free.delete(index) && index;
+  /** @param {number} index */
+  const take = (index) => {
+    free.delete(index);
+    return index;
+  };
   const origins = after.map((item, index) => {
     const written = text(item);
     if (free.get(index) === written) return take(index);
@@ -60,7 +80,10 @@ function mergeLists(document, before, after) {
   });
 }
 
-// Paths (lists of keys) of what stands in the document and not, or otherwise, in the form.
+/**
+ * Paths (lists of keys) of what stands in the document and not, or otherwise, in the form.
+ * @param {unknown} document @param {unknown} form @param {Path} path @returns {Path[]}
+ */
 export function unseen(document, form, path = []) {
   if (isObject(document) && isObject(form)) {
     return Object.keys(document).flatMap((key) =>
@@ -74,5 +97,6 @@ export function unseen(document, form, path = []) {
   return same(document, form) || isNothing ? [] : [path];
 }
 
+/** @param {unknown} value */
 const isEmpty = (value) =>
   value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);

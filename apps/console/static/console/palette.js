@@ -1,17 +1,27 @@
 // The palette of the admin and of the chat page: Ctrl+K or a button, then words, arrows and Enter.
 
+/**
+ * @typedef {{title: string, detail: string, url: string, act?: () => void}} Entry
+ * @typedef {{title: string, found: Entry[]}} Group
+ */
+
 const PAUSE = 120;
 // The catalogue of the page's language; English pages, as those of the admin, have none.
+/** @type {Pick<import("../chat/scripts/texts.js").Catalogue, "gettext" | "ngettext">} */
 const texts = globalThis.django?.gettext
   ? globalThis.django
   : { gettext: (text) => text, ngettext: (one, many, count) => (count === 1 ? one : many) };
 
 addEventListener("DOMContentLoaded", () => {
   const dialog = document.querySelector("#palette");
-  if (!dialog) return;
-  const input = dialog.querySelector("input");
-  const list = dialog.querySelector("[role=listbox]");
-  const state = dialog.querySelector("[role=status]");
+  if (dialog instanceof HTMLDialogElement) wirePalette(dialog);
+});
+
+/** @param {HTMLDialogElement} dialog */
+function wirePalette(dialog) {
+  const input = /** @type {HTMLInputElement} */ (dialog.querySelector("input"));
+  const list = /** @type {HTMLElement} */ (dialog.querySelector("[role=listbox]"));
+  const state = /** @type {HTMLElement} */ (dialog.querySelector("[role=status]"));
   let timer = 0;
   let asking = new AbortController();
 
@@ -26,7 +36,7 @@ addEventListener("DOMContentLoaded", () => {
     if (dialog.open) dialog.close();
     else if (!document.querySelector("dialog[open]")) open();
   });
-  dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());
+  dialog.querySelector("[data-close]")?.addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();
   });
@@ -35,7 +45,7 @@ addEventListener("DOMContentLoaded", () => {
     timer = setTimeout(find, PAUSE);
   });
   input.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step) choose(step);
     else if (event.key === "Enter") options().find(isChosen)?.click();
     else return;
@@ -64,23 +74,25 @@ addEventListener("DOMContentLoaded", () => {
       // The page may add what it can do itself: entries with an `act` in place of an address.
       dialog.dispatchEvent(new CustomEvent("found", { detail: { words: input.value, groups } }));
       show(groups);
-    } catch (error) {
+    } catch {
       if (signal.aborted) return;
       show([]);
       state.textContent = texts.gettext("This cannot be searched now. Reload the page and sign in again.");
     }
   }
 
+  /** @param {Group[]} groups */
   function show(groups) {
     list.replaceChildren(...groups.map(group));
     const count = options().length;
     input.setAttribute("aria-expanded", String(count > 0));
     list.hidden = count === 0;
-    const found = texts.ngettext("{count} found", "{count} found", count).replace("{count}", count);
+    const found = texts.ngettext("{count} found", "{count} found", count).replace("{count}", String(count));
     state.textContent = count === 0 ? texts.gettext("Nothing is found that you may see.") : found;
     choose(1);
   }
 
+  /** @param {Group} group @param {number} place */
   function group({ title, found }, place) {
     const part = document.createElement("div");
     const heading = document.createElement("p");
@@ -92,6 +104,7 @@ addEventListener("DOMContentLoaded", () => {
     return part;
   }
 
+  /** @param {Entry} entry @param {string} id */
   function option({ title, detail, url, act }, id) {
     const link = document.createElement("a");
     const about = document.createElement("span");
@@ -112,13 +125,15 @@ addEventListener("DOMContentLoaded", () => {
   }
 
   function options() {
-    return [...list.querySelectorAll("[role=option]")];
+    return /** @type {HTMLElement[]} */ ([...list.querySelectorAll("[role=option]")]);
   }
 
+  /** @param {Element} option */
   function isChosen(option) {
     return option.getAttribute("aria-selected") === "true";
   }
 
+  /** @param {number} step */
   function choose(step) {
     const all = options();
     const before = all.findIndex(isChosen);
@@ -129,4 +144,4 @@ addEventListener("DOMContentLoaded", () => {
     if (next) input.setAttribute("aria-activedescendant", next.id);
     else input.removeAttribute("aria-activedescendant");
   }
-});
+}

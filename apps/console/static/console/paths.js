@@ -2,6 +2,7 @@
 
 const PART = /\.?([^.[\]"]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/gy;
 
+/** @param {string} path @returns {(string | number)[]} */
 export function split(path) {
   if (!path || path === "$") return [];
   return [...path.matchAll(PART)].map(([, name, index, quoted]) => {
@@ -10,8 +11,9 @@ export function split(path) {
   });
 }
 
+/** @param {(string | number)[]} parts @returns {string} */
 export function join(parts) {
-  return parts.reduce((path, part) => {
+  return parts.reduce((/** @type {string} */ path, part) => {
     if (typeof part === "number") return `${path}[${part}]`;
     if (!/^[A-Za-z_][\w-]*$/.test(part)) return `${path}[${JSON.stringify(part)}]`;
     return path ? `${path}.${part}` : part;

@@ -1,28 +1,32 @@
 // What the model of the typed application would see: the steps of its assembly, then the request.
 
+import { part, reasonOf } from "./parts.js";
 import { readEvents } from "./studio/events.js";
 
+/** @import { Piece } from "./studio/draft-chat.js" */
+
 const place = document.querySelector("[data-prompt-preview]");
-if (place) {
-  const button = place.querySelector("button");
-  const status = place.querySelector("[role=status]");
-  const shown = place.querySelector("[data-steps]");
+if (place instanceof HTMLElement) {
+  const button = part(place, "button", HTMLButtonElement);
+  const status = part(place, "[role=status]", HTMLElement);
+  const shown = part(place, "[data-steps]", HTMLElement);
   place.hidden = false;
   button.addEventListener("click", async () => {
     button.disabled = true;
     shown.replaceChildren();
     status.textContent = "Assembling…";
     try {
-      const body = new FormData(place.closest("form"));
-      const response = await fetch(place.dataset.url, { method: "POST", body });
+      const body = new FormData(place.closest("form") ?? undefined);
+      const response = await fetch(place.dataset.url ?? "", { method: "POST", body });
       if (!response.ok) throw new Error(`status ${response.status}`);
       await readEvents(response.body, show);
     } catch (error) {
-      status.textContent = `It could not be assembled (${error.message}).`;
+      status.textContent = `It could not be assembled (${reasonOf(error)}).`;
     }
     button.disabled = false;
   });
 
+  /** @param {string} name @param {any} data */
   function show(name, data) {
     if (name === "problem") status.textContent = data.text;
     if (name === "issues") shown.append(piece("Initialization issues", data.text, true));
@@ -30,6 +34,9 @@ if (place) {
     if (name === "request") showRequest(data);
   }
 
+  /**
+   * @param {{model: string, flat: string, messages: Piece[], tools: Piece[], parameters: string, tokens: number}} request
+   */
   function showRequest({ model, flat, messages, tools, parameters, tokens }) {
     status.textContent = `About ${tokens} tokens would be sent to ${model}; no model was asked.`;
     if (flat) shown.append(piece("The whole system prompt", flat, false));
@@ -38,6 +45,7 @@ if (place) {
     shown.append(piece("Parameters", parameters, false));
   }
 
+  /** @param {string} title @param {string} text @param {boolean} isOpen @param {number} [tokens] */
   function piece(title, text, isOpen, tokens) {
     const details = document.createElement("details");
     details.className = "sent-piece";
@@ -56,6 +64,7 @@ if (place) {
     return details;
   }
 
+  /** @template {keyof HTMLElementTagNameMap} Name @param {Name} name @param {string} text */
   function element(name, text) {
     const made = document.createElement(name);
     made.textContent = text;

@@ -1,28 +1,38 @@
 // The files of a skill: added, taken from this computer, renamed and removed without a reload.
 // The server checks them again; what is told here is told sooner.
 
+import { part, parts, reasonOf } from "./parts.js";
+
 const place = document.querySelector("[data-skill-files]");
-if (place) {
-  const list = place.querySelector("[data-files]");
-  const blank = place.querySelector("template").content;
-  const none = place.querySelector("[data-none]");
-  const status = place.querySelector("[data-status]");
-  const undo = place.querySelector("[data-undo]");
-  const picker = place.querySelector("input[type=file]");
-  const { mostFiles, mostBytes, mostTogether, endings } = place.dataset;
+if (place instanceof HTMLElement) follow(place);
+
+/** @param {HTMLElement} place */
+function follow(place) {
+  const list = part(place, "[data-files]", HTMLElement);
+  const blank = part(part(place, "template", HTMLTemplateElement).content, "[data-file]", HTMLElement);
+  const none = part(place, "[data-none]", HTMLElement);
+  const status = part(place, "[data-status]", HTMLElement);
+  const undo = part(place, "[data-undo]", HTMLButtonElement);
+  const picker = part(place, "input[type=file]", HTMLInputElement);
+  const mostFiles = Number(place.dataset.mostFiles);
+  const mostBytes = Number(place.dataset.mostBytes);
+  const mostTogether = Number(place.dataset.mostTogether);
+  const endings = place.dataset.endings ?? "";
   const encoder = new TextEncoder();
-  const told = new Map(); // what was typed when the server said what is wrong with a file
+  /** @type {Map<Element, string>} what was typed when the server said what is wrong with a file */
+  const told = new Map();
   let made = 0;
+  /** @type {{file: Element, before: Element | null} | null} */
   let removed = null;
 
-  place.querySelector("[data-actions]").hidden = false;
+  part(place, "[data-actions]", HTMLElement).hidden = false;
   for (const file of files()) {
     prepare(file);
-    if (file.querySelector("[data-problem]").textContent) told.set(file, typed(file));
+    if (part(file, "[data-problem]", HTMLElement).textContent) told.set(file, typed(file));
   }
   refresh();
 
-  place.querySelector("[data-add]").addEventListener("click", () => {
+  part(place, "[data-add]", HTMLButtonElement).addEventListener("click", () => {
     const file = add("", "");
     pathOf(file).focus();
     refresh();
@@ -39,17 +49,21 @@ if (place) {
   );
   list.addEventListener("input", refresh);
   list.addEventListener("click", (event) => {
-    if (event.target.matches("[data-remove]")) remove(event.target.closest("[data-file]"));
+    const button = event.target instanceof Element ? event.target.closest("[data-remove]") : null;
+    const file = button?.closest("[data-file]");
+    if (file) remove(file);
   });
   undo.addEventListener("click", () => {
+    if (!removed) return;
     list.insertBefore(removed.file, removed.before);
     pathOf(removed.file).focus();
     forget();
     refresh();
   });
   // The server would refuse the whole request, and what was typed would be gone from the page.
-  place.closest("form").addEventListener("submit", (event) => {
-    const skill = event.target.querySelector("textarea[name=text]");
+  const form = place.closest("form");
+  form?.addEventListener("submit", (event) => {
+    const skill = part(form, "textarea[name=text]", HTMLTextAreaElement);
     const size = [skill, ...files().map(textOf)]
       .map((field) => encoder.encode(field.value).length)
       .reduce((sum, one) => sum + one, 0);
@@ -57,33 +71,38 @@ if (place) {
     event.preventDefault();
     forget();
     status.textContent = `Nothing was saved: SKILL.md and its files have ${counted(size)} bytes together; at most ${counted(mostTogether)} are possible.`;
-    place.querySelector("[data-add]").focus();
+    part(place, "[data-add]", HTMLButtonElement).focus();
   });
   showForKind();
 
   function files() {
-    return [...list.querySelectorAll("[data-file]")];
+    return parts(list, "[data-file]", HTMLElement);
   }
 
+  /** @param {Element} file */
   function pathOf(file) {
-    return file.querySelector("input");
+    return part(file, "input", HTMLInputElement);
   }
 
+  /** @param {Element} file */
   function textOf(file) {
-    return file.querySelector("textarea");
+    return part(file, "textarea", HTMLTextAreaElement);
   }
 
+  /** @param {Element} file */
   function typed(file) {
     return JSON.stringify([files().map((one) => pathOf(one).value), textOf(file).value]);
   }
 
+  /** @param {Element} file */
   function prepare(file) {
-    file.querySelector("[data-remove]").hidden = false;
+    part(file, "[data-remove]", HTMLButtonElement).hidden = false;
   }
 
+  /** @param {string} path @param {string} text */
   function add(path, text) {
-    const file = blank.cloneNode(true).querySelector("[data-file]");
-    const problem = file.querySelector("[data-problem]");
+    const file = /** @type {HTMLElement} */ (blank.cloneNode(true));
+    const problem = part(file, "[data-problem]", HTMLElement);
     made += 1;
     problem.id = `new-file-${made}-problem`;
     pathOf(file).setAttribute("aria-describedby", problem.id);
@@ -94,6 +113,7 @@ if (place) {
     return file;
   }
 
+  /** @param {Element} file */
   function remove(file) {
     const before = file.nextElementSibling;
     removed = { file, before };
@@ -113,7 +133,7 @@ if (place) {
   // Each file is read as text; what is none is told and left out.
   async function take() {
     const outcomes = [];
-    for (const chosen of picker.files) {
+    for (const chosen of picker.files ?? []) {
       const same = files().find((file) => pathOf(file).value.trim() === chosen.name);
       try {
         if (chosen.size > mostBytes) throw new Error(tooLarge(chosen.size));
@@ -122,7 +142,7 @@ if (place) {
         else add(chosen.name, text);
         outcomes.push(`${chosen.name} was ${same ? "replaced" : "added"}.`);
       } catch (error) {
-        const why = error instanceof TypeError ? "is not UTF-8 text" : error.message;
+        const why = error instanceof TypeError ? "is not UTF-8 text" : reasonOf(error);
         outcomes.push(`${chosen.name} ${why}, and was left out.`);
       }
     }
@@ -135,22 +155,24 @@ if (place) {
   function refresh() {
     const all = files();
     const paths = all.map((file) => pathOf(file).value.trim());
-    all.forEach((file, index) => show(file, paths[index], paths));
+    for (const [index, file] of all.entries()) show(file, paths[index], paths);
     none.hidden = all.length > 0;
   }
 
+  /** @param {Element} file @param {string} path @param {string[]} paths */
   function show(file, path, paths) {
     const size = encoder.encode(textOf(file).value).length;
     const wrong = problem(path, size, paths);
-    file.querySelector("[data-shown]").textContent = path || "a new file";
-    file.querySelector("[data-size]").textContent = `${counted(size)} bytes`;
+    part(file, "[data-shown]", HTMLElement).textContent = path || "a new file";
+    part(file, "[data-size]", HTMLElement).textContent = `${counted(size)} bytes`;
     if (told.has(file) && told.get(file) === typed(file)) return;
     told.delete(file);
-    file.querySelector("[data-problem]").textContent = wrong ? `${path}: ${wrong}.` : "";
+    part(file, "[data-problem]", HTMLElement).textContent = wrong ? `${path}: ${wrong}.` : "";
     if (wrong) pathOf(file).setAttribute("aria-invalid", "true");
     else pathOf(file).removeAttribute("aria-invalid");
   }
 
+  /** @param {string} path @param {number} size @param {string[]} paths */
   function problem(path, size, paths) {
     if (paths.length > mostFiles) return `is one of ${paths.length} files; at most ${mostFiles} are possible`;
     if (size > mostBytes) return tooLarge(size);
@@ -162,23 +184,25 @@ if (place) {
     return "";
   }
 
+  /** @param {number} size */
   function tooLarge(size) {
     return `has ${counted(size)} bytes; at most ${counted(mostBytes)} are possible`;
   }
 
+  /** @param {number} number */
   function counted(number) {
-    return Number(number).toLocaleString("en");
+    return number.toLocaleString("en");
   }
 
   // Only skills have files. What was typed stays, should the kind be chosen again.
   function showForKind() {
     const kind = document.querySelector("select[name=kind]");
     const row = place.closest(".form-row, .field-line") ?? place;
-    if (!kind) return;
-    const follow = () => {
+    if (!(kind instanceof HTMLSelectElement) || !(row instanceof HTMLElement)) return;
+    const show = () => {
       row.hidden = kind.value !== "skill" && files().length === 0;
     };
-    kind.addEventListener("change", follow);
-    follow();
+    kind.addEventListener("change", show);
+    show();
   }
 }

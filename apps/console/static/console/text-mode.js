@@ -12,11 +12,21 @@ import {
   oneDark,
 } from "./vendor/code-editor.js";
 
+/**
+ * @import { PlacedFinding } from "./findings.js"
+ * @import { Diagnostic } from "./vendor/code-editor.js"
+ */
+
 const SOURCE = "check";
 const DELAY_MS = 600;
 
 export class TextMode {
-  // `onEdit(text)` is told of every edit; `check(text)` resolves to findings or null.
+  isSetting = false;
+
+  /**
+   * `onEdit(text)` is told of every edit; `check(text)` resolves to findings or null.
+   * @param {{panel: HTMLElement, textarea: HTMLTextAreaElement, schema: object, onEdit: (text: string) => void, check: (text: string) => Promise<PlacedFinding[] | null>}} options
+   */
   constructor({ panel, textarea, schema, onEdit, check }) {
     this.look = new Compartment();
     this.check = check;
@@ -58,6 +68,7 @@ export class TextMode {
     this.isSetting = false;
   }
 
+  /** @param {EditorView} view @returns {Promise<Diagnostic[]>} */
   async lint(view) {
     const findings = (await this.check(view.state.doc.toString())) ?? [];
     return findings.map((finding) => ({ ...this.range(finding), ...described(finding) }));
@@ -67,12 +78,14 @@ export class TextMode {
     forceLinting(this.view);
   }
 
+  /** @param {PlacedFinding} finding */
   range({ line, column }) {
     const { doc } = this.view.state;
     const found = doc.line(Math.min(Math.max(line, 1), doc.lines));
     return { from: Math.min(found.from + column - 1, found.to), to: found.to };
   }
 
+  /** @param {PlacedFinding} finding */
   goTo(finding) {
     const { from } = this.range(finding);
     this.view.dispatch({ selection: { anchor: from }, scrollIntoView: true });
@@ -80,18 +93,24 @@ export class TextMode {
   }
 }
 
+/** @param {PlacedFinding} finding */
 const described = ({ severity, path, message }) => ({
   severity,
   message: path ? `${path}: ${message}` : message,
   source: SOURCE,
 });
 
-// The schema's own complaints are less exact than the server's and would stand beside them.
+/**
+ * The schema's own complaints are less exact than the server's and would stand beside them.
+ * @param {readonly Diagnostic[]} diagnostics
+ */
 const ours = (diagnostics) => diagnostics.filter(({ source }) => source === SOURCE);
 const onlyOurs = { markerFilter: ours, tooltipFilter: ours };
 
+/** @param {(isDark: boolean) => void} apply */
 function followTheme(apply) {
   const root = document.documentElement;
+  /** @type {boolean | null} */
   let isDark = null;
   const look = () => {
     if (isDark === root.classList.contains("dark")) return;

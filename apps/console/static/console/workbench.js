@@ -1,11 +1,12 @@
 // What makes trying a tool quicker; everything works without it.
 
+import { part, parts } from "./parts.js";
 import { render, tryOut } from "./tool-trial.js";
 
 const root = document.querySelector(".workbench");
 const form = root?.querySelector("form[data-try]");
-if (form) {
-  tryOut(form, document.querySelector("[data-outcome]"), (signal) =>
+if (form instanceof HTMLFormElement) {
+  tryOut(form, part(document, "[data-outcome]", HTMLElement), (signal) =>
     fetch(form.action, {
       method: "POST",
       body: new FormData(form),
@@ -18,21 +19,23 @@ if (form) {
 if (root) void render(root);
 filter(root?.querySelector("[data-filter]"));
 
+/** @param {Element | null | undefined} place */
 function filter(place) {
-  if (!place) return;
+  if (!(place instanceof HTMLElement)) return;
   place.hidden = false;
-  const found = place.querySelector("[data-found]");
-  const tools = [...document.querySelectorAll("[data-tool]")];
-  place.querySelector("input").addEventListener("input", ({ target }) => {
-    const words = target.value.toLowerCase().split(/\s+/);
+  const found = part(place, "[data-found]", HTMLElement);
+  const tools = parts(document, "[data-tool]", HTMLElement);
+  const input = part(place, "input", HTMLInputElement);
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/\s+/);
     for (const tool of tools) {
-      const text = tool.dataset.tool.toLowerCase();
+      const text = tool.dataset.tool?.toLowerCase() ?? "";
       tool.hidden = !words.every((word) => text.includes(word));
     }
-    for (const group of document.querySelectorAll("[data-group]")) {
+    for (const group of parts(document, "[data-group]", HTMLElement)) {
       group.hidden = !group.querySelector("[data-tool]:not([hidden])");
     }
     const left = tools.filter((tool) => !tool.hidden).length;
-    found.textContent = target.value ? `${left} found` : "";
+    found.textContent = input.value ? `${left} found` : "";
   });
 }

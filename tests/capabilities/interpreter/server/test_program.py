@@ -1,7 +1,5 @@
 """The server as a program, over both of its transports."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The sandbox over MCP: its tools, its sessions, and the files of them."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 from collections.abc import AsyncIterator
@@ -115,7 +113,7 @@ async def test_a_failure_of_the_code_is_a_report_too():
 
 
 @pytest.mark.parametrize("asked", ["", "0"])
-async def test_an_empty_id_and_0_start_a_session(asked: str):
+async def test_an_empty_id_and_0_start_a_session(asked):
     async with peer() as own:
         first, second = await own.run("1", asked), await own.run("1", asked)
 
@@ -156,7 +154,7 @@ async def test_the_files_of_a_session_are_listed_and_read_with_their_types():
 
 
 @pytest.mark.parametrize("name", ["../x", "%2e%2e/x", "..%2Fx", "/etc/passwd", "%2Fetc%2Fpasswd"])
-async def test_names_that_lead_out_of_a_session_are_refused(name: str):
+async def test_names_that_lead_out_of_a_session_are_refused(name):
     async with peer() as own:
         session_id = await own.start()
         with pytest.raises(MCPError, match="Unknown resource"):

@@ -131,27 +131,30 @@ def test_every_other_credential_is_left_out():
     )
 
 
-@pytest.mark.parametrize(
-    ("command", "problem"),
-    [
-        ("", "This is no curl command: it begins with the word curl."),
-        ("rm -rf /", "This is no curl command: it begins with the word curl."),
-        ("curl", "The command names no address, or more than one; give it exactly one."),
-        ("curl --help", "The command cannot be read: unrecognized arguments: --help."),
-        ("curl -X", "The command cannot be read: argument -X/--request: expected one argument."),
-        (f"curl '{HOST}", "The command cannot be read: no closing quotation."),
-        (f"curl -X PATCH {HOST}", "Tools call with GET, POST, PUT and DELETE; the command has another."),
-        (f"curl {HOST} -d @/etc/passwd", "The command reads its body from a file; paste what is in it."),
-        (f"curl {HOST} -F a=@/etc/passwd", "The command sends a file, and tools send JSON."),
-        (f"curl {HOST} -d '[1]'", "The body is no object that tools can send."),
-        (f"curl {HOST} -d '{'[' * 5000}'", "The body of the command is not valid JSON."),
-        ("curl file:///etc/passwd", "The command's address cannot be used: write an address that begins with http://, https:// or /."),
-        (f"curl {HOST} --config x", "The command cannot be read: unrecognized arguments: --config x."),
-        ("curl " + "x" * 100_000, "The command has more than 100,000 characters."),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_read_is_told_and_ends_no_process(command, problem):
+PROBLEMS = {
+    "": "This is no curl command: it begins with the word curl.",
+    "rm -rf /": "This is no curl command: it begins with the word curl.",
+    "curl": "The command names no address, or more than one; give it exactly one.",
+    "curl --help": "The command cannot be read: unrecognized arguments: --help.",
+    "curl -X": "The command cannot be read: argument -X/--request: expected one argument.",
+    f"curl '{HOST}": "The command cannot be read: no closing quotation.",
+    f"curl -X PATCH {HOST}": "Tools call with GET, POST, PUT and DELETE; the command has another.",
+    f"curl {HOST} -d @/etc/passwd": "The command reads its body from a file; paste what is in it.",
+    f"curl {HOST} -F a=@/etc/passwd": "The command sends a file, and tools send JSON.",
+    f"curl {HOST} -d '[1]'": "The body is no object that tools can send.",
+    f"curl {HOST} -d '{'[' * 5000}'": "The body of the command is not valid JSON.",
+    "curl file:///etc/passwd": "The command's address cannot be used: write an address that begins with http://, https:// or /.",
+    f"curl {HOST} --config x": "The command cannot be read: unrecognized arguments: --config x.",
+    "curl " + "x" * 100_000: "The command has more than 100,000 characters.",
+}  # fmt: skip
+"""What each command is refused with."""
+
+
+def test_what_cannot_be_read_is_told_and_ends_no_process():
+    assert {command: problem_of(command) for command in PROBLEMS} == PROBLEMS
+
+
+def problem_of(command: str) -> str:
     with pytest.raises(SourceInvalid) as caught:
         read_curl(command)
-
-    assert str(caught.value) == problem
+    return str(caught.value)

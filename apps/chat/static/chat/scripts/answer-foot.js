@@ -157,6 +157,7 @@ export class AnswerFoot extends LitElement {
     return [...(log?.querySelectorAll("chat-answer") ?? [])]
       .filter((one) => ids.has(/** @type {any} */ (one).answer?.id))
       .flatMap((one) => [...one.querySelectorAll(".answer-text")])
+      // biome-ignore lint/performance/useDomNodeTextContent: as it is laid out, with the line breaks of blocks.
       .map((one) => /** @type {HTMLElement} */ (one).innerText)
       .join("\n");
   }

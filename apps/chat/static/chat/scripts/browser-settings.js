@@ -57,6 +57,7 @@ function keep(form) {
 /** In a cookie, as the server writes the texts. @param {HTMLSelectElement} field @returns {boolean} whether the page is fetched in another language */
 function keepLanguage({ value, options }) {
   if ([...options].find(({ defaultSelected }) => defaultSelected)?.value === value) return false;
+  // biome-ignore lint/suspicious/noDocumentCookie: Firefox before 140 has no CookieStore.
   document.cookie = `${LANGUAGE}=${value}; path=/; max-age=${value ? A_YEAR : 0}; samesite=lax`;
   location.reload();
   return true;

@@ -13,6 +13,8 @@ for (const button of document.querySelectorAll("button[data-copies]")) {
     const source = document.getElementById(button.dataset.copies ?? "");
     const copied = await copy(source?.textContent ?? "");
     if (label) label.textContent = copied ? gettext("Copied") : gettext("Not copied");
-    setTimeout(() => label && (label.textContent = gettext("Copy")), COPIED_FOR);
+    setTimeout(() => {
+      if (label) label.textContent = gettext("Copy");
+    }, COPIED_FOR);
   });
 }

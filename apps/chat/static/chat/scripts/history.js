@@ -41,7 +41,9 @@ export class ChatHistory extends LitElement {
     this.chosen = null;
     this.addEventListener("dragover", allow);
     this.addEventListener("drop", (event) => this.#drop(event, null)); // anywhere beside the folders
-    this.onMore = new IntersectionObserver((seen) => seen.forEach(({ isIntersecting, target }) => isIntersecting && this.#more(target)));
+    this.onMore = new IntersectionObserver((seen) => {
+      for (const { isIntersecting, target } of seen) if (isIntersecting) this.#more(target);
+    });
   }
 
   createRenderRoot() {

@@ -25,7 +25,7 @@ export class ChatInteraction extends LitElement {
     problem: { state: true },
   };
 
-  #id = `interaction-${(count += 1)}`;
+  #id = `interaction-${++count}`;
   #timer = 0;
 
   constructor() {

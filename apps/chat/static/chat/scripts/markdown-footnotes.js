@@ -29,7 +29,8 @@ export const footnoteTexts = {
     return { type: "footnoteText", raw, label, tokens: this.lexer.inlineTokens(text) };
   },
   /** @this {any} @param {{label: string, tokens: unknown[]}} token */
-  renderer({ label, tokens }) {
+  renderer(token) {
+    const { label, tokens } = token;
     return `<p data-footnote-text="${label}"><small><sup>${label}</sup> ${this.parser.parseInline(tokens)}</small></p>\n`;
   },
 };

@@ -2,8 +2,6 @@
 
 import DOMPurify from "../vendor/dompurify.js";
 
-/** @import { TokenizerAndRendererExtension } from "../vendor/marked.js" */
-
 const LONGEST = 2_000;
 const PATTERNS = [
   { display: true, opening: "$$", pattern: /^\$\$([^$]+?)\$\$/ },

@@ -20,7 +20,7 @@ export const noteLinks = {
   /** @param {string} text */
   tokenizer: (text) => {
     const match = PATTERN.exec(text);
-    return match && match[2].trim() ? { type: "noteLink", raw: match[0], title: match[2].trim() } : undefined;
+    return match?.[2].trim() ? { type: "noteLink", raw: match[0], title: match[2].trim() } : undefined;
   },
   /** @param {{raw: string, title: string}} token */
   renderer: ({ raw, title }) => `<span data-note="${escapeText(title)}">${escapeText(raw)}</span>`,
@@ -28,7 +28,7 @@ export const noteLinks = {
 
 /** @param {ParentNode} root in which links are replaced that lead to a note, on pages of people who have notes */
 export async function showNotes(root) {
-  const { notes: address, newNote } = document.querySelector("[data-notes]")?.dataset ?? {};
+  const { notes: address, newNote } = /** @type {HTMLElement | null} */ (document.querySelector("[data-notes]"))?.dataset ?? {};
   const places = address ? [...root.querySelectorAll("span[data-note]")] : [];
   if (!places.length || !address) return;
   await find(address, places.map(titleOf));

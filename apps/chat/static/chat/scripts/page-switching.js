@@ -2,7 +2,7 @@
 
 import { showApplication, takeData } from "./page-application.js";
 import { clearNotices } from "./page-notices.js";
-import { announcer, composer, element, follower, history, log, page } from "./page-parts.js";
+import { announcer, composer, element, follower, history, page } from "./page-parts.js";
 import { beginning, draftKey, limits, session, base, uploads } from "./page-session.js";
 import { entitle } from "./page-title.js";
 import { get } from "./requests.js";

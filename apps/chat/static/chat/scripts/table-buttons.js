@@ -74,7 +74,7 @@ function sort(head) {
   for (const other of table.tHead?.rows[0]?.cells ?? []) other.removeAttribute("aria-sort");
   if (order) head.setAttribute("aria-sort", order);
   const rows = /** @type {HTMLTableRowElement[]} */ ([...body.rows]);
-  rows.forEach((row, index) => (row.dataset.written ??= String(index)));
+  for (const [index, row] of rows.entries()) row.dataset.written ??= String(index);
   rows.sort((one, other) => Number(one.dataset.written) - Number(other.dataset.written));
   if (order) {
     const column = head.cellIndex;

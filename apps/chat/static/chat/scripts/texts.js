@@ -11,8 +11,7 @@ export const language = document.documentElement.lang || "en";
 export const locale =
   language === "ar" ? "ar-u-nu-latn" : (navigator.languages.find((one) => one.split("-")[0] === language) ?? language);
 
-/** @type {Catalogue | undefined} */
-const catalogue = /** @type {any} */ (globalThis).django;
+const catalogue = globalThis.django;
 
 /** @param {string} text @param {Values} [values] @returns {string} */
 export function gettext(text, values = {}) {

@@ -1,9 +1,18 @@
 // The bar above everything: the state of the draft, and what can be done with it.
 
+import { part } from "../parts.js";
 import { button, element, link, newId } from "./elements.js";
 import { PublishPanel } from "./publish-panel.js";
 
+/**
+ * @import { State, Stored } from "./data.js"
+ * @import { Store } from "./store.js"
+ *
+ * @typedef {{path: string, mine: string, theirs: string}} Clash
+ */
+
 export class Bar {
+  /** @param {HTMLElement} root @param {Store} store */
   constructor(root, store) {
     this.store = store;
     this.state = element("span", { class: "studio-state" });
@@ -18,7 +27,7 @@ export class Bar {
     this.request = button("Request publishing…", () => this.goPublish(true), { class: "workbench-button workbench-primary" });
     this.notice = element("p", { class: "studio-notice", hidden: true });
     const actions = may ? [this.discard, this.save, this.request, this.publish] : [];
-    this.title = root.querySelector("h1");
+    this.title = part(root, "h1", HTMLHeadingElement);
     this.chat = link("Open in chat", store.data.urls.chat, { class: "workbench-button", target: "_blank" });
     root.append(
       element(
@@ -42,7 +51,7 @@ export class Bar {
 
   // On a phone the chat stands below the section.
   toChat() {
-    const go = () => document.querySelector("#studio-question").focus();
+    const go = () => part(document, "#studio-question", HTMLElement).focus();
     return this.store.data.may_change ? button("Try it", go, { class: "workbench-button studio-to-chat" }) : "";
   }
 
@@ -66,13 +75,13 @@ export class Bar {
     this.publish.hidden = !data.may_publish || (state.takes_two && !isSecond);
     // A change withdraws the request, so whoever typed something cannot publish it.
     this.publish.disabled = errors > 0 || (state.takes_two ? isChanged : !(isChanged || state.can_publish));
-    this.request.hidden = !state.takes_two || (state.is_requested && !isChanged);
+    this.request.hidden = !state.takes_two || (state.is_requested === true && !isChanged);
     this.request.disabled = errors > 0 || !(isChanged || state.has_draft);
     this.showNotice(state);
     if (!this.details.hidden && this.details.dataset.what === "findings") this.fillFindings();
   }
 
-  // Who asks for publishing, or sent the draft back; and the live version to take over.
+  /** Who asks for publishing, or sent the draft back; and the live version to take over. @param {State} state */
   showNotice({ notice, take_over: address, number }) {
     const link = address ? element("a", { href: address }, `Take over the changes of version ${number}`) : "";
     this.notice.replaceChildren(notice, notice && link ? " " : "", link);
@@ -108,16 +117,21 @@ export class Bar {
     );
   }
 
+  /** @param {string} text */
   say(text, isBad = false) {
     this.status.textContent = text;
     this.status.classList.toggle("studio-error", isBad);
   }
 
-  // Save, merging what others saved meanwhile. Gives whether the draft is stored.
+  /**
+   * Save, merging what others saved meanwhile. Gives whether the draft is stored.
+   * @param {Record<string, string>} choices by the paths of clashes
+   */
   async saveDraft(choices = {}) {
     this.save.disabled = true;
     this.say("Saving…");
-    const { current, version, base } = this.store;
+    const { version, base } = this.store;
+    const current = structuredClone(this.store.current); // fields go on changing the document itself
     let response;
     try {
       response = await this.store.send("save", { ...current, version, base, choices });
@@ -147,11 +161,12 @@ export class Bar {
     return true;
   }
 
-  // Others changed the same places: let the person choose for each.
+  /** Others changed the same places: let the person choose for each. @param {{message: string, clashes: Clash[]}} refusal */
   ask({ message, clashes }) {
     this.say(message, true);
     const fields = clashes.map(({ path, mine, theirs }) => {
       const name = newId("clash");
+      /** @param {string} value @param {string} title @param {string} text */
       const choice = (value, title, text) => {
         const id = newId("choice");
         return element(
@@ -171,14 +186,14 @@ export class Bar {
       );
     });
     const done = button("Save with these choices", () => {
-      const chosen = clashes.map(({ path }, index) => [path, fields[index].querySelector(":checked").value]);
+      const chosen = clashes.map(({ path }, index) => [path, part(fields[index], ":checked", HTMLInputElement).value]);
       this.saveDraft(Object.fromEntries(chosen));
     });
     this.details.dataset.what = "clashes";
     this.details.hidden = false;
     this.details.replaceChildren(...fields, done);
     this.save.disabled = false;
-    fields[0]?.querySelector("input").focus();
+    fields[0]?.querySelector("input")?.focus();
   }
 
   async forget() {
@@ -194,6 +209,7 @@ export class Bar {
     this.keep(answer);
   }
 
+  /** @param {Stored & {message: string}} answer */
   keep(answer) {
     this.store.keep(answer);
     this.details.hidden = true;
@@ -227,6 +243,7 @@ export class Bar {
     panel.note.focus();
   }
 
+  /** @param {string} name @param {object} body @returns {Promise<{is_outdated?: boolean}>} */
   async sendPublish(name, body) {
     const response = await this.store.send(name, body).catch(() => null);
     const answer = await response?.json().catch(() => null);
@@ -244,4 +261,5 @@ export class Bar {
   }
 }
 
+/** @param {number} number @param {string} name */
 const counted = (number, name) => (number ? `${number} ${name}${number === 1 ? "" : "s"}` : "");

@@ -1,10 +1,18 @@
 // Asks the server what is wrong with the draft, whenever nothing was typed for a moment.
 
+/**
+ * @import { Store } from "./store.js"
+ */
+
 export class Checker {
+  /** @type {AbortController | undefined} */
+  asked;
+
+  /** @param {Store} store */
   constructor(store) {
     this.store = store;
     store.subscribe((what) => {
-      if (["settled", "stored", "replaced"].includes(what)) this.check();
+      if (what === "settled" || what === "stored") this.check();
     });
   }
 

@@ -4,24 +4,39 @@
 // can answer the same question beside it.
 
 import "../../chat/scripts/markdown.js";
+import { part, reasonOf } from "../parts.js";
 import { button, element, newId } from "./elements.js";
 import { readEvents } from "./events.js";
 import { piece } from "./prompt-layers.js";
 
+/**
+ * @import { Message, Starter } from "./data.js"
+ * @import { Store } from "./store.js"
+ *
+ * @typedef {{source: string, text: string, tokens: number}} Piece of what the model was sent
+ * @typedef {{text: HTMLElement, name: HTMLElement, time: HTMLElement}} Stage
+ */
+
 export class DraftChat {
+  /** @type {Message[]} */
+  conversation = [];
+  /** @type {{text: string, length: number, document: string} | null} */
+  asked = null;
+  /** @type {AbortController | null} */
+  asking = null;
+
+  /** @param {HTMLElement} root @param {Store} store */
   constructor(root, store) {
-    this.root = root;
     this.store = store;
-    this.conversation = [];
-    this.log = root.querySelector("[data-log]");
-    this.form = root.querySelector("form");
-    this.input = this.form.querySelector("textarea");
-    this.status = root.querySelector("[role=status]");
-    this.send = this.form.querySelector("[data-send]");
-    this.stop = this.form.querySelector("[data-stop]");
-    this.again = root.querySelector("[data-again]");
-    this.restart = root.querySelector("[data-restart]");
-    this.beside = root.querySelector("[data-beside]");
+    this.log = part(root, "[data-log]", HTMLElement);
+    this.form = part(root, "form", HTMLFormElement);
+    this.input = part(this.form, "textarea", HTMLTextAreaElement);
+    this.status = part(root, "[role=status]", HTMLElement);
+    this.send = part(this.form, "[data-send]", HTMLButtonElement);
+    this.stop = part(this.form, "[data-stop]", HTMLButtonElement);
+    this.again = part(root, "[data-again]", HTMLButtonElement);
+    this.restart = part(root, "[data-restart]", HTMLButtonElement);
+    this.beside = part(root, "[data-beside]", HTMLInputElement);
     this.begin();
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -42,7 +57,7 @@ export class DraftChat {
     this.take(store.data.replay);
   }
 
-  // The turns of an earlier run, whose last question can be asked of the draft.
+  /** The turns of an earlier run, whose last question can be asked of the draft. @param {Message[]} turns */
   take(turns) {
     const question = turns.at(-1);
     if (question?.role !== "user") return;
@@ -67,6 +82,7 @@ export class DraftChat {
   }
 
   starters() {
+    /** @type {Starter[]} */
     const list = this.store.get("conversation_starters.starters") ?? [];
     return element(
       "p",
@@ -93,6 +109,7 @@ export class DraftChat {
     this.ask(text);
   }
 
+  /** @param {string} text */
   async ask(text) {
     const length = this.conversation.length;
     this.asked = { text, length, document: JSON.stringify(this.store.document) };
@@ -105,10 +122,11 @@ export class DraftChat {
     const answers = which.map((name) => new Answer(name, this, which.length > 1));
     row.append(...answers.map(({ root }) => root));
     this.asking = new AbortController();
+    const { signal } = this.asking;
     this.busy(true);
     this.status.textContent = "Answering…";
     const messages = structuredClone(this.conversation);
-    await Promise.all(answers.map((answer) => answer.run(messages, this.asking.signal)));
+    await Promise.all(answers.map((answer) => answer.run(messages, signal)));
     this.asking = null;
     this.busy(false);
     const [draft] = answers;
@@ -116,6 +134,7 @@ export class DraftChat {
     if (draft.message) this.conversation.push(draft.message);
   }
 
+  /** @param {boolean} isBusy */
   busy(isBusy) {
     this.send.hidden = isBusy;
     this.stop.hidden = !isBusy;
@@ -125,11 +144,16 @@ export class DraftChat {
 }
 
 class Answer {
+  /** @type {Map<string, Stage>} */
+  stages = new Map();
+  /** @type {Message | undefined} */
+  message;
+
+  /** @param {string} which @param {DraftChat} chat @param {boolean} isNamed */
   constructor(which, chat, isNamed) {
     this.which = which;
     this.chat = chat;
     this.written = "";
-    this.stages = new Map();
     this.end = "";
     this.text = element("markdown-text", { class: "studio-text" });
     this.steps = element("div", { class: "studio-steps" });
@@ -145,6 +169,7 @@ class Answer {
     );
   }
 
+  /** @param {Message[]} messages @param {AbortSignal} signal */
   async run(messages, signal) {
     const { store } = this.chat;
     const body = { ...store.current, which: this.which, messages };
@@ -156,28 +181,32 @@ class Answer {
       }
       await readEvents(response.body, (name, data) => this.take(name, data));
     } catch (error) {
-      if (error.name === "AbortError") this.fail("Stopped.");
-      else this.fail(error instanceof TypeError ? "This server cannot be reached." : error.message);
+      if (signal.aborted) this.fail("Stopped.");
+      else this.fail(error instanceof TypeError ? "This server cannot be reached." : reasonOf(error));
     }
     this.text.complete = true;
   }
 
+  /** @param {string} text */
   fail(text) {
     this.end = text;
     this.root.append(element("p", { class: "studio-error", role: "alert" }, text));
   }
 
+  /** Hand an event to the method that is named after it. @param {string} name @param {any} data */
   take(name, data) {
-    this[`on_${name}`]?.(data);
+    /** @type {any} */ (this)[`on_${name}`]?.(data);
     const { log } = this.chat;
     if (log.scrollHeight - log.scrollTop - log.clientHeight < 200) log.scrollTop = log.scrollHeight;
   }
 
+  /** @param {{text: string}} data */
   on_text({ text }) {
     this.written += text;
     this.text.text = this.written;
   }
 
+  /** @param {{id: string, title: string}} data */
   on_stage({ id, title }) {
     const text = element("pre", { class: "studio-sample", tabIndex: 0, "aria-label": title });
     const name = element("span", {}, title);
@@ -186,14 +215,17 @@ class Answer {
     this.steps.append(element("details", { class: "studio-fold" }, element("summary", {}, name, time), text));
   }
 
+  /** @param {{id: string, text: string}} data */
   on_stage_text({ id, text }) {
     this.stages.get(id)?.text.append(text);
   }
 
+  /** @param {{id: string, suffix: string}} data */
   on_stage_name({ id, suffix }) {
     this.stages.get(id)?.name.append(suffix);
   }
 
+  /** @param {{id: string, seconds: number | null, failed: boolean}} data */
   on_stage_end({ id, seconds, failed }) {
     const stage = this.stages.get(id);
     if (!stage) return;
@@ -201,14 +233,19 @@ class Answer {
     if (failed) stage.time.classList.add("studio-error");
   }
 
+  /** @param {{text: string}} data */
   on_notice({ text }) {
     this.steps.append(element("p", { class: "studio-quiet" }, text));
   }
 
+  /** @param {{title?: string, type?: string, url?: string}} data */
   on_attachment({ title, type, url }) {
     this.root.append(element("p", { class: "studio-quiet" }, `Attachment: ${title || url || type}`));
   }
 
+  /**
+   * @param {{model: string, prompt: Piece[], messages: Piece[], tools: Piece[], parameters: string, tokens: number}} data
+   */
   on_sent({ model, prompt, messages, tools, parameters, tokens }) {
     const parts = [
       ...prompt.map((one) => piece(`Prompt: ${one.source}`, one.text, one.tokens)),
@@ -226,12 +263,15 @@ class Answer {
     );
   }
 
+  /** @param {{tool: string, seconds: number | null, failed: boolean}} data */
   on_tool({ tool, seconds, failed }) {
     const time = seconds === null ? "" : `, ${seconds.toFixed(2)} s`;
     this.steps.append(element("p", { class: failed ? "studio-error" : "studio-quiet" }, `${tool}${failed ? " failed" : ""}${time}`));
   }
 
+  /** @param {{kind: string}} asked */
   on_ask(asked) {
+    /** @param {string} text */
     const reply = (text) => {
       box.remove();
       this.chat.ask(text);
@@ -246,10 +286,12 @@ class Answer {
     this.root.append(box);
   }
 
+  /** @param {{text: string}} data */
   on_problem({ text }) {
     this.fail(text);
   }
 
+  /** @param {{input: number, output: number, seconds: number, calls: number, tool_calls: number, state: unknown}} data */
   on_end({ input, output, seconds, calls, tool_calls, state }) {
     const parts = [`${seconds.toFixed(1)} s`, `${input} + ${output} tokens`, counted(calls, "call of the model")];
     if (tool_calls) parts.push(counted(tool_calls, "call of tools"));
@@ -259,4 +301,5 @@ class Answer {
   }
 }
 
+/** @param {number} number @param {string} name */
 const counted = (number, name) => `${number} ${number === 1 ? name : name.replace("call", "calls")}`;

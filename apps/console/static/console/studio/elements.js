@@ -1,34 +1,82 @@
 // Elements of the page, and the fields that are bound to a path of the document.
 
+/**
+ * @import { Field } from "../parts.js"
+ * @import { Choices, Finding } from "./data.js"
+ * @import { Store } from "./store.js"
+ *
+ * @typedef {Node | string | false | null | undefined} Child
+ *
+ * @typedef {object} FieldText
+ * @property {string} label
+ * @property {string} [path] its place in the manifest
+ * @property {string} [help]
+ * @property {string} [findingsPath] if its findings are not at its path
+ * @property {boolean} [isExact] what was found below the path belongs to other fields
+ *
+ * @typedef {FieldText & {path: string}} BoundField
+ * @typedef {{rows?: number, placeholder?: string, empty?: string, list?: string, type?: string}} TextOptions
+ * @typedef {{min?: number, max?: number, step?: number | "any", placeholder?: string}} NumberOptions
+ * @typedef {{options: string[][], onchange?: (value: string) => void}} SelectOptions
+ *
+ * @typedef {object} SwitchOptions
+ * @property {string} path
+ * @property {string} label
+ * @property {string} help
+ * @property {unknown} [on] the value in the document while it is on, `true` by default
+ * @property {unknown} [off] the value while it is off
+ * @property {(value: any) => boolean} [isOn] reads the value
+ * @property {() => Node[]} [children] what is shown while it is on
+ */
+
 let count = 0;
 
-export const newId = (stem = "studio") => `${stem}-${(count += 1)}`;
+export const newId = (stem = "studio") => `${stem}-${++count}`;
 
-// An element with properties; `class`, `data-…`, `aria-…` and other attributes by their names.
+/**
+ * An element with properties; `class`, `data-…`, `aria-…` and other attributes by their names.
+ * @template {keyof HTMLElementTagNameMap} Name
+ * @param {Name} name @param {Record<string, any>} properties @param {Child[]} children
+ * @returns {HTMLElementTagNameMap[Name]}
+ */
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue;
     if (key === "class") made.className = value;
     else if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (key in made && !key.includes("-")) made[key] = value;
+    else if (key in made && !key.includes("-")) Object.assign(made, { [key]: value });
     else made.setAttribute(key, value === true ? "" : value);
   }
-  made.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  for (const child of children) if (child !== null && child !== undefined && child !== false) made.append(child);
   return made;
 }
 
+/** Move the focus to an element that was just drawn, and select the text of a field of one line. @param {string} selector */
+export function focusOn(selector) {
+  const found = document.querySelector(selector);
+  if (found instanceof HTMLElement) found.focus();
+  if (found instanceof HTMLInputElement) found.select();
+}
+
+/** @param {string} text @param {(event: MouseEvent) => unknown} onclick @param {Record<string, any>} properties */
 export const button = (text, onclick, properties = {}) =>
   element("button", { type: "button", class: "workbench-button", onclick, ...properties }, text);
 
+/** @param {string} text @param {string} href @param {Record<string, any>} properties */
 export const link = (text, href, properties = {}) => element("a", { href, ...properties }, text);
 
+/** @param {Child[]} children */
 export const paragraph = (...children) => element("p", {}, ...children);
 
+/** @param {Child[]} children */
 export const quiet = (...children) => element("p", { class: "studio-quiet" }, ...children);
 
-// A field: label, control, help, its place in the manifest, and what was found there.
-export function field(store, { label, path, help, control, findingsPath = path, isExact = false }) {
+/**
+ * A field: label, control, help, its place in the manifest, and what was found there.
+ * @param {Store} store @param {FieldText & {control: Field}} options
+ */
+export function field(store, { label, path, help, control, findingsPath = path ?? "", isExact = false }) {
   const id = control.id || newId("field");
   control.id = id;
   const notes = element("div", { class: "studio-findings", id: `${id}-findings`, "aria-live": "polite" });
@@ -51,7 +99,9 @@ export function field(store, { label, path, help, control, findingsPath = path, 
   const show = () => {
     const found = findingsPath ? store.findingsAt(findingsPath, isExact) : [];
     const typed = numberProblem(control);
-    notes.replaceChildren(...[...(typed ? [{ severity: "warning", path: findingsPath, message: typed }] : []), ...found].map((one) => findingNote(one, findingsPath)));
+    /** @type {Finding[]} */
+    const wrong = typed ? [{ severity: "warning", path: findingsPath, message: typed }] : [];
+    notes.replaceChildren(...[...wrong, ...found].map((one) => findingNote(one, findingsPath)));
     if (found.some(({ severity }) => severity === "error")) control.setAttribute("aria-invalid", "true");
     else control.removeAttribute("aria-invalid");
   };
@@ -61,14 +111,19 @@ export function field(store, { label, path, help, control, findingsPath = path, 
   return box;
 }
 
-// What the browser finds wrong with a typed number; the server lets models have ranges of their own.
-function numberProblem({ type, validity, min, max }) {
-  if (type !== "number" || validity.valid) return "";
+/**
+ * What the browser finds wrong with a typed number; the server lets models have ranges of their own.
+ * @param {Field} control
+ */
+function numberProblem(control) {
+  if (!(control instanceof HTMLInputElement) || control.type !== "number" || control.validity.valid) return "";
+  const { validity, min, max } = control;
   if (validity.badInput) return "this is no number; it is left out.";
   if (validity.stepMismatch) return "this is between two of the usual values.";
   return max === "" ? `the least is ${min}.` : `the usual values are from ${min} to ${max}.`;
 }
 
+/** @param {Finding} finding @param {string} own the path of the field */
 function findingNote({ severity, path, message }, own) {
   const word = severity === "error" ? "Mistake: " : "Warning: ";
   const text = path === own ? message : `${path}: ${message}`;
@@ -80,7 +135,10 @@ function findingNote({ severity, path, message }, own) {
   );
 }
 
-// What was found at a path and, unless `isExact`, below it, for parts without a field of their own.
+/**
+ * What was found at a path and, unless `isExact`, below it, for parts without a field of their own.
+ * @param {Store} store @param {string} path
+ */
 export function findings(store, path, isExact = false) {
   const notes = element("div", { class: "studio-findings", "aria-live": "polite" });
   const show = () => notes.replaceChildren(...store.findingsAt(path, isExact).map((one) => findingNote(one, path)));
@@ -89,8 +147,11 @@ export function findings(store, path, isExact = false) {
   return notes;
 }
 
-// A text of one line, or of several with `rows`. An empty one is `empty` in the document.
-export function textField(store, { path, rows, placeholder, empty = undefined, list, type, ...rest }) {
+/**
+ * A text of one line, or of several with `rows`. An empty one is `empty` in the document.
+ * @param {Store} store @param {BoundField & TextOptions} options
+ */
+export function textField(store, { path, rows, placeholder, empty, list, type, ...rest }) {
   const control = element(rows ? "textarea" : "input", {
     value: store.get(path) ?? "",
     rows,
@@ -104,7 +165,10 @@ export function textField(store, { path, rows, placeholder, empty = undefined, l
   return field(store, { path, control, ...rest });
 }
 
-// A number; an empty field removes it, so that the default holds.
+/**
+ * A number; an empty field removes it, so that the default holds.
+ * @param {Store} store @param {BoundField & NumberOptions} options
+ */
 export function numberField(store, { path, min, max, step = "any", placeholder, ...rest }) {
   const value = store.get(path);
   const control = element("input", { type: "number", min, max, step, placeholder, value: value ?? "" });
@@ -114,7 +178,10 @@ export function numberField(store, { path, min, max, step = "any", placeholder, 
   return field(store, { path, control, ...rest });
 }
 
-// One of `options`, each `[value, text]`; the value "" removes it from the document.
+/**
+ * One of `options`, each `[value, text]`; the value "" removes it from the document.
+ * @param {Store} store @param {BoundField & SelectOptions} options
+ */
 export function selectField(store, { path, options, onchange, ...rest }) {
   const value = store.get(path) ?? "";
   const known = options.some(([one]) => one === value);
@@ -132,15 +199,16 @@ export function selectField(store, { path, options, onchange, ...rest }) {
   return field(store, { path, control, ...rest });
 }
 
-// A switch: `on` is what the document gets for it, `off` what for its absence; `isOn` reads the value.
-export function switchField(store, { path, label, help, on = true, off = undefined, isOn, children }) {
-  const read = isOn ?? ((value) => Boolean(value));
+/** A switch. @param {Store} store @param {SwitchOptions} options */
+export function switchField(store, options) {
+  // An `on` that is undefined removes the value.
+  const { path, label, help, on, off, isOn = Boolean, children } = { on: true, ...options };
   const id = newId("switch");
   const control = element("input", {
     type: "checkbox",
     role: "switch",
     id,
-    checked: read(store.get(path)),
+    checked: isOn(store.get(path)),
   });
   const inner = element("div", { class: "studio-inner" });
   const fill = () => inner.replaceChildren(...(control.checked && children ? children() : []));
@@ -169,8 +237,11 @@ export function switchField(store, { path, label, help, on = true, off = undefin
   );
 }
 
-// Texts of a list, one a line. An empty list is `empty` in the document.
-export function linesField(store, { path, empty = undefined, rows = 3, placeholder, ...rest }) {
+/**
+ * Texts of a list, one a line. An empty list is `empty` in the document.
+ * @param {Store} store @param {BoundField & {empty?: string[], rows?: number, placeholder?: string}} options
+ */
+export function linesField(store, { path, empty, rows = 3, placeholder, ...rest }) {
   const control = element("textarea", {
     rows,
     placeholder,
@@ -184,14 +255,19 @@ export function linesField(store, { path, empty = undefined, rows = 3, placehold
   return field(store, { path, control, ...rest });
 }
 
+/** @param {string} title @param {Child[]} children */
 export const group = (title, ...children) =>
   element("section", { class: "studio-group" }, title ? element("h3", {}, title) : "", ...children);
 
-// A section that is drawn from what there is to choose: `parts(store, choices, redraw)` are its elements.
+/**
+ * A section that is drawn from what there is to choose: `parts(store, choices, redraw)` are its elements.
+ * @param {(store: Store, choices: Choices, redraw: () => void) => (Node | "")[]} parts
+ */
 export const withChoices = (parts) =>
+  /** @param {HTMLElement} container @param {Store} store */
   async function render(container, store) {
     const choices = await store.choices();
     if (!container.isConnected) return;
-    const redraw = () => container.replaceChildren(...parts(store, choices, redraw).filter(Boolean));
+    const redraw = () => container.replaceChildren(...parts(store, choices, redraw).filter((one) => one !== ""));
     redraw();
   };

@@ -1,13 +1,18 @@
 // The icon of the application: letters on a colour, an emoji, or a picture.
 
+import { part, reasonOf } from "../parts.js";
 import { button, element, field, newId } from "./elements.js";
+
+/**
+ * @import { Store } from "./store.js"
+ */
 
 const COLOUR = /^colour:(\d+)$/;
 const IMAGE = /^[0-9a-f]{64}\.\w+$/;
 const NAMES = ["Teal", "Magenta", "Lime", "Indigo", "Orange", "Cyan", "Pink", "Green", "Purple", "Yellow", "Blue", "Red"];
 const LARGEST = 64 * 1024;
 
-// The tile as lists show it.
+/** The tile as lists show it. @param {Store} store */
 function tile(store) {
   const { icon } = store;
   const { letters, colour } = store.data.tile;
@@ -18,6 +23,7 @@ function tile(store) {
   return shown;
 }
 
+/** @param {Store} store */
 export function iconField(store) {
   const preview = element("div", {});
   const emoji = element("input", { type: "text", maxLength: 24, autocomplete: "off", placeholder: "🧭", class: "studio-emoji" });
@@ -47,8 +53,12 @@ export function iconField(store) {
     const isImage = IMAGE.test(icon);
     if (document.activeElement !== emoji) emoji.value = isImage || COLOUR.test(icon) ? "" : icon;
     remove.hidden = !isImage;
-    for (const choice of choices) choice.querySelector("input").checked = choice.querySelector("input").value === icon;
+    for (const choice of choices) {
+      const input = part(choice, "input", HTMLInputElement);
+      input.checked = input.value === icon;
+    }
   };
+  /** @param {string} icon */
   const set = (icon) => {
     status.textContent = "";
     store.name({ icon });
@@ -56,13 +66,13 @@ export function iconField(store) {
   };
   emoji.addEventListener("input", () => set(emoji.value.trim()));
   file.addEventListener("change", async () => {
-    const [picture] = file.files;
+    const [picture] = file.files ?? [];
     if (!picture) return;
     try {
       set(await upload(store, picture));
       status.textContent = "The picture is the icon of the draft now.";
     } catch (error) {
-      status.textContent = error.message;
+      status.textContent = reasonOf(error);
     }
     file.value = "";
   });
@@ -83,6 +93,7 @@ export function iconField(store) {
   );
 }
 
+/** @param {Store} store @param {File} picture @returns {Promise<string>} */
 async function upload(store, picture) {
   if (picture.size > LARGEST) throw new Error(`The picture has ${picture.size.toLocaleString("en")} bytes; at most ${LARGEST.toLocaleString("en")} are possible.`);
   const headers = { "Content-Type": "application/octet-stream", "X-CSRFToken": store.data.csrf };

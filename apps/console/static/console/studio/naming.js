@@ -3,7 +3,13 @@
 import { element, field } from "./elements.js";
 import { iconField } from "./icon.js";
 
+/**
+ * @import { Store } from "./store.js"
+ */
+
+/** @param {Store} store */
 export function naming(store) {
+  /** @template {HTMLInputElement | HTMLTextAreaElement} C @param {"title" | "description"} name @param {C} control */
   const bound = (name, control) => {
     control.addEventListener("input", () => store.name({ [name]: control.value }));
     return control;

@@ -1,12 +1,17 @@
 // Shows what belongs to the chosen beginning, and the name in addresses that the title will make.
 
-const form = document.querySelector("[data-new]");
+import { part, parts } from "../parts.js";
+
+const form = part(document, "[data-new]", HTMLFormElement);
+const title = part(form, "[name=title]", HTMLInputElement);
+const slug = part(form, "[name=slug]", HTMLInputElement);
 
 function showChosen() {
-  const chosen = form.querySelector("[name=start]:checked")?.value;
-  for (const part of form.querySelectorAll("[data-start]")) part.hidden = part.dataset.start !== chosen;
+  const chosen = new FormData(form).get("start");
+  for (const one of parts(form, "[data-start]", HTMLElement)) one.hidden = one.dataset.start !== chosen;
 }
 
+/** @param {string} title */
 const slugOf = (title) =>
   title
     .normalize("NFKD")
@@ -17,8 +22,7 @@ const slugOf = (title) =>
     .slice(0, 40);
 
 form.addEventListener("change", showChosen);
-const title = form.querySelector("[name=title]");
 title.addEventListener("input", () => {
-  form.querySelector("[name=slug]").placeholder = slugOf(title.value);
+  slug.placeholder = slugOf(title.value);
 });
 showChosen();

@@ -1,8 +1,15 @@
 // What the model would see of the draft: the layers of its prompt and the request, without asking it.
 
+import { reasonOf } from "../parts.js";
 import { button, element, group, newId, quiet } from "./elements.js";
 import { readEvents } from "./events.js";
 
+/**
+ * @import { Json } from "./data.js"
+ * @import { Store } from "./store.js"
+ */
+
+/** @param {Store} store */
 export function preview(store) {
   const id = newId("question");
   const question = element("input", { id, placeholder: "Hello", maxLength: 10000, autocomplete: "off" });
@@ -26,10 +33,11 @@ export function preview(store) {
       if (!response.ok) throw new Error(`status ${response.status}`);
       await readEvents(response.body, show);
     } catch (error) {
-      status.textContent = `It could not be assembled (${error.message}).`;
+      status.textContent = `It could not be assembled (${reasonOf(error)}).`;
     }
     make.disabled = false;
   };
+  /** @param {string} name @param {Json} data */
   const show = (name, data) => {
     if (name === "problem") status.textContent = data.text;
     if (name === "issues") shown.append(piece("Initialization issues", data.text));
@@ -50,7 +58,7 @@ export function preview(store) {
   );
 }
 
-// A part of what a model is sent, folded.
+/** A part of what a model is sent, folded. @param {string} title @param {string} text @param {number} [tokens] */
 export function piece(title, text, tokens) {
   return element(
     "details",

@@ -2,15 +2,27 @@
 
 import { button, element, newId, quiet } from "./elements.js";
 
+/**
+ * @import { Difference, Pair } from "./data.js"
+ *
+ * @typedef {object} Publishing
+ * @property {(body: {note: string, only_new: boolean, is_over: boolean}) => Promise<{is_outdated?: boolean}>} send publishes; its result is the answer of a refusal
+ * @property {() => void} close
+ * @property {boolean} [isRequest] somebody else is asked to publish
+ * @property {((words: string) => unknown) | null} [sendBack] rejects what somebody asks for
+ */
+
 export class PublishPanel {
-  // `send(body)` publishes and gives the answer of a refusal. `isRequest`: somebody else is asked to
-  // publish. With `sendBack(words)`, what somebody asks for can be sent back instead.
+  /**
+   * @param {Difference[]} differences @param {number} number of the live version @param {Publishing} publishing
+   */
   constructor(differences, number, { send, close, isRequest = false, sendBack = null }) {
     const id = newId("note");
     this.note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?", value: number ? "" : "The first version" });
     const onlyNew = element("input", { type: "checkbox", id: newId("only-new") });
     let isOver = false;
     const publish = element("button", { class: "workbench-button workbench-primary" }, isRequest ? "Request publishing" : "Publish");
+    /** @param {Event} event */
     const submit = async (event) => {
       event.preventDefault();
       publish.disabled = true;
@@ -35,17 +47,19 @@ export class PublishPanel {
   }
 }
 
+/** @param {boolean} isRequest @param {number} number */
 function heading(isRequest, number) {
   if (isRequest) return "Request publishing";
   return number ? `Publish version ${number + 1}` : "Publish the first version";
 }
 
+/** @param {number} number @param {HTMLInputElement} onlyNew */
 const whoGetsIt = (number, onlyNew) =>
   number
     ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, "Only new conversations get it; those that have begun stay with what they have"))
     : quiet("It answers from then on. Who may use it stands in Access.");
 
-// Words for whoever asked, in place of publishing.
+/** Words for whoever asked, in place of publishing. @param {(words: string) => unknown} sendBack */
 function backPart(sendBack) {
   const id = newId("words");
   const words = element("textarea", { id, rows: 3, maxLength: 2000 });
@@ -58,6 +72,7 @@ function backPart(sendBack) {
   );
 }
 
+/** @param {Difference[]} differences */
 function list(differences) {
   return element(
     "dl",
@@ -69,6 +84,7 @@ function list(differences) {
   );
 }
 
+/** @param {string} kind @param {string} before @param {string} after */
 const changedValue = (kind, before, after) =>
   element(
     "span",
@@ -78,7 +94,9 @@ const changedValue = (kind, before, after) =>
     kind === "removed" ? "" : element("ins", {}, after),
   );
 
+/** @type {Record<string, "ins" | "del">} */
 const NAMES = { added: "ins", removed: "del" };
 
+/** @param {Pair[]} lines */
 const changedLines = (lines) =>
   element("div", { class: "content-difference" }, ...lines.map(([kind, text]) => element(NAMES[kind] ?? "span", {}, text)));

@@ -1,7 +1,4 @@
 // The sections of the studio, in the order of its menu.
-//
-// A section is `{ id, title, render(container, store), paths }`; `paths` are the parts of the manifest
-// that it shows, so that what was found there is told in the menu.
 
 import { access } from "./sections/access.js";
 import { allFields, asText } from "./sections/whole.js";
@@ -16,6 +13,17 @@ import { skills } from "./sections/skills.js";
 import { starters } from "./sections/starters.js";
 import { tools } from "./sections/tools.js";
 
+/**
+ * @import { Store } from "./store.js"
+ *
+ * @typedef {object} Section
+ * @property {string} id
+ * @property {string} title
+ * @property {string[]} [paths] the parts of the manifest that it shows, whose findings the menu counts
+ * @property {(container: HTMLElement, store: Store) => unknown} render
+ */
+
+/** @type {Section[]} */
 export const SECTIONS = [
   instructions,
   model,

@@ -1,36 +1,51 @@
 // A skill of the application alone: its name, when to read it, its instructions, and files beside it.
 
-import { button, element, field, findings } from "./elements.js";
+import { button, element, field, findings, focusOn } from "./elements.js";
 import { freeName } from "./tools/paths.js";
 import { readSkill, writeSkill } from "./skill-text.js";
 
+/**
+ * @import { Skill } from "./skill-text.js"
+ * @import { Store } from "./store.js"
+ *
+ * @typedef {Record<string, string>} Texts of the files of a skill, by their paths
+ * @typedef {{store: Store, texts: () => Texts, set: (changed: Texts) => void, redraw: () => void}} Editing
+ */
+
 const FILE = "SKILL.md";
 
+/** @param {string} name @returns {Texts} */
 export const newSkill = (name) => ({ [FILE]: writeSkill({ name, description: "", rest: [], body: "" }) });
 
-// `redraw` draws the section anew, after a skill or a file has come or gone.
+/**
+ * `redraw` draws the section anew, after a skill or a file has come or gone.
+ * @param {Store} store @param {string} name @param {() => void} redraw
+ */
 export function skillEditor(store, name, redraw) {
   const place = `skills/${name}`;
   const texts = () => store.skills[name];
+  /** @param {Texts} changed */
   const set = (changed) => store.name({ skills: { ...store.skills, [name]: changed } });
+  /** @param {string} path @param {string} text */
   const write = (path, text) => set({ ...texts(), [path]: text });
   const read = readSkill(texts()[FILE] ?? "");
   const remove = () => {
     const { [name]: _, ...others } = store.skills;
     store.name({ skills: others });
     redraw();
-    document.querySelector("[data-write]")?.focus();
+    focusOn("[data-write]");
   };
-  const rename = (input) => {
+  /** @param {HTMLInputElement} input @param {Skill} skill */
+  const rename = (input, skill) => {
     const next = input.value.trim();
     if (!next || next === name) return;
     input.setCustomValidity(next in store.skills ? `There is a skill ${next} already.` : "");
     if (!input.reportValidity()) return;
-    const text = writeSkill({ ...readSkill(texts()[FILE]), name: next });
+    const text = writeSkill({ ...skill, name: next });
     const entries = Object.entries(store.skills).map(([key, value]) => (key === name ? [next, { ...value, [FILE]: text }] : [key, value]));
     store.name({ skills: Object.fromEntries(entries) });
     redraw();
-    document.querySelector(`[data-skill="${CSS.escape(next)}"] textarea`)?.focus();
+    focusOn(`[data-skill="${CSS.escape(next)}"] textarea`);
   };
   return element(
     "fieldset",
@@ -43,9 +58,13 @@ export function skillEditor(store, name, redraw) {
   );
 }
 
+/**
+ * @param {Store} store @param {string} place @param {Skill} skill @param {(skill: Skill) => void} write @param {(input: HTMLInputElement, skill: Skill) => void} rename
+ */
 function* fields(store, place, skill, write, rename) {
+  /** @param {"description" | "body"} key @param {{rows: number, maxLength?: number, placeholder?: string}} properties */
   const bound = (key, properties) => {
-    const control = element(properties.rows ? "textarea" : "input", { value: skill[key], autocomplete: "off", ...properties });
+    const control = element("textarea", { value: skill[key], autocomplete: "off", ...properties });
     control.addEventListener("input", () => {
       skill[key] = control.value;
       write(skill);
@@ -53,18 +72,20 @@ function* fields(store, place, skill, write, rename) {
     return control;
   };
   const name = element("input", { value: skill.name, autocomplete: "off", spellcheck: false, maxLength: 64 });
-  name.addEventListener("change", () => rename(name));
+  name.addEventListener("change", () => rename(name, skill));
   yield field(store, { label: "Name", control: name, findingsPath: "", help: "Lower-case letters, digits and hyphens, such as tone-of-voice." });
   yield field(store, { label: "What it is for, and when to read it", control: bound("description", { rows: 2, maxLength: 1024 }), findingsPath: "" });
   yield field(store, { label: "Instructions", path: `${place}/${FILE}`, control: bound("body", { rows: 8, placeholder: "Write short sentences …" }), help: "Markdown. The model reads them when a task calls for the skill." });
 }
 
+/** @param {Store} store @param {string} place @param {string} text @param {(text: string) => void} write */
 function asWhole(store, place, text, write) {
   const control = element("textarea", { value: text, rows: 12, spellcheck: false });
   control.addEventListener("input", () => write(control.value));
   return field(store, { label: FILE, path: `${place}/${FILE}`, control, help: "Front matter with name and description between two lines of ---, then the instructions." });
 }
 
+/** @param {Editing & {place: string, path: string}} editing */
 function fileEditor({ store, place, path, texts, set, redraw }) {
   const input = element("input", { value: path, autocomplete: "off", spellcheck: false });
   input.addEventListener("change", () => {
@@ -81,7 +102,7 @@ function fileEditor({ store, place, path, texts, set, redraw }) {
     const { [path]: _, ...others } = texts();
     set(others);
     redraw();
-    document.querySelector("[data-write]")?.focus();
+    focusOn("[data-write]");
   };
   return element(
     "details",
@@ -93,18 +114,18 @@ function fileEditor({ store, place, path, texts, set, redraw }) {
   );
 }
 
-// A file that is written here, and files of this computer.
+/** A file that is written here, and files of this computer. @param {Editing & {name: string}} editing */
 function adders({ store, name, texts, set, redraw }) {
   const add = () => {
     const path = freeName("notes", Object.keys(texts()).map((one) => one.replace(/\.md$/, "")));
     set({ ...texts(), [`${path}.md`]: "" });
     redraw();
-    document.querySelector(`[data-skill="${CSS.escape(name)}"] details:last-of-type input`)?.select();
+    focusOn(`[data-skill="${CSS.escape(name)}"] details:last-of-type input`);
   };
   const endings = store.data.skill_endings;
   const picker = element("input", { type: "file", multiple: true, hidden: true, accept: endings.join(",") });
   picker.addEventListener("change", async () => {
-    const taken = await Promise.all([...picker.files].map(async (file) => [file.name, await file.text()]));
+    const taken = await Promise.all([...(picker.files ?? [])].map(async (file) => [file.name, await file.text()]));
     set({ ...texts(), ...Object.fromEntries(taken) });
     redraw();
   });

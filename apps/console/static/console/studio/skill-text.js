@@ -1,18 +1,27 @@
 // A SKILL.md as fields: its name, its description, the other lines of the front matter, its instructions.
 
-const SHAPE = /^---\n(?<head>(?:.*\n)*?)---\n?(?<body>[^]*)$/;
+/**
+ * @typedef {{name: string, description: string, rest: string[], body: string}} Skill `rest`: further lines of the front matter
+ */
+
+const SHAPE = /^---\n((?:.*\n)*?)---\n?([\s\S]*)$/;
 const LINE = /^(name|description):[ \t]*(.*)$/;
 const PLAIN = /^[A-Za-z0-9][^:#\n"'\\]*$/;
 const RESERVED = /^(?:true|false|null|yes|no|on|off|[\d.+-]+)$/i;
 
-// Null for a text that people have written in another way; it is edited as a whole.
+/**
+ * Null for a text that people have written in another way; it is edited as a whole.
+ * @param {string} text @returns {Skill | null}
+ */
 export function readSkill(text) {
   const found = SHAPE.exec(text);
   if (!found) return null;
-  const skill = { name: "", description: "", rest: [], body: found.groups.body.replace(/^\n/, "") };
-  for (const line of found.groups.head.split("\n").slice(0, -1)) {
+  const [, head, body] = found;
+  /** @type {Skill} */
+  const skill = { name: "", description: "", rest: [], body: body.replace(/^\n/, "") };
+  for (const line of head.split("\n").slice(0, -1)) {
     const [, key, written] = LINE.exec(line) ?? [];
-    if (!key) {
+    if (key !== "name" && key !== "description") {
       // What is indented below a description would be cut from it.
       if (/^\s/.test(line) && !skill.rest.length) return null;
       skill.rest.push(line);
@@ -25,6 +34,7 @@ export function readSkill(text) {
   return skill;
 }
 
+/** @param {string} written */
 function readText(written) {
   if (!written.startsWith('"')) return /^[|>'[{&*!%@`]/.test(written) || written.includes(" #") ? null : written;
   try {
@@ -35,12 +45,13 @@ function readText(written) {
   }
 }
 
+/** @param {Skill} skill */
 export function writeSkill({ name, description, rest, body }) {
   const head = [`name: ${writeText(name)}`, `description: ${writeText(description)}`, ...rest];
   return `---\n${head.join("\n")}\n---\n\n${body}`;
 }
 
-// In quotes wherever YAML might read something else.
+/** In quotes wherever YAML might read something else. @param {string} text */
 function writeText(text) {
   const line = text.replace(/\s*\n\s*/g, " ");
   return !line || (PLAIN.test(line) && !RESERVED.test(line) && line === line.trim()) ? line : JSON.stringify(line);

@@ -2,27 +2,46 @@
 
 import { split } from "../paths.js";
 
+/**
+ * @import { Choices, Draft, Finding, Json, Occasion, PageData, State, Stored } from "./data.js"
+ */
+
 const SETTLE_MS = 400;
 
 export class Store {
+  /** @type {Set<{listener: (what: Occasion) => void, owner: Node | null}>} */
   #listeners = new Set();
   #settling = 0;
+  /** @type {Json} */
+  document = {};
+  title = "";
+  description = "";
+  icon = "";
+  /** @type {Draft["skills"]} */
+  skills = {};
+  version = 0;
+  /** @type {State} */
+  state;
+  /** @type {Finding[]} */
+  findings = [];
+  isChecked = false;
+  /** @type {Promise<Choices> | undefined} */
+  asked;
 
-  // `data` is what the page brings: document, title, description, icon, skills, version, urls and what
-  // may be done.
+  /** @param {PageData} data */
   constructor(data) {
     this.data = data;
-    this.findings = [];
-    this.isChecked = false;
+    this.state = data.state;
     this.keep(data);
   }
 
-  // Take what the server has stored as what is edited from now on.
+  /** Take what the server has stored as what is edited from now on. @param {Stored} stored */
   keep({ document, title, description, icon, skills, version, state }) {
     Object.assign(this, { document, title, description, icon, skills, version, state });
     this.base = structuredClone(this.current);
   }
 
+  /** @returns {Draft} */
   get current() {
     const { document, title, description, icon, skills } = this;
     return { document, title, description, icon, skills };
@@ -32,48 +51,57 @@ export class Store {
     return JSON.stringify(this.current) !== JSON.stringify(this.base);
   }
 
-  // The value at a path such as `tool_sets[0].name`; undefined where there is none.
+  /** The value at a path such as `tool_sets[0].name`; undefined where there is none. @param {string} path @returns {any} */
   get(path) {
-    return split(path).reduce((value, part) => value?.[part], this.document);
+    return split(path).reduce((/** @type {any} */ value, part) => value?.[part], this.document);
   }
 
-  // Set the value at a path, and the objects around it where they are missing; undefined removes it.
+  /**
+   * Set the value at a path, and the objects around it where they are missing; undefined removes it.
+   * @param {string} path @param {unknown} value
+   */
   change(path, value) {
     const parts = split(path);
     const last = parts.pop();
+    if (last === undefined) return;
+    /** @type {any} */
     let around = this.document;
-    parts.forEach((part, index) => {
+    for (const [index, part] of parts.entries()) {
       if (around[part] === null || typeof around[part] !== "object") {
-        if (value === undefined) return;
+        if (value === undefined) return; // there is nothing to remove
         around[part] = typeof (parts[index + 1] ?? last) === "number" ? [] : {};
       }
       around = around[part];
-    });
+    }
     if (value !== undefined) around[last] = value;
-    else if (Array.isArray(around)) around.splice(last, 1);
+    else if (Array.isArray(around)) around.splice(Number(last), 1);
     else delete around[last];
     this.#edited();
   }
 
-  // Put another document in place of this one: what was typed as text, or merged by the server.
+  /** Put another document in place of this one: what was typed as text, or merged by the server. @param {Json} document */
   replace(document) {
     this.document = document;
     this.#edited();
   }
 
-  // Set what stands beside the document: title, description, icon, skills.
+  /** Set what stands beside the document: title, description, icon, skills. @param {Partial<Draft>} values */
   name(values) {
     Object.assign(this, values);
     this.#edited();
   }
 
+  /** @param {Finding[]} findings */
   found(findings) {
     this.findings = findings;
     this.isChecked = true;
     this.tell("findings");
   }
 
-  // What was found at a path or, unless `isExact`, below it. Paths of skills are those of their files.
+  /**
+   * What was found at a path or, unless `isExact`, below it. Paths of skills are those of their files.
+   * @param {string} path
+   */
   findingsAt(path, isExact = false) {
     const below = [".", "[", "/"].map((mark) => `${path}${mark}`);
     return this.findings.filter(
@@ -81,14 +109,18 @@ export class Store {
     );
   }
 
-  // `listener(what)` is told of "change", "settled" (nothing was typed for a moment), "findings" and
-  // "stored". One with an `owner` is forgotten when that element has left the page.
+  /**
+   * `listener(what)` is told of "change", "settled" (nothing was typed for a moment), "findings" and
+   * "stored". One with an `owner` is forgotten when that element has left the page.
+   * @param {(what: Occasion) => void} listener @param {Node | null} owner
+   */
   subscribe(listener, owner = null) {
     const entry = { listener, owner };
     this.#listeners.add(entry);
     return () => this.#listeners.delete(entry);
   }
 
+  /** @param {Occasion} what */
   tell(what) {
     for (const entry of this.#listeners) {
       if (entry.owner && !entry.owner.isConnected) this.#listeners.delete(entry);
@@ -96,7 +128,7 @@ export class Store {
     }
   }
 
-  // What there is to choose from: deployments, prompts, skills, files, secrets, servers.
+  /** What there is to choose from: deployments, prompts, skills, files, secrets, servers. @returns {Promise<Choices>} */
   choices() {
     this.asked ??= fetch(this.data.urls.choices).then((response) => response.json());
     return this.asked;
@@ -108,7 +140,7 @@ export class Store {
     return this.choices();
   }
 
-  // POST JSON to one of the page's addresses.
+  /** POST JSON to one of the page's addresses. @param {string} name @param {object} body @param {AbortSignal} [signal] */
   async send(name, body, signal) {
     return fetch(this.data.urls[name], {
       method: "POST",

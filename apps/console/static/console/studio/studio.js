@@ -3,30 +3,37 @@
 import { Bar } from "./bar.js";
 import { Checker } from "./checker.js";
 import { DraftChat } from "./draft-chat.js";
+import { part } from "../parts.js";
 import { element } from "./elements.js";
 import { SECTIONS } from "./sections.js";
 import { Store } from "./store.js";
 
+/**
+ * @import { Section } from "./sections.js"
+ */
+
 class Studio {
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.menu = root.querySelector("[data-menu]");
-    this.panel = root.querySelector("[data-section]");
-    this.store = new Store(JSON.parse(document.getElementById("studio-data").textContent));
-    this.bar = new Bar(root.querySelector("[data-bar]"), this.store);
+    this.menu = part(root, "[data-menu]", HTMLElement);
+    this.panel = part(root, "[data-section]", HTMLElement);
+    this.store = new Store(JSON.parse(part(document, "#studio-data", HTMLScriptElement).text));
+    this.bar = new Bar(part(root, "[data-bar]", HTMLElement), this.store);
     this.checker = new Checker(this.store);
     const chat = root.querySelector("[data-chat]");
-    if (chat) this.chat = new DraftChat(chat, this.store);
+    if (chat instanceof HTMLElement) this.chat = new DraftChat(chat, this.store);
+    this.links = SECTIONS.map((section) => this.entry(section));
+    this.section = this.wanted();
   }
 
   start() {
-    this.links = SECTIONS.map((section) => this.entry(section));
-    this.menu.querySelector("ul").append(...this.links.map((link) => element("li", {}, link)));
+    part(this.menu, "ul", HTMLUListElement).append(...this.links.map((link) => element("li", {}, link)));
     window.addEventListener("hashchange", () => this.open(this.wanted(), true));
     window.addEventListener("beforeunload", (event) => this.store.isChanged && event.preventDefault());
     this.store.subscribe((what) => {
       if (what === "findings") this.markMenu();
-      if (what === "stored" || what === "replaced") this.open(this.section);
+      if (what === "stored") this.open(this.section);
     });
     this.open(this.wanted());
     this.root.dataset.ready = "";
@@ -38,10 +45,12 @@ class Studio {
     return SECTIONS.find((section) => section.id === id) ?? SECTIONS[0];
   }
 
+  /** @param {Section} section */
   entry({ id, title }) {
     return element("a", { href: `#${id}` }, element("span", {}, title), element("span", { class: "studio-mark" }));
   }
 
+  /** @param {Section} section */
   open(section, isChosen = false) {
     this.section = section;
     SECTIONS.forEach(({ id }, index) => {
@@ -60,7 +69,7 @@ class Studio {
     SECTIONS.forEach(({ paths = [] }, index) => {
       const found = paths.flatMap((path) => this.store.findingsAt(path));
       const errors = found.filter(({ severity }) => severity === "error").length;
-      const mark = this.links[index].querySelector(".studio-mark");
+      const mark = part(this.links[index], ".studio-mark", HTMLElement);
       mark.replaceChildren();
       if (!found.length) return;
       mark.dataset.severity = errors ? "error" : "warning";
@@ -75,4 +84,4 @@ class Studio {
 }
 
 const root = document.querySelector("[data-studio]");
-if (root) new Studio(root).start();
+if (root instanceof HTMLElement) new Studio(root).start();

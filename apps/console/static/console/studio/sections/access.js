@@ -2,6 +2,11 @@
 
 import { element, link, paragraph, quiet } from "../elements.js";
 
+/**
+ * @import { Section } from "../sections.js"
+ */
+
+/** @type {Section} */
 export const access = {
   id: "access",
   title: "Access",

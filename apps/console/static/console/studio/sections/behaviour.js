@@ -2,15 +2,25 @@
 
 import { findings, group, linesField, numberField, selectField, switchField } from "../elements.js";
 
+/**
+ * @import { SwitchOptions } from "../elements.js"
+ * @import { Section } from "../sections.js"
+ */
+
+/** @param {string} name */
 const of = (name) => `features.${name}`;
+/** @param {{enabled?: boolean} | null | undefined} value */
 const isEnabled = (value) => Boolean(value?.enabled);
+/** @param {unknown} value */
 const isThere = (value) => value !== null && value !== undefined;
 
+/** @type {Section} */
 export const behaviour = {
   id: "behaviour",
   title: "Behaviour",
   paths: ["features", "orchestrator.attachment_strategy", "orchestrator.tool_discovery", "orchestrator.client", "hooks"],
   render(container, store) {
+    /** @param {string} name @param {string} label @param {string} help @param {Partial<SwitchOptions>} more */
     const feature = (name, label, help, more = {}) =>
       switchField(store, { path: of(name), label, help, on: { enabled: true }, isOn: isEnabled, ...more });
     container.append(

@@ -2,6 +2,11 @@
 
 import { button, element, group, link, paragraph, quiet } from "../elements.js";
 
+/**
+ * @import { Section } from "../sections.js"
+ */
+
+/** @type {Section} */
 export const connect = {
   id: "connect",
   title: "Connect",
@@ -48,6 +53,7 @@ export const connect = {
   },
 };
 
+/** @param {string} title @param {string} text */
 function sample(title, text) {
   const status = element("span", { role: "status", class: "studio-quiet" });
   const copy = button("Copy", async () => {

@@ -2,6 +2,11 @@
 
 import { element, link, paragraph, quiet } from "../elements.js";
 
+/**
+ * @import { Section } from "../sections.js"
+ */
+
+/** @param {string} id @param {string} title @param {string} about @param {string} none @returns {Section} */
 const section = (id, title, about, none) => ({
   id,
   title,

@@ -1,26 +1,37 @@
 // What the application knows from the start: texts, files and folders.
 
-import { button, element, findings, link, newId, numberField, paragraph, quiet, switchField, textField, withChoices } from "../elements.js";
+import { button, element, findings, focusOn, link, newId, numberField, paragraph, quiet, switchField, textField, withChoices } from "../elements.js";
+
+/**
+ * @import { Json } from "../data.js"
+ * @import { Section } from "../sections.js"
+ * @import { Store } from "../store.js"
+ */
 
 const PATH = "contexts";
+/** @type {Record<string, string>} */
 const KINDS = { "user-defined": "Text", file: "File", folder: "Folder" };
+/** @type {Record<string, Json>} */
 const NEW = {
   "user-defined": { type: "user-defined", content: "" },
   file: { type: "file", url: "" },
   folder: { type: "folder", url: "" },
 };
 
+/** @type {Section} */
 export const files = {
   id: "files",
   title: "Files and contexts",
   paths: [PATH, "features.documents", "features.dial_files"],
   render: withChoices((store, choices, redraw) => {
+    /** @type {Json[]} */
     const list = store.get(PATH) ?? [];
     const paths = element("datalist", { id: newId("paths") }, ...choices.files.map((file) => element("option", { value: file.path })));
+    /** @param {string} kind */
     const add = (kind) => {
       store.change(PATH, [...list, { ...NEW[kind] }]);
       redraw();
-      document.querySelector(`[data-context="${list.length}"] :is(input, textarea)`)?.focus();
+      focusOn(`[data-context="${list.length}"] :is(input, textarea)`);
     };
     return [
       paragraph("Texts stand in the prompt of every question. Of files and folders the model is told, and it reads them when it needs them."),
@@ -56,16 +67,16 @@ export const files = {
   }),
 };
 
+/**
+ * @param {Store} store @param {Json} context @param {number} index @param {string} list the id of the paths @param {() => void} redraw
+ */
 function card(store, { type }, index, list, redraw) {
   const path = `${PATH}[${index}]`;
   const remove = () => {
     store.change(path, undefined);
     redraw();
   };
-  const place = {
-    file: "files/public/…",
-    folder: "files/public/guides/",
-  }[type];
+  const place = type === "file" ? "files/public/…" : "files/public/guides/";
   const fields =
     type === "user-defined"
       ? [textField(store, { label: "Text", path: `${path}.content`, rows: 4, empty: "", help: "It is part of every prompt, so keep it short." })]

@@ -1,17 +1,35 @@
 // What the model is told: the prompt, its variables, predefined prompts, and what comes beside it.
 
+import { part } from "../../parts.js";
 import { button, element, findings, group, newId, paragraph, quiet, selectField, textField } from "../elements.js";
 import { naming } from "../naming.js";
 import { preview } from "../prompt-layers.js";
 
+/**
+ * @import { Choices, Json } from "../data.js"
+ * @import { Section } from "../sections.js"
+ * @import { Store } from "../store.js"
+ *
+ * @typedef {Choices["prompts"][number]} Prompt
+ * @typedef {{prompts?: Prompt[]}} Prompts
+ */
+
 const PATH = "orchestrator.system_prompt";
+/** @type {[kind: string, title: string][]} */
 const KINDS = [
   ["custom", "Written here"],
   ["predefined", "A predefined prompt"],
   ["dial", "Kept in DIAL"],
 ];
+/** @type {Record<string, Json>} */
+const NEW = {
+  custom: { type: "custom", content: "", variables: {} },
+  predefined: { type: "predefined", template: "" },
+  dial: { type: "dial", path: "" },
+};
 const NAMES = /\{([A-Za-z_]\w*)\}/g;
 
+/** @type {Section} */
 export const instructions = {
   id: "instructions",
   title: "Instructions",
@@ -34,14 +52,12 @@ export const instructions = {
   },
 };
 
+/** @param {Store} store @param {string} kind @param {() => void} redraw */
 function kinds(store, kind, redraw) {
   const name = newId("kind");
+  /** @param {string} value */
   const choose = (value) => {
-    store.change(PATH, {
-      custom: { type: "custom", content: "", variables: {} },
-      predefined: { type: "predefined", template: "" },
-      dial: { type: "dial", path: "" },
-    }[value]);
+    store.change(PATH, structuredClone(NEW[value]));
     redraw();
   };
   return element(
@@ -57,6 +73,7 @@ function kinds(store, kind, redraw) {
   );
 }
 
+/** @param {Store} store @param {Prompts} choices @param {() => void} redraw */
 function written(store, choices, redraw) {
   const prompt = textField(store, {
     label: "Prompt",
@@ -67,7 +84,7 @@ function written(store, choices, redraw) {
     placeholder: "You help people to …",
     help: "What the model is told before every conversation. {name} stands for a variable.",
   });
-  const textarea = prompt.querySelector("textarea");
+  const textarea = part(prompt, "textarea", HTMLTextAreaElement);
   const whole = () => store.get(PATH) ?? { type: "custom", content: "", variables: {} };
   // A prompt that was left out gets the members that it has to have.
   textarea.addEventListener("input", () => store.change(PATH, { ...whole(), content: textarea.value }), { capture: true });
@@ -80,13 +97,14 @@ function written(store, choices, redraw) {
   textarea.addEventListener("input", tell);
   tell();
   prompt.append(count);
-  return [prompt, ...(choices.prompts?.length ? [begin(store, choices, redraw)] : []), variables(store, textarea)];
+  return [prompt, ...(choices.prompts?.length ? [begin(store, choices.prompts, redraw)] : []), variables(store, textarea)];
 }
 
-// As the server estimates it: four bytes are a token.
+/** As the server estimates it: four bytes are a token. @param {string} text */
 const tokens = (text) => Math.ceil(new TextEncoder().encode(text).length / 4);
 
-function begin(store, { prompts }, redraw) {
+/** @param {Store} store @param {Prompt[]} prompts @param {() => void} redraw */
+function begin(store, prompts, redraw) {
   const id = newId("prompt");
   const select = element(
     "select",
@@ -96,7 +114,7 @@ function begin(store, { prompts }, redraw) {
   );
   const shown = element("pre", { class: "studio-sample", hidden: true, tabIndex: 0, "aria-label": "The predefined prompt" });
   const take = button("Copy it into mine", () => {
-    const { text } = prompts.find(({ name }) => name === select.value);
+    const text = prompts.find(({ name }) => name === select.value)?.text ?? "";
     const before = store.get(`${PATH}.content`) ?? "";
     store.change(`${PATH}.content`, before ? `${before}\n\n${text}` : text);
     redraw();
@@ -116,23 +134,27 @@ function begin(store, { prompts }, redraw) {
   );
 }
 
+/** @param {Store} store @param {HTMLTextAreaElement} textarea */
 function variables(store, textarea) {
   const box = group("Variables");
   const list = element("div", { class: "studio-pairs" });
   box.append(quiet("What the names in braces stand for."), list, findings(store, `${PATH}.variables`));
   const draw = () => {
+    /** @type {Record<string, string>} */
     const values = store.get(`${PATH}.variables`) ?? {};
     const used = new Set([...textarea.value.matchAll(NAMES)].map(([, name]) => name));
     const names = [...new Set([...used, ...Object.keys(values)])];
     list.replaceChildren(...names.map((name) => variable(name, values, used)));
     if (!names.length) list.append(quiet("None: write {name} in the prompt, and it appears here."));
   };
+  /** @param {string} name @param {string | undefined} value */
   const set = (name, value) => {
     const values = { ...(store.get(`${PATH}.variables`) ?? {}) };
     if (value === undefined) delete values[name];
     else values[name] = value;
     store.change(`${PATH}.variables`, values);
   };
+  /** @param {string} name @param {Record<string, string>} values @param {Set<string>} used */
   const variable = (name, values, used) => {
     const id = newId("variable");
     const input = element("input", { id, value: values[name] ?? "", placeholder: "stays as it is written", autocomplete: "off" });
@@ -155,6 +177,7 @@ function variables(store, textarea) {
   return box;
 }
 
+/** @param {Store} store @param {Prompts} choices @param {() => void} redraw */
 function predefined(store, { prompts = [] }, redraw) {
   const path = `${PATH}.template`;
   const chosen = prompts.find(({ name }) => name === store.get(path));
@@ -177,6 +200,7 @@ function predefined(store, { prompts = [] }, redraw) {
   ];
 }
 
+/** @param {Store} store */
 const kept = (store) =>
   textField(store, {
     label: "Path",

@@ -2,6 +2,11 @@
 
 import { group, link, numberField, paragraph, selectField } from "../elements.js";
 
+/**
+ * @import { Section } from "../sections.js"
+ */
+
+/** @type {Section} */
 export const limits = {
   id: "limits",
   title: "Limits",

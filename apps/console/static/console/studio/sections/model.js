@@ -1,10 +1,18 @@
 // The model that answers: which one, whether it can be reached, and what it is sent.
 
-import { button, element, findings, group, link, newId, numberField, paragraph, quiet, selectField, withChoices } from "../elements.js";
+import { part } from "../../parts.js";
+import { button, element, findings, focusOn, group, link, newId, numberField, paragraph, quiet, selectField, withChoices } from "../elements.js";
+
+/**
+ * @import { Choices, Deployment } from "../data.js"
+ * @import { Section } from "../sections.js"
+ * @import { Store } from "../store.js"
+ */
 
 const PATH = "orchestrator.deployment";
 const ID = `${PATH}.deployment_id`;
 
+/** @type {Section} */
 export const model = {
   id: "model",
   title: "Model",
@@ -12,8 +20,10 @@ export const model = {
   render: withChoices((store, choices, redraw) => [...picker(store, choices, redraw), ...parameters(store)]),
 };
 
+/** @param {Store} store @returns {string} */
 const current = (store) => store.get(ID) ?? store.get(`${PATH}.name`) ?? "";
 
+/** @param {Store} store @param {Choices} choices @param {() => void} redraw @returns {(Node | "")[]} */
 function picker(store, choices, redraw) {
   const chat = choices.deployments.filter(({ kind }) => kind === "chat");
   const chosen = current(store);
@@ -26,12 +36,13 @@ function picker(store, choices, redraw) {
     ];
   }
   const name = newId("model");
+  /** @param {string} id */
   const choose = (id) => {
     const rest = { ...(store.get(PATH) ?? {}) };
     delete rest.name;
     store.change(PATH, { ...rest, deployment_id: id });
     redraw();
-    document.querySelector(".studio-models :checked")?.focus();
+    focusOn(".studio-models :checked");
   };
   const parts = [
     element(
@@ -50,7 +61,7 @@ function picker(store, choices, redraw) {
     findingsPath: "",
     help: "It is asked as a model would be, with its own prompt and tools.",
   });
-  const select = other.querySelector("select");
+  const select = part(other, "select", HTMLSelectElement);
   if (chat.some(({ id }) => id === chosen)) select.value = "";
   for (const option of [...select.options]) if (option.text.endsWith("(not known here)") && !chosen) option.remove();
   if (choices.applications.length || !known) parts.push(other);
@@ -58,6 +69,9 @@ function picker(store, choices, redraw) {
   return parts;
 }
 
+/**
+ * @param {Store} store @param {Deployment} one @param {boolean} isChosen @param {string} name of all radio buttons @param {() => void} choose
+ */
 function card(store, one, isChosen, name, choose) {
   const id = newId("model");
   const input = element("input", { type: "radio", name, id, checked: isChosen, disabled: !one.is_enabled && !isChosen });
@@ -86,7 +100,9 @@ function card(store, one, isChosen, name, choose) {
   );
 }
 
+/** @param {Store} store */
 function parameters(store) {
+  /** @param {string} name */
   const path = (name) => `${PATH}.parameters.${name}`;
   const none = "the model's own choice";
   return [

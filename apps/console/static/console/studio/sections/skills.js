@@ -1,28 +1,36 @@
 // Instructions that the model reads when a task calls for them.
 
-import { button, element, findings, group, link, paragraph, quiet, selectField, textField, withChoices } from "../elements.js";
+import { button, element, findings, focusOn, group, link, paragraph, quiet, selectField, textField, withChoices } from "../elements.js";
 import { freeName } from "../tools/paths.js";
 import { newSkill, skillEditor } from "../skill-editor.js";
 
+/**
+ * @import { Json } from "../data.js"
+ * @import { Section } from "../sections.js"
+ * @import { Store } from "../store.js"
+ */
+
 const PATH = "skills";
 
+/** @type {Section} */
 export const skills = {
   id: "skills",
   title: "Skills",
   paths: [PATH],
   render: withChoices((store, choices, redraw) => {
     const own = Object.keys(store.skills);
+    /** @type {Json[]} */
     const kept = store.get(PATH) ?? [];
     const write = () => {
       const name = freeName("new-skill", own, "-");
       store.name({ skills: { ...store.skills, [name]: newSkill(name) } });
       redraw();
-      document.querySelector(`[data-skill="${name}"] input`)?.select();
+      focusOn(`[data-skill="${name}"] input`);
     };
     const add = () => {
       store.change(PATH, [...kept, { type: "dial-prompt", url: "" }]);
       redraw();
-      document.querySelector(`[data-kept="${kept.length}"] select`)?.focus();
+      focusOn(`[data-kept="${kept.length}"] select`);
     };
     const installed = choices.skills.map(({ name, description }) => [element("dt", {}, name), element("dd", {}, description)]);
     return [
@@ -44,13 +52,14 @@ export const skills = {
   }),
 };
 
+/** @param {Store} store @param {number} index @param {() => void} redraw */
 function keptCard(store, index, redraw) {
   const path = `${PATH}[${index}]`;
   const remove = () => {
-    const rest = store.get(PATH).filter((_, place) => place !== index);
+    const rest = store.get(PATH).toSpliced(index, 1);
     store.change(PATH, rest.length ? rest : undefined);
     redraw();
-    document.querySelector("[data-write]")?.focus();
+    focusOn("[data-write]");
   };
   return element(
     "fieldset",

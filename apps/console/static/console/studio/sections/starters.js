@@ -1,10 +1,18 @@
 // Buttons that a new conversation offers, with a preview of them.
 
+import { part, parts } from "../../parts.js";
 import { button, element, findings, group, paragraph, quiet, switchField, textField } from "../elements.js";
+
+/**
+ * @import { Starter } from "../data.js"
+ * @import { Section } from "../sections.js"
+ * @import { Store } from "../store.js"
+ */
 
 const PATH = "conversation_starters";
 const LONGEST_BUTTON = 60;
 
+/** @type {Section} */
 export const starters = {
   id: "starters",
   title: "Starters",
@@ -14,6 +22,7 @@ export const starters = {
       container.replaceChildren();
       this.render(container, store);
     };
+    /** @type {Starter[]} */
     const list = store.get(`${PATH}.starters`) ?? [];
     const created = () => container.append(around(store), preview(store));
     container.append(paragraph("Questions that a new conversation offers as buttons."));
@@ -25,14 +34,16 @@ export const starters = {
       const before = store.get(PATH);
       store.change(PATH, { ...(before ?? {}), starters: [...(before?.starters ?? []), next] });
       redraw();
-      const rows = container.querySelectorAll("[data-starter]");
-      rows[rows.length - 1].querySelector("textarea").focus();
+      parts(container, "[data-starter] textarea", HTMLTextAreaElement).at(-1)?.focus();
     };
     container.append(element("p", {}, button("Add a starter", add)), findings(store, "starters"));
     if (list.length) created();
   },
 };
 
+/**
+ * @param {Store} store @param {number} index @param {number} count @param {{redraw: () => void, created: () => void}} then
+ */
 function row(store, index, count, { redraw, created }) {
   const path = `${PATH}.starters[${index}]`;
   const remove = () => {
@@ -40,6 +51,7 @@ function row(store, index, count, { redraw, created }) {
     else store.change(path, undefined);
     redraw();
   };
+  /** @param {number} by */
   const move = (by) => {
     const list = store.get(`${PATH}.starters`);
     [list[index], list[index + by]] = [list[index + by], list[index]];
@@ -50,7 +62,7 @@ function row(store, index, count, { redraw, created }) {
     "fieldset",
     { class: "studio-card", "data-starter": String(index) },
     element("legend", {}, `Starter ${index + 1}`),
-    ...texts(store, path, count === 0 && created),
+    ...texts(store, path, count === 0 ? created : null),
     count > 0 && element(
       "p",
       { class: "studio-actions" },
@@ -61,11 +73,15 @@ function row(store, index, count, { redraw, created }) {
   );
 }
 
-// The question, and the words on its button, which follow it until somebody writes others.
+/**
+ * The question, and the words on its button, which follow it until somebody writes others.
+ * @param {Store} store @param {string} path @param {(() => void) | null} created
+ */
 function texts(store, path, created) {
   const question = textField(store, { label: "Question that it asks", path: `${path}.text`, rows: 2, empty: "" });
   const title = textField(store, { label: "Button", path: `${path}.title`, empty: "", help: "The beginning of the question, unless you write something shorter." });
-  const [asked, words] = [question.querySelector("textarea"), title.querySelector("input")];
+  const asked = part(question, "textarea", HTMLTextAreaElement);
+  const words = part(title, "input", HTMLInputElement);
   let followed = asked.value.slice(0, LONGEST_BUTTON);
   asked.addEventListener("input", () => {
     if (words.value === followed) {
@@ -78,6 +94,7 @@ function texts(store, path, created) {
   return [question, title];
 }
 
+/** @param {Store} store */
 function around(store) {
   return group(
     "Around the buttons",
@@ -102,9 +119,11 @@ function around(store) {
   );
 }
 
+/** @param {Store} store */
 function preview(store) {
   const shown = element("div", { class: "studio-preview-starters" });
   const draw = () => {
+    /** @type {{starters?: Starter[], intro_text?: string}} */
     const { starters: list = [], intro_text: intro } = store.get(PATH) ?? {};
     shown.replaceChildren(
       element("p", {}, intro || "Select an action"),

@@ -5,26 +5,39 @@ import { card } from "../tools/cards.js";
 import { PLATFORM_PATHS, platformTools } from "../tools/platform.js";
 import { element, findings, numberField, quiet, selectField } from "../elements.js";
 
+/**
+ * @import { Json } from "../data.js"
+ * @import { Store } from "../store.js"
+ * @import { About } from "../tools/cards.js"
+ */
+
 export const tools = {
   id: "tools",
   title: "Tools",
   paths: ["tool_sets", "tool_defaults", ...PLATFORM_PATHS],
+  /** @param {HTMLElement} container @param {Store} store @param {number} [open] the toolset that is unfolded */
   async render(container, store, open) {
     const [choices, about] = await Promise.all([store.choices(), cardsOf(store)]);
     if (!container.isConnected) return;
     const secrets = { names: choices.secrets, add: choices.add.secret };
     const list = element("div", { class: "studio-inner" });
+    /** @param {number} [isOpen] the toolset that is unfolded @param {About[]} known */
     const draw = (isOpen, known = []) => {
+      /** @type {Json[]} */
       const toolsets = store.get("tool_sets") ?? [];
       const cards = toolsets.map((_, index) => card(store, index, { about: known[index], secrets, redraw, isOpen: index === isOpen }));
       list.replaceChildren(...(cards.length ? cards : [quiet("No tools yet. The model answers from what it knows, until you add some.")]));
     };
-    // The server is asked anew, because names and numbers have changed; the cards are there at once.
+    /**
+     * The server is asked anew, because names and numbers have changed; the cards are there at once.
+     * @param {number} [isOpen]
+     */
     const redraw = (isOpen) => {
       draw(isOpen);
       cardsOf(store).then((known) => list.isConnected && draw(isOpen, known));
     };
     draw(open, about);
+    /** @param {number} index */
     const added = (index) => {
       container.replaceChildren();
       this.render(container, store, index).then(() => {
@@ -37,12 +50,14 @@ export const tools = {
   },
 };
 
+/** @param {Store} store @returns {Promise<About[]>} */
 async function cardsOf(store) {
   if (!store.data.may_change) return [];
   const response = await store.send("cards", store.current).catch(() => null);
   return response?.ok ? (await response.json()).cards : [];
 }
 
+/** @param {Store} store */
 const defaults = (store) =>
   element(
     "details",

@@ -1,14 +1,24 @@
 // The whole manifest: every field that its schema has, and the text as it is stored.
 
+import { reasonOf } from "../../parts.js";
 import { element, paragraph } from "../elements.js";
 
-const schemas = { all: null };
+/**
+ * @import { Json } from "../data.js"
+ * @import { Section } from "../sections.js"
+ * @import { Store } from "../store.js"
+ */
 
+/** @type {Promise<{form: Json, schema: Json}> | undefined} */
+let schemas;
+
+/** @param {Store} store */
 function loadSchemas(store) {
-  schemas.all ??= fetch(store.data.urls.schema).then((response) => response.json());
-  return schemas.all;
+  schemas ??= fetch(store.data.urls.schema).then((response) => response.json());
+  return schemas;
 }
 
+/** @type {Section} */
 export const allFields = {
   id: "all-fields",
   title: "All fields",
@@ -22,7 +32,7 @@ export const allFields = {
     );
     const [{ FormMode }, { form }] = await Promise.all([import("../../form-mode.js"), loadSchemas(store)]);
     if (!panel.isConnected) return;
-    const mode = new FormMode({ panel, schema: form, onEdit: (edited) => store.replace(edited) });
+    const mode = new FormMode({ panel, schema: form, onEdit: (/** @type {Json} */ edited) => store.replace(edited) });
     const hidden = await mode.show(structuredClone(store.document));
     note.textContent = hidden.length ? `The form keeps, but does not show: ${hidden.join(", ")}.` : "";
     note.hidden = !hidden.length;
@@ -32,6 +42,7 @@ export const allFields = {
   },
 };
 
+/** @type {Section} */
 export const asText = {
   id: "text",
   title: "Text",
@@ -48,6 +59,7 @@ export const asText = {
     );
     const [{ TextMode }, { schema }] = await Promise.all([import("../../text-mode.js"), loadSchemas(store)]);
     if (!panel.isConnected) return;
+    /** @param {string} typed */
     const edited = (typed) => {
       try {
         const read = JSON.parse(typed);
@@ -55,9 +67,10 @@ export const asText = {
         note.textContent = "";
         store.replace(read);
       } catch (error) {
-        note.textContent = `This is no JSON yet, so it is not part of the draft: ${error.message}`;
+        note.textContent = `This is no JSON yet, so it is not part of the draft: ${reasonOf(error)}`;
       }
     };
+    /** @param {string} typed */
     const check = async (typed) => {
       const body = new FormData();
       body.set("manifest", typed);

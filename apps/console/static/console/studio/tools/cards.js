@@ -1,6 +1,7 @@
 // The toolsets of the draft as cards.
 
-import { button, element, findings, quiet, textField } from "../elements.js";
+import { parts, reasonOf } from "../../parts.js";
+import { button, element, findings, focusOn, quiet, textField } from "../elements.js";
 import { approvalField, enabledField, fallbackField } from "./rules.js";
 import { askServer, tickList } from "./server-tools.js";
 import { at, countedFindings, freeName, nameOf, plural } from "./paths.js";
@@ -8,6 +9,16 @@ import { authorizationField } from "./credential.js";
 import { emptyTool, titleOf, toolEditor } from "./rest-tool.js";
 import { openTrial } from "./trial.js";
 
+/**
+ * @import { Json } from "../data.js"
+ * @import { Store } from "../store.js"
+ * @import { Secrets } from "./credential.js"
+ *
+ * @typedef {{tool: string, count: number, last: string}} Failure of a tool
+ * @typedef {{kind?: string, name?: string, about?: string, tools?: string[] | null, failures?: Failure[]}} About a toolset: what the server knows
+ */
+
+/** @type {Record<string, string>} */
 const KINDS = {
   "rest-api": "REST service",
   mcp: "MCP server",
@@ -19,7 +30,10 @@ const KINDS = {
 };
 const REMOTE = ["mcp", "dial-mcp", "dial-app"];
 
-// `about` is what the server knows of it; `redraw(open)` draws all cards anew.
+/**
+ * `about` is what the server knows of it; `redraw(open)` draws all cards anew.
+ * @param {Store} store @param {number} index @param {{about?: About, secrets: Secrets, redraw: (open?: number) => void, isOpen: boolean}} drawing
+ */
 export function card(store, index, { about, secrets, redraw, isOpen }) {
   const toolset = store.get(at(index)) ?? {};
   const name = nameOf(toolset);
@@ -31,7 +45,7 @@ export function card(store, index, { about, secrets, redraw, isOpen }) {
   const remove = () => {
     store.change(at(index), undefined);
     redraw();
-    document.querySelector("[data-add] button")?.focus();
+    focusOn("[data-add] button");
   };
   const facts = [KINDS[kind] ?? kind, tools, about?.about, isOff && "switched off"].filter(Boolean);
   const place = element("details", { class: "studio-fold" });
@@ -64,6 +78,7 @@ export function card(store, index, { about, secrets, redraw, isOpen }) {
   );
 }
 
+/** @param {Failure} failed */
 const failure = ({ tool, count, last }) =>
   element(
     "p",
@@ -72,7 +87,11 @@ const failure = ({ tool, count, last }) =>
     ` failed ${plural(count, "time")} in the last 7 days, last on ${new Date(last).toLocaleString()}.`,
   );
 
+/**
+ * @param {Store} store @param {number} index @param {{toolset: Json, switched: string, isPredefined: boolean, secrets: Secrets, redraw: (open?: number) => void}} drawing
+ */
 function* settings(store, index, { toolset, switched, isPredefined, secrets, redraw }) {
+  /** @param {(string | number)[]} parts */
   const path = (...parts) => at(index, ...parts);
   const off = "Off: the application goes on as if the toolset were not there.";
   if (isPredefined) {
@@ -96,12 +115,15 @@ function* settings(store, index, { toolset, switched, isPredefined, secrets, red
   if (Array.isArray(toolset.tools) && toolset.type !== "client") yield toolList(store, index, toolset, redraw);
 }
 
+/** @param {Store} store @param {number} index @param {Json} toolset @param {Secrets} secrets */
 function* serverSettings(store, index, toolset, secrets) {
+  /** @param {string} name */
   const info = (name) => at(index, "mcp_server_info", name);
   if (toolset.mcp_server_info?.protocol !== "stdio") {
     yield textField(store, { label: "Address of the server", path: info("url"), empty: "", isExact: true });
     yield authorizationField(store, info("authorization"), secrets, false);
   }
+  /** @type {string[] | null} */
   const allowed = toolset.allowed_tools?.length ? toolset.allowed_tools : null;
   const place = element("div", { class: "studio-inner" });
   const status = element("p", { role: "status", class: "studio-quiet" }, allowed ? `Only ${allowed.join(", ")}` : "All tools that the server has");
@@ -116,27 +138,28 @@ function* serverSettings(store, index, toolset, secrets) {
       if (gone.length) status.textContent = `The server has no tool ${gone.join(", ")} any more.`;
       place.replaceChildren(tickList(found.tools, store.get(at(index, "allowed_tools")) ?? null, (ticked) => store.change(at(index, "allowed_tools"), ticked ?? undefined)));
     } catch (error) {
-      status.textContent = error.message;
+      status.textContent = reasonOf(error);
     }
   });
   yield element("div", { class: "studio-inner" }, element("h4", {}, "Tools"), element("p", { class: "studio-actions" }, list, status), place, findings(store, at(index, "allowed_tools")));
 }
 
+/** @param {Store} store @param {number} index @param {Json} toolset @param {(open?: number) => void} redraw */
 function toolList(store, index, toolset, redraw) {
   const isRest = toolset.type === "rest-api";
   const add = () => {
     const name = freeName("new_tool", toolset.tools.map(titleOf));
     store.change(at(index, "tools"), [...toolset.tools, emptyTool(name)]);
     redraw(index);
-    const last = [...document.querySelectorAll(`[data-toolset="${index}"] [data-tool]`)].pop();
+    const last = parts(document, `[data-toolset="${index}"] [data-tool]`, HTMLDetailsElement).at(-1);
     if (last) last.open = true;
-    last?.querySelector("summary").focus();
+    last?.querySelector("summary")?.focus();
   };
   return element(
     "div",
     { class: "studio-inner" },
     element("h4", {}, "Tools"),
-    ...toolset.tools.map((_, number) =>
+    ...toolset.tools.map((/** @type {Json} */ _, /** @type {number} */ number) =>
       toolEditor(store, index, number, () => {
         store.change(at(index, "tools", number), undefined);
         redraw(index);

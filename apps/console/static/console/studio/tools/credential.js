@@ -3,6 +3,14 @@
 
 import { element, field, link, newId, quiet, selectField, textField } from "../elements.js";
 
+/**
+ * @import { Json } from "../data.js"
+ * @import { Store } from "../store.js"
+ *
+ * @typedef {{names: string[], add?: string}} Secrets `add`: the address of the form for a new one
+ */
+
+/** @type {Record<string, [title: string, written: Json]>} */
 const KINDS = {
   "": ["It is not told", {}],
   bearer: ["With a token", { token: "" }],
@@ -12,6 +20,7 @@ const KINDS = {
   oauth: ["Each person signs in with an account of their own (OAuth)", {}],
   forward_auth_token: ["With the caller's own token", {}],
 };
+/** @type {Record<string, string>} */
 const LABELS = {
   username: "Name",
   name: "What the service calls the key",
@@ -20,7 +29,9 @@ const LABELS = {
   authorization_url: "Address at which people sign in",
   scope: "What is asked for (scopes)",
 };
+/** @type {Record<string, string>} */
 const CREDENTIALS = { bearer: "token", api_key: "key", basic: "password", client_id_secret: "client_secret" };
+/** @type {Record<string, string[]>} */
 const TEXTS = {
   api_key: ["name"],
   basic: ["username"],
@@ -28,7 +39,10 @@ const TEXTS = {
   oauth: ["client_id", "authorization_url", "token_url", "scope"],
 };
 
-// `isRest`: a REST service, which says where a key goes and can be sent the caller's token.
+/**
+ * `isRest`: a REST service, which says where a key goes and can be sent the caller's token.
+ * @param {Store} store @param {string} path @param {Secrets} secrets @param {boolean} isRest
+ */
 export function authorizationField(store, path, secrets, isRest) {
   const box = element("div", { class: "studio-inner" });
   const draw = () => {
@@ -44,7 +58,7 @@ export function authorizationField(store, path, secrets, isRest) {
     control.addEventListener("change", () => {
       store.change(path, control.value ? written(control.value, isRest) : undefined);
       draw();
-      box.querySelector("select").focus();
+      box.querySelector("select")?.focus();
     });
     const rest = [];
     const credential = CREDENTIALS[kind];
@@ -63,6 +77,7 @@ export function authorizationField(store, path, secrets, isRest) {
   return box;
 }
 
+/** @param {string} kind @param {boolean} isRest */
 const written = (kind, isRest) => ({
   type: kind,
   ...structuredClone(KINDS[kind][1]),
@@ -70,6 +85,7 @@ const written = (kind, isRest) => ({
   ...(kind === "oauth" && isRest ? { client_id: "", authorization_url: "", token_url: "" } : {}),
 });
 
+/** @param {Store} store @param {string} path @param {Secrets} secrets */
 function credentialField(store, path, secrets) {
   const value = store.get(path);
   const name = value?.$secret ?? "";

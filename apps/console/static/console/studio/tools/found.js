@@ -5,10 +5,28 @@ import { freeName, plainName, plural } from "./paths.js";
 import { tickList } from "./server-tools.js";
 import { titleOf } from "./rest-tool.js";
 
+/**
+ * @import { Field } from "../../parts.js"
+ * @import { Json } from "../data.js"
+ * @import { Store } from "../store.js"
+ * @import { FoundServer } from "./server-tools.js"
+ *
+ * @typedef {(added: Json | number) => void} Done adds a toolset, or takes the index of the one that the tools went into
+ *
+ * @typedef {{name?: string, method: string, path: string, summary?: string, tool: Json}} Operation
+ * @typedef {{title: string, description?: string, base_url: string, operations: Operation[], notes: string[],
+ *   authorization?: {written: Json, secret?: string} | null}} FoundService
+ * @typedef {{tool: Json, base_url: string, notes: string[], credential?: string,
+ *   authorization?: {written: Json} | null}} FoundCommand
+ */
+
 // Of operations that only read, more are not ticked by themselves: each costs tokens.
 const MOST_TICKED = 20;
 
-// Fields of such a form, which belong to no place of the document.
+/**
+ * Fields of such a form, which belong to no place of the document.
+ * @param {string} label @param {Field} control @param {string} [help]
+ */
 export function labelled(label, control, help) {
   control.id ||= newId("source");
   const about = help && element("p", { class: "studio-help", id: `${control.id}-help` }, help);
@@ -16,13 +34,17 @@ export function labelled(label, control, help) {
   return element("div", { class: "studio-field" }, element("label", { htmlFor: control.id }, label), control, about);
 }
 
-// A secret that there is not yet is typed instead, and made when the draft is saved.
+/**
+ * A secret that there is not yet is typed instead, and made when the draft is saved.
+ * @param {Json} written @param {string[]} secrets
+ */
 const withKnownSecret = (written, secrets, typed = "") =>
   Object.fromEntries(Object.entries(written).map(([key, value]) => [key, value?.$secret && (typed || !secrets.includes(value.$secret)) ? typed : value]));
 
+/** @param {Json} properties */
 export const line = (properties = {}) => element("input", { type: "text", autocomplete: "off", spellcheck: false, ...properties });
 
-
+/** @param {Store} store @param {string} name @param {object} body @returns {Promise<any>} */
 export async function ask(store, name, body) {
   const response = await store.send(name, body);
   const answer = await response.json().catch(() => ({}));
@@ -30,9 +52,10 @@ export async function ask(store, name, body) {
   return answer;
 }
 
-// `done(toolset)` adds what was chosen, here and below.
+/** `done(toolset)` adds what was chosen, here and below. @param {FoundServer} found @param {(toolset: Json) => void} done */
 export function serverFound(found, done) {
   const toolset = { type: "mcp", name: plainName(found.name), mcp_server_info: found.server };
+  /** @param {Json} authorization */
   const withSignIn = (authorization) => done({ ...toolset, mcp_server_info: { ...found.server, authorization } });
   if (found.needs_sign_in) {
     return [
@@ -44,6 +67,7 @@ export function serverFound(found, done) {
       ),
     ];
   }
+  /** @type {string[] | null} */
   let chosen = null;
   const add = button("Add these tools", () => done({ ...toolset, ...(chosen ? { allowed_tools: chosen } : {}) }), { class: "workbench-button workbench-primary" });
   const list = tickList(found.tools, null, (ticked, names) => {
@@ -53,18 +77,21 @@ export function serverFound(found, done) {
   return [quiet(found.tools.length ? "Connected." : "Connected. The server offers no tools."), list, element("p", {}, add)];
 }
 
+/** @param {FoundService} found @param {string[]} secrets @param {Done} done */
 export function* serviceFound(found, secrets, done) {
   const name = line({ value: plainName(found.title) });
   const base = line({ value: found.base_url, placeholder: "https://api.example.com/v1" });
+  /** @type {string[]} */
   let chosen = [];
   const tools = new Map(found.operations.map((one) => [one.name || `${one.method} ${one.path}`, one]));
   const add = button(
     "Add these tools",
     () => {
+      /** @type {Json} */
       const toolset = { type: "rest-api", name: plainName(name.value), base_url: base.value.trim() || null };
       if (found.description) toolset.description = found.description.slice(0, 300);
       if (found.authorization) toolset.authorization = withKnownSecret(found.authorization.written, secrets);
-      done({ ...toolset, tools: chosen.map((one) => tools.get(one).tool) });
+      done({ ...toolset, tools: chosen.map((one) => tools.get(one)?.tool) });
     },
     { class: "workbench-button workbench-primary", disabled: true },
   );
@@ -87,9 +114,12 @@ export function* serviceFound(found, secrets, done) {
   yield element("p", {}, add);
 }
 
+/** @param {Store} store @param {string[]} secrets @param {FoundCommand} found @param {Done} done */
 export function* commandFound(store, secrets, found, done) {
   const { method_url: url, method_type: method } = found.tool.rest_api_method_info;
-  const same = (store.get("tool_sets") ?? []).findIndex(({ type, base_url: base }) => type === "rest-api" && base === found.base_url);
+  /** @type {Json[]} */
+  const toolsets = store.get("tool_sets") ?? [];
+  const same = toolsets.findIndex(({ type, base_url: base }) => type === "rest-api" && base === found.base_url);
   yield element("p", {}, element("code", {}, `${method.toUpperCase()} ${found.base_url}${url}`));
   yield* found.notes.map((note) => quiet(note));
   const keep = element("input", { type: "checkbox", id: newId("keep"), checked: true });
@@ -106,6 +136,7 @@ export function* commandFound(store, secrets, found, done) {
   }, { class: "workbench-button workbench-primary" }));
 }
 
+/** @param {Store} store @param {number} index @param {Json} tool @param {Json | null | undefined} authorization */
 function intoToolset(store, index, tool, authorization) {
   const path = `tool_sets[${index}]`;
   const tools = store.get(`${path}.tools`) ?? [];

@@ -4,18 +4,40 @@ import { button, element, findings, quiet } from "../elements.js";
 import { join } from "../../paths.js";
 import { freeName, plural } from "./paths.js";
 
+/**
+ * @import { Json } from "../data.js"
+ * @import { Child } from "../elements.js"
+ * @import { Store } from "../store.js"
+ *
+ * @typedef {Json & {type?: string | null, description?: string, parameter_info?: {key?: string, type?: string}}} Parameter without a type, it is a constant
+ *
+ * @typedef {(label: string, value: string, onchange: Changed<HTMLInputElement>) => Node} Input
+ */
+
+/**
+ * @template {HTMLElement} C
+ * @typedef {(event: {target: C}) => void} Changed
+ */
+
 const PLACES = [["query", "query"], ["url", "address"], ["body", "body"], ["header", "header"]];
 const TYPES = ["string", "integer", "number", "boolean", "array", "object"];
+/** @type {Record<string, Json>} */
 const EMPTY = {
   array: { items: { type: "string" }, description: "A list." },
   object: { properties: {}, description: "An object." },
 };
 
-// `parts` lead to the parameters of the function.
+/**
+ * `parts` lead to the parameters of the function.
+ * @param {Store} store @param {(string | number)[]} parts @param {string} toolName
+ */
 export function parameterTable(store, parts, toolName) {
   const box = element("div", { class: "studio-inner" });
+  /** @returns {Record<string, Parameter>} */
   const properties = () => store.get(join([...parts, "properties"])) ?? {};
+  /** @returns {string[]} */
   const required = () => store.get(join([...parts, "required"])) ?? [];
+  /** @param {number} [focus] the row */
   const draw = (focus) => {
     const names = Object.keys(properties());
     const heads = ["Name", "At the service", "Type", "Where", "Required", "The model gives it", "Default or constant", "Description", ""];
@@ -34,10 +56,12 @@ export function parameterTable(store, parts, toolName) {
     );
     if (focus !== undefined) box.querySelectorAll("tbody tr")[focus]?.querySelector("input")?.focus();
   };
+  /** @param {Record<string, Parameter>} found */
   const set = (found, needed = required()) => {
     store.change(join([...parts, "properties"]), found);
     store.change(join([...parts, "required"]), needed.length ? needed : undefined);
   };
+  /** @param {string} name @param {Json} values */
   const change = (name, values) => {
     const found = { ...properties()[name], ...values };
     for (const [key, value] of Object.entries(found)) if (value === undefined) delete found[key];
@@ -49,6 +73,7 @@ export function parameterTable(store, parts, toolName) {
     set({ ...properties(), [name]: made });
     draw(Object.keys(properties()).length - 1);
   }
+  /** @param {string} name @param {string} next @param {HTMLInputElement} input */
   function rename(name, next, input) {
     if (!next || next === name) return;
     if (next in properties()) {
@@ -60,16 +85,19 @@ export function parameterTable(store, parts, toolName) {
     set(Object.fromEntries(entries), required().map((key) => (key === name ? next : key)));
     draw(entries.findIndex(([key]) => key === next));
   }
+  /** @param {string} name */
   function remove(name) {
     const left = { ...properties() };
     delete left[name];
     set(left, required().filter((key) => key !== name));
     draw(0);
   }
+  /** @param {string} name @param {boolean} isNeeded */
   function need(name, isNeeded) {
     const others = required().filter((key) => key !== name);
     set(properties(), isNeeded ? [...others, name] : others);
   }
+  /** @param {string} name @param {boolean} isShown */
   function show(name, isShown) {
     const { type, const: constant, default: value, enum: choices, items, properties: inner, required: needed, ...rest } = properties()[name];
     const made = isShown
@@ -80,17 +108,26 @@ export function parameterTable(store, parts, toolName) {
     if (!isShown) need(name, false);
     draw(Object.keys(properties()).indexOf(name));
   }
+  /** @param {string} name */
   function row(name) {
     const one = properties()[name];
     const isConstant = one.type === null;
     const info = one.parameter_info ?? {};
+    /** @param {string} label @param {Child[]} children */
     const cell = (label, ...children) => element("td", { "data-label": label }, ...children);
+    /** @param {string} label */
     const named = (label) => ({ "aria-label": `${label} of ${name}` });
+    /** @param {string} label @param {string} value @param {Changed<HTMLInputElement>} onchange @param {Json} more */
     const input = (label, value, onchange, more = {}) =>
       element("input", { type: "text", autocomplete: "off", spellcheck: false, value, onchange, ...named(label), ...more });
+    /**
+     * @param {string} label @param {string[][]} options @param {string | undefined} value @param {Changed<HTMLSelectElement>} onchange
+     */
     const select = (label, options, value, onchange) =>
       element("select", { ...named(label), onchange }, ...options.map(([key, text]) => element("option", { value: key, selected: key === value }, text)));
+    /** @param {string} label @param {boolean} checked @param {Changed<HTMLInputElement>} onchange @param {Json} more */
     const box = (label, checked, onchange, more = {}) => element("input", { type: "checkbox", checked, onchange, ...named(label), ...more });
+    /** @param {Json} values */
     const place = (values) => change(name, { parameter_info: { ...properties()[name].parameter_info, ...values } });
     const kinds = (isConstant ? ["constant"] : TYPES).map((type) => [type, type]);
     const path = join([...parts, "properties", name]);
@@ -104,15 +141,17 @@ export function parameterTable(store, parts, toolName) {
       cell("Required", box("Required", required().includes(name), ({ target }) => need(name, target.checked), { disabled: isConstant })),
       cell("The model gives it", box("Model gives", !isConstant, ({ target }) => show(name, target.checked))),
       cell("Default or constant", value(name, one, isConstant, input)),
-      cell("Description", element("textarea", { rows: 2, value: one.description ?? "", disabled: isConstant, onchange: ({ target }) => change(name, { description: target.value }), ...named("Description") })),
+      cell("Description", element("textarea", { rows: 2, value: one.description ?? "", disabled: isConstant, onchange: (/** @type {{target: HTMLTextAreaElement}} */ { target }) => change(name, { description: target.value }), ...named("Description") })),
       cell("", button("Remove", () => remove(name), { "aria-label": `Remove ${name}` })),
     );
   }
+  /** @param {string} name @param {string} type */
   function retype(name, type) {
     const { items, properties: inner, required: needed, enum: choices, default: value, ...rest } = properties()[name];
     store.change(join([...parts, "properties", name]), { ...EMPTY[type], ...rest, type });
     draw(Object.keys(properties()).indexOf(name));
   }
+  /** @param {string} name @param {Parameter} one @param {boolean} isConstant @param {Input} input */
   function value(name, one, isConstant, input) {
     const key = isConstant ? "const" : "default";
     const shown = one[key];
@@ -131,7 +170,10 @@ export function parameterTable(store, parts, toolName) {
   return box;
 }
 
-// A typed text as a value of that type; a constant is JSON if it can be read as such, else text.
+/**
+ * A typed text as a value of that type; a constant is JSON if it can be read as such, else text.
+ * @param {string} text @param {string | null | undefined} type @returns {{value?: unknown, problem?: string}}
+ */
 function readAs(text, type) {
   if (type === "string") return { value: text || undefined };
   if (!text.trim()) return { value: undefined };
@@ -144,6 +186,8 @@ function readAs(text, type) {
   }
 }
 
+/** @param {unknown} value */
 const typeOf = (value) => (Array.isArray(value) ? "array" : Number.isInteger(value) ? "integer" : value === null ? "string" : typeof value);
 
+/** @param {unknown} value @param {string} type */
 const fits = (value, type) => typeOf(value) === type || (type === "number" && typeof value === "number");

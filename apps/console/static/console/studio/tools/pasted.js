@@ -1,21 +1,32 @@
 // One field for whatever somebody has at hand: an address, a curl command, an OpenAPI document, a SKILL.md.
 
+import { reasonOf } from "../../parts.js";
 import { element, newId } from "../elements.js";
 import { ask, commandFound, serverFound, serviceFound } from "./found.js";
 import { askServer } from "./server-tools.js";
 import { freeName } from "./paths.js";
 import { readSkill } from "../skill-text.js";
 
+/**
+ * @import { Choices } from "../data.js"
+ * @import { Store } from "../store.js"
+ * @import { Done } from "./found.js"
+ *
+ * @typedef {{parts?: Iterable<Node>, said?: string, isDone?: boolean}} Recognized
+ */
+
 const ADDRESS = /^https?:\/\/\S+$/i;
 const DOCUMENT = /openapi|swagger|\.(?:json|ya?ml)(?:$|\?)/i;
 
-// `done` is that of the other sources.
+/** `done` is that of the other sources. @param {Store} store @param {Choices} choices @param {Done} done */
 export function pasteField(store, choices, done) {
   const id = newId("paste");
   const text = element("textarea", { id, rows: 1, spellcheck: false, autocomplete: "off", class: "studio-paste", placeholder: "https://… or curl …", "aria-describedby": `${id}-help` });
   const status = element("p", { role: "status", class: "studio-status" });
   const place = element("div", { class: "studio-inner" });
+  /** @param {Iterable<Node>} parts */
   const show = (parts) => place.replaceChildren(...parts);
+  /** @param {string} said */
   const tell = (said, isBad = false) => {
     status.textContent = said;
     status.classList.toggle("studio-error", isBad);
@@ -35,7 +46,7 @@ export function pasteField(store, choices, done) {
       tell(found.said ?? "");
       if (found.isDone) text.value = "";
     } catch (error) {
-      if (mine === reading) tell(error.message, true);
+      if (mine === reading) tell(reasonOf(error), true);
     }
   };
   text.addEventListener("paste", () => setTimeout(read));
@@ -56,12 +67,17 @@ export function pasteField(store, choices, done) {
   );
 }
 
-// What the text is: `parts` to choose from, or what was `said` of it once it `isDone`.
+/**
+ * What the text is: `parts` to choose from, or what was `said` of it once it `isDone`.
+ * @param {Store} store @param {Choices} choices @param {string} text @param {Done} done @returns {Promise<Recognized>}
+ */
 async function recognized(store, choices, text, done) {
   if (text.startsWith("---")) return takeSkill(store, `${text}\n`);
   if (/^curl\s/.test(text)) return { parts: commandFound(store, choices.secrets, await ask(store, "curl", { text }), done) };
   if (!ADDRESS.test(text)) return { parts: serviceFound(await ask(store, "openapi", { text }), choices.secrets, done) };
+  /** @returns {Promise<Recognized>} */
   const asDocument = async () => ({ parts: serviceFound(await ask(store, "openapi", { url: text }), choices.secrets, done) });
+  /** @returns {Promise<Recognized>} */
   const asServer = async () => {
     const found = await askServer(store, { url: text });
     return { parts: serverFound(found, done), said: found.message };
@@ -77,6 +93,7 @@ async function recognized(store, choices, text, done) {
   }
 }
 
+/** @param {Store} store @param {string} text */
 function takeSkill(store, text) {
   const skill = readSkill(text);
   if (!skill?.name) throw new Error("The front matter between the two lines of --- has no name; write name: and description: there.");

@@ -3,18 +3,26 @@
 import { join } from "../../paths.js";
 import { element } from "../elements.js";
 
+/**
+ * @import { Finding, Json } from "../data.js"
+ * @import { Store } from "../store.js"
+ */
+
+/** @param {(string | number)[]} parts */
 export const at = (...parts) => join(["tool_sets", ...parts]);
 
 export const FUNCTION = ["open_ai_tool", "function"];
 
+/** @param {number} count @param {string} one */
 export const plural = (count, one, more = `${one}s`) => `${count} ${count === 1 ? one : more}`;
 
-export const nameOf = ({ name, template_name: template, type } = {}) => {
+/** @param {Json} toolset @returns {string} */
+export const nameOf = ({ name, template_name: template, type }) => {
   const text = typeof name === "object" && name ? (name.en ?? Object.values(name)[0]) : name;
   return text || template || type || "Toolset";
 };
 
-// `weather`, or `weather_2` where that is taken.
+/** `weather`, or `weather_2` where that is taken. @param {string} wanted @param {string[]} taken */
 export function freeName(wanted, taken, joint = "_") {
   if (!taken.includes(wanted)) return wanted;
   let number = 2;
@@ -22,10 +30,15 @@ export function freeName(wanted, taken, joint = "_") {
   return `${wanted}${joint}${number}`;
 }
 
+/** @param {string} text */
 export const plainName = (text) => text.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^_+|_+$/g, "").slice(0, 24) || "service";
 
-// Put toolsets behind those that there are, each under a name of its own; tells the first place.
+/**
+ * Put toolsets behind those that there are, each under a name of its own; tells the first place.
+ * @param {Store} store @param {Json[]} added
+ */
 export function addToolsets(store, ...added) {
+  /** @type {Json[]} */
   const all = store.get("tool_sets") ?? [];
   const taken = all.map(nameOf);
   for (const one of added) {
@@ -36,7 +49,10 @@ export function addToolsets(store, ...added) {
   return all.length;
 }
 
-// A mark such as "(1 mistake)", kept up to date, for what is found in a part that may be folded.
+/**
+ * A mark such as "(1 mistake)", kept up to date, for what is found in a part that may be folded.
+ * @param {Store} store @param {Node} owner @param {() => Finding[]} found
+ */
 export function countedFindings(store, owner, found) {
   const mark = element("span", { class: "studio-error" });
   const count = () => {

@@ -2,11 +2,20 @@
 
 import { element, group, linesField, link, numberField, quiet, selectField, switchField } from "../elements.js";
 
+/**
+ * @import { Store } from "../store.js"
+ */
+
+/** @param {string} name */
 const of = (name) => `features.${name}`;
+/** @param {{enabled?: boolean} | null | undefined} value */
 const isEnabled = (value) => Boolean(value?.enabled);
+/** @param {unknown} value */
 const isThere = (value) => value !== null && value !== undefined;
+/** @param {Store} store @param {string} path @param {string} label @param {string} placeholder */
 const seconds = (store, path, label, placeholder) => numberField(store, { label, path: of(path), min: 1, step: 1, placeholder });
 
+/** @param {Store} store @param {string} path @param {string} usual */
 const approval = (store, path, usual) =>
   selectField(store, {
     label: "Approval",
@@ -14,7 +23,10 @@ const approval = (store, path, usual) =>
     options: [["", usual], ["auto", "calls are made at once"], ["confirm", "each call waits for a person"]],
   });
 
-// `on` is what the manifest gets when the tool is switched on; `settings` are fields that show then.
+/**
+ * `on` is what the manifest gets when the tool is switched on; `settings` are fields that show then.
+ * @type {{name: string, label: string, help: string, on?: object, isOn?: (value: any) => boolean, settings?: (store: Store) => Node[]}[]}
+ */
 const TOOLS = [
   {
     name: "web_fetch",
@@ -75,6 +87,7 @@ const TOOLS = [
 
 export const PLATFORM_PATHS = TOOLS.map(({ name }) => of(name));
 
+/** @param {Store} store */
 export function platformTools(store) {
   const cards = TOOLS.map(({ name, label, help, on = { enabled: true }, isOn = isEnabled, settings }) =>
     element(

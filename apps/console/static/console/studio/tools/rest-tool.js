@@ -5,18 +5,28 @@ import { approvalField, enabledField, fallbackField } from "./rules.js";
 import { at, countedFindings, FUNCTION } from "./paths.js";
 import { parameterTable } from "./parameters.js";
 
+/**
+ * @import { Json } from "../data.js"
+ * @import { Store } from "../store.js"
+ */
+
 const METHODS = ["get", "post", "put", "delete"].map((one) => [one, one.toUpperCase()]);
 
+/** @param {string} name */
 export const emptyTool = (name) => ({
   type: "restapi-tool",
   open_ai_tool: { type: "function", function: { name, description: "", parameters: { type: "object", properties: {} } } },
   rest_api_method_info: { method_url: "/", method_type: "get" },
 });
 
+/** @param {Json | undefined} tool @returns {string} */
 export const titleOf = (tool) =>
   tool?.open_ai_tool?.function?.name ?? tool?.template_name ?? tool?.deployment_id ?? tool?.name ?? "tool";
 
-// `remove` takes the tool out of the toolset.
+/**
+ * `remove` takes the tool out of the toolset.
+ * @param {Store} store @param {number} index @param {number} number @param {() => void} remove
+ */
 export function toolEditor(store, index, number, remove) {
   const parts = ["tools", number];
   const path = at(index, ...parts);
@@ -46,7 +56,9 @@ export function toolEditor(store, index, number, remove) {
   return fold;
 }
 
+/** @param {Store} store @param {number} index @param {(string | number)[]} parts @param {Json} tool */
 function* fields(store, index, parts, tool) {
+  /** @param {(string | number)[]} rest */
   const path = (...rest) => at(index, ...parts, ...rest);
   if (tool.open_ai_tool) {
     yield textField(store, { label: "Name", path: path(...FUNCTION, "name"), empty: "", isExact: true, help: "What the model calls it, behind the name of the toolset." });

@@ -2,6 +2,12 @@
 
 import { element, field, selectField, switchField } from "../elements.js";
 
+/**
+ * @import { Json } from "../data.js"
+ * @import { Store } from "../store.js"
+ */
+
+/** @param {Store} store @param {string} path @param {string} level the text of the usual choice */
 export function approvalField(store, path, level) {
   return selectField(store, {
     label: "Approval",
@@ -15,16 +21,21 @@ export function approvalField(store, path, level) {
   });
 }
 
+/** @type {Record<string, [title: string, strategies: Json[] | undefined]>} */
 const STRATEGIES = {
   "": ["the model is told, and goes on", undefined],
   retry: ["it is tried again up to three times, then the model is told", [{ type: "continue", retry: { attempts: 3 } }]],
   stop: ["the answer ends", [{ type: "hard_stop" }]],
 };
 
-// Rules that are more than one of these stay as they are until another choice is made.
+/**
+ * Rules that are more than one of these stay as they are until another choice is made.
+ * @param {Store} store @param {string} path
+ */
 export function fallbackField(store, path) {
   const place = `${path}.fallback_configuration.strategies`;
   const current = store.get(place);
+  /** @param {[name: string, strategy: [title: string, strategies: Json[] | undefined]]} entry */
   const same = ([, [, one]]) => JSON.stringify(one) === JSON.stringify(current);
   const chosen = Object.entries(STRATEGIES).find(same)?.[0] ?? "own";
   const own = chosen === "own" ? [["own", "rules of its own (see All fields)"]] : [];
@@ -40,6 +51,7 @@ export function fallbackField(store, path) {
   return field(store, { label: "When a call fails", path: place, control, findingsPath: `${path}.fallback_configuration` });
 }
 
+/** @param {Store} store @param {string} path @param {string} help */
 export function enabledField(store, path, help) {
   return switchField(store, { label: "In use", path, help, on: undefined, off: false, isOn: (value) => value !== false });
 }

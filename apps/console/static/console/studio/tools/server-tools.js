@@ -1,9 +1,30 @@
 // The tools that a server offers, as boxes to tick; what is ticked is what the model may call.
 
+import { part } from "../../parts.js";
 import { button, element, newId, quiet } from "../elements.js";
 import { plural } from "./paths.js";
 
-// What the server at `server` offers, as `{ tools, needs_sign_in, message, name, server }`.
+/**
+ * @import { Json } from "../data.js"
+ * @import { Store } from "../store.js"
+ *
+ * @typedef {object} Tool
+ * @property {string} name
+ * @property {string} [description]
+ * @property {string[]} [parameters]
+ * @property {boolean} [reads_only]
+ * @property {boolean} [may_destroy]
+ * @property {string} [problem]
+ * @property {string[]} [notes]
+ * @property {boolean} [is_deprecated]
+ *
+ * @typedef {{tools: Tool[], needs_sign_in?: boolean, message: string, name: string, server: Json}} FoundServer
+ */
+
+/**
+ * What the server at `server` offers, as `{ tools, needs_sign_in, message, name, server }`.
+ * @param {Store} store @param {Json} server @param {AbortSignal} [signal] @returns {Promise<FoundServer>}
+ */
 export async function askServer(store, server, signal) {
   const response = await store.send("mcp_tools", { server }, signal);
   const answer = await response.json().catch(() => ({}));
@@ -11,7 +32,10 @@ export async function askServer(store, server, signal) {
   return answer;
 }
 
-// `allowed` is null for all; `onchange` is told the ticked names, null when all are.
+/**
+ * `allowed` is null for all; `onchange` is told the ticked names, null when all are.
+ * @param {Tool[]} tools @param {string[] | null} allowed @param {(allowed: string[] | null, ticked: string[]) => void} onchange
+ */
 export function tickList(tools, allowed, onchange) {
   const boxes = tools.map(({ name, description, parameters, reads_only: reads, may_destroy: destroys, problem, notes, is_deprecated: old }) => {
     const id = newId("tick");
@@ -47,21 +71,25 @@ export function tickList(tools, allowed, onchange) {
       ),
     );
   });
-  const inputs = () => boxes.map((one) => one.querySelector("input")).filter((one) => !one.disabled);
+  const inputs = () => boxes.map((one) => part(one, "input", HTMLInputElement)).filter((one) => !one.disabled);
   const status = element("p", { role: "status", class: "studio-quiet" });
   const tell = () => {
     const ticked = inputs().filter(({ checked }) => checked).map(({ value }) => value);
     status.textContent = `${ticked.length} of ${plural(tools.length, "tool")} chosen`;
     onchange(ticked.length === tools.length ? null : ticked, ticked);
   };
+  /** @param {boolean} checked */
   const all = (checked) => {
-    for (const box of boxes) if (!box.hidden) box.querySelector("input").checked = checked && !box.querySelector("input").disabled;
+    for (const box of boxes) {
+      const input = part(box, "input", HTMLInputElement);
+      if (!box.hidden) input.checked = checked && !input.disabled;
+    }
     tell();
   };
   const search = element("input", { type: "search", placeholder: "Find a tool", "aria-label": "Find a tool", autocomplete: "off" });
   search.addEventListener("input", () => {
     const words = search.value.toLowerCase().split(/\s+/);
-    for (const box of boxes) box.hidden = !words.every((word) => box.dataset.name.includes(word));
+    for (const box of boxes) box.hidden = !words.every((word) => box.dataset.name?.includes(word));
   });
   const list = element("ul", { class: "studio-ticks" }, ...boxes);
   list.addEventListener("change", tell);

@@ -1,5 +1,6 @@
 // Where new tools come from. Each source is a form of its own, which ends in toolsets of the draft.
 
+import { parts, reasonOf } from "../../parts.js";
 import { button, element, quiet } from "../elements.js";
 import { addToolsets, nameOf, plainName } from "./paths.js";
 import { ask, commandFound, labelled, line, serverFound, serviceFound } from "./found.js";
@@ -7,7 +8,20 @@ import { askServer } from "./server-tools.js";
 import { emptyTool } from "./rest-tool.js";
 import { pasteField } from "./pasted.js";
 
-// A button that does something slow; what fails is told beside it.
+/**
+ * @import { Choices, Json } from "../data.js"
+ * @import { Child } from "../elements.js"
+ * @import { Store } from "../store.js"
+ * @import { Done } from "./found.js"
+ *
+ * @typedef {(store: Store, choices: Choices, done: Done) => Child[]} Source a form of its own
+ * @typedef {{title: string, description?: string, tools: string[] | null, toolset: Json}} Predefined
+ */
+
+/**
+ * A button that does something slow; what fails is told beside it.
+ * @param {string} text @param {() => Promise<string | undefined>} work @param {string} doing
+ */
 function slow(text, work, doing) {
   const status = element("p", { role: "status", class: "studio-status" });
   const made = button(text, async () => {
@@ -18,7 +32,7 @@ function slow(text, work, doing) {
       status.textContent = (await work()) ?? "";
     } catch (error) {
       status.className = "studio-status studio-error";
-      status.textContent = error.message;
+      status.textContent = reasonOf(error);
     } finally {
       made.disabled = false;
     }
@@ -26,13 +40,15 @@ function slow(text, work, doing) {
   return element("div", { class: "studio-actions" }, made, status);
 }
 
-// An MCP server: an address or a registered program, then its tools.
+/** An MCP server: an address or a registered program, then its tools. @type {Source} */
 function fromServer(store, choices, done) {
   const address = line({ placeholder: "https://mcp.example.com/mcp", inputMode: "url" });
   const program = element("select", {}, element("option", { value: "" }, "– an address –"), ...choices.servers.map(({ name }) => element("option", { value: name }, name)));
   const place = element("div", { class: "studio-inner" });
   const server = () => (program.value ? { protocol: "stdio", server: program.value } : { url: address.value.trim() });
-  program.addEventListener("change", () => (address.disabled = Boolean(program.value)));
+  program.addEventListener("change", () => {
+    address.disabled = Boolean(program.value);
+  });
   const connect = slow(
     "Connect",
     async () => {
@@ -51,13 +67,13 @@ function fromServer(store, choices, done) {
   ];
 }
 
-// An OpenAPI document: fetched, pasted or a file; then its operations.
+/** An OpenAPI document: fetched, pasted or a file; then its operations. @type {Source} */
 function fromOpenApi(store, choices, done) {
   const address = line({ placeholder: "https://api.example.com/openapi.json", inputMode: "url" });
   const text = element("textarea", { rows: 5, spellcheck: false });
   const file = element("input", { type: "file", accept: ".json,.yaml,.yml" });
   file.addEventListener("change", async () => {
-    text.value = (await file.files[0]?.text()) ?? "";
+    text.value = (await file.files?.[0]?.text()) ?? "";
     address.value = "";
   });
   const place = element("div", { class: "studio-inner" });
@@ -74,7 +90,7 @@ function fromOpenApi(store, choices, done) {
   return [labelled("Address of the document", address), labelled("Or a file", file), labelled("Or its text, in JSON or YAML", text), read, place];
 }
 
-// A curl command: one tool, in a toolset of its own or in one of the same service.
+/** A curl command: one tool, in a toolset of its own or in one of the same service. @type {Source} */
 function fromCurl(store, choices, done) {
   const text = element("textarea", { rows: 4, spellcheck: false, placeholder: "curl https://api.example.com/v1/parcels/{id} -H 'X-API-Key: …'" });
   const place = element("div", { class: "studio-inner" });
@@ -91,14 +107,14 @@ function fromCurl(store, choices, done) {
   return [labelled("Command", text, "It is read, not run. A credential in it is taken out."), read, place];
 }
 
-// What this installation has ready, with words for each.
-function fromPredefined(store, choices, done) {
+/** What this installation has ready, with words for each. @type {Source} */
+function fromPredefined(store, _choices, done) {
   const place = element("div", { class: "studio-inner" }, quiet("Looking…"));
   fetch(store.data.urls.predefined)
     .then((response) => response.json())
     .then(({ toolsets }) => {
       const has = (store.get("tool_sets") ?? []).map(nameOf);
-      const rows = toolsets.map((one) =>
+      const rows = toolsets.map((/** @type {Predefined} */ one) =>
         element(
           "li",
           {},
@@ -118,7 +134,7 @@ function fromPredefined(store, choices, done) {
   return [place];
 }
 
-// Another application or a model, asked as a tool.
+/** Another application or a model, asked as a tool. @type {Source} */
 function fromApplication(store, choices, done) {
   const options = [
     ...choices.applications.map(({ id, name }) => [id, `${name} (application)`]),
@@ -129,10 +145,13 @@ function fromApplication(store, choices, done) {
   const add = button(
     "Add it",
     () => {
-      const index = (store.get("tool_sets") ?? []).findIndex(({ type }) => type === "dial-deployment");
+      /** @type {Json[]} */
+      const toolsets = store.get("tool_sets") ?? [];
+      const index = toolsets.findIndex(({ type }) => type === "dial-deployment");
       const tool = { type: "dial-deployment-simple", deployment_id: select.value };
       if (index < 0) return done({ type: "dial-deployment", name: "assistants", tools: [tool] });
       const path = `tool_sets[${index}].tools`;
+      /** @type {Json[]} */
       const before = store.get(path);
       if (!before.some(({ deployment_id: id }) => id === select.value)) store.change(path, [...before, tool]);
       done(index);
@@ -142,8 +161,8 @@ function fromApplication(store, choices, done) {
   return [labelled("What is asked", select, "The model asks it a question, and gets its answer as the result."), element("p", {}, add)];
 }
 
-// A REST service of which there is no document.
-function byHand(store, choices, done) {
+/** A REST service of which there is no document. @type {Source} */
+function byHand(_store, _choices, done) {
   const address = line({ placeholder: "https://api.example.com/v1", inputMode: "url" });
   const add = button("Add it", () => {
     const host = URL.canParse(address.value) ? new URL(address.value).hostname.split(".").slice(-2)[0] : "service";
@@ -152,6 +171,7 @@ function byHand(store, choices, done) {
   return [labelled("Address of the service", address), element("p", {}, add)];
 }
 
+/** @type {[title: string, make: Source][]} */
 const SOURCES = [
   ["An MCP server", fromServer],
   ["An OpenAPI document", fromOpenApi],
@@ -161,7 +181,10 @@ const SOURCES = [
   ["A REST service by hand", byHand],
 ];
 
-// `done(toolset)` adds one, `done(index)` tells which one it went into.
+/**
+ * `done(toolset)` adds one, `done(index)` tells which one it went into.
+ * @param {Store} store @param {Choices} choices @param {(index: number) => void} added
+ */
 export function addBar(store, choices, added) {
   const place = element("div", { class: "studio-source" });
   const buttons = SOURCES.map(([title, make]) => {
@@ -171,11 +194,12 @@ export function addBar(store, choices, added) {
       place.replaceChildren();
       if (wasOpen) return;
       one.setAttribute("aria-expanded", "true");
-      place.append(element("div", { class: "studio-card", role: "group", "aria-label": title }, ...make(store, choices, done).filter(Boolean)));
-      place.querySelector("input, textarea, select, button")?.focus();
+      place.append(element("div", { class: "studio-card", role: "group", "aria-label": title }, ...make(store, choices, done)));
+      parts(place, "input, textarea, select, button", HTMLElement)[0]?.focus();
     }, { "aria-expanded": "false" });
     return one;
   });
+  /** @type {Done} */
   const done = (toolset) => added(typeof toolset === "number" ? toolset : addToolsets(store, toolset));
   return element(
     "div",

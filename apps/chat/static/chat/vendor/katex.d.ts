@@ -1,0 +1,1 @@
+export function renderToString(formula: string, options: object): string;

@@ -1,0 +1,1 @@
+export { Marked, type TokenizerAndRendererExtension, type Tokens } from "marked";

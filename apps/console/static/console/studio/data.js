@@ -1,0 +1,83 @@
+/**
+ * What the page of the studio brings, and what the server answers to it, as types.
+ *
+ * @typedef {Record<string, any>} Json an object of a manifest, or of an answer of the server
+ *
+ * @typedef {object} Finding what is wrong with the draft
+ * @property {"error" | "warning"} severity
+ * @property {string} path in the manifest, or of a file of a skill
+ * @property {string} message
+ *
+ * @typedef {object} Draft
+ * @property {Json} document the manifest
+ * @property {string} title
+ * @property {string} description
+ * @property {string} icon
+ * @property {Record<string, Record<string, string>>} skills the texts of their files, by the name of the skill and the path
+ *
+ * @typedef {object} State of the application
+ * @property {string} name
+ * @property {string} title
+ * @property {number} number of the live version, 0 without one
+ * @property {boolean} has_draft
+ * @property {boolean} can_discard
+ * @property {boolean} can_publish
+ * @property {boolean} takes_two somebody else has to publish
+ * @property {boolean} [is_requested]
+ * @property {string} notice
+ * @property {string} take_over an address, or ""
+ *
+ * @typedef {Draft & {version: number, state: State}} Stored
+ *
+ * @typedef {[text: string, value: string]} Pair
+ * @typedef {{facts: Pair[], links: Pair[]}} Page about the application
+ * @typedef {{role: string, content: string, custom_content?: {state: unknown}}} Message
+ *
+ * @typedef {object} Facts
+ * @property {string} slug
+ * @property {string} csrf
+ * @property {{letters: string, colour: number}} tile
+ * @property {string[]} skill_endings
+ * @property {boolean} may_change
+ * @property {boolean} may_publish
+ * @property {string} origin
+ * @property {Record<string, string>} urls
+ * @property {Pair[]} access
+ * @property {Record<string, Page>} pages
+ * @property {Message[]} replay
+ *
+ * @typedef {Stored & Facts} PageData
+ *
+ * @typedef {object} Deployment
+ * @property {string} id
+ * @property {string} name
+ * @property {string} kind
+ * @property {boolean} is_enabled
+ * @property {string} can
+ * @property {string} details
+ * @property {number | null} window
+ * @property {string[]} fallbacks
+ *
+ * @typedef {object} Choices what there is to choose from
+ * @property {Deployment[]} deployments
+ * @property {{id: string, name: string}[]} applications
+ * @property {{name: string, text: string}[]} prompts
+ * @property {{name: string, description: string}[]} skills
+ * @property {{path: string}[]} files
+ * @property {string[]} secrets
+ * @property {{name: string}[]} servers
+ * @property {Record<string, string>} add addresses of forms, by kind
+ *
+ * @typedef {object} Difference what publishing changes at one place
+ * @property {string} path
+ * @property {string} kind
+ * @property {string} before
+ * @property {string} after
+ * @property {Pair[]} lines
+ *
+ * @typedef {{title: string, text: string}} Starter
+ *
+ * @typedef {"change" | "settled" | "findings" | "stored"} Occasion
+ */
+
+export {};

@@ -1,0 +1,171 @@
+/** The palette: words, arrows and Enter lead to a conversation, an application or a command. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ask, box, openChat } from "./support/chat.js";
+import { settle, until } from "./support/until.js";
+
+const GROUPS = [
+  { title: "Applications", found: [{ title: "Second desk", detail: "Answers.", url: "/chat/second-desk/" }] },
+  {
+    title: "Conversations",
+    found: [
+      { title: "Rivers", detail: "Page tests", url: "/chat/page-tests/1/" },
+      { title: "Lakes", detail: "Page tests", url: "/chat/page-tests/2/" },
+    ],
+  },
+];
+
+/** The chat page with an open palette. */
+async function openPalette(t, groups = GROUPS, how = {}) {
+  const tab = await openChat(t, how);
+  tab.network.answer("GET /find/*", () => ({ groups: structuredClone(groups) }));
+  tab.press(tab.document.body, "Control+k");
+  await until(() => tab.find("#palette").open, true);
+  const field = tab.find("#palette input");
+  return { tab, field };
+}
+
+const OPTION = "#palette [role=option]";
+const CHOSEN = `${OPTION}[aria-selected=true]`;
+
+/** The words that were searched. */
+function searches(tab) {
+  return tab.network.requests.map(({ path }) => /^\/find\/\?q=(.*)$/.exec(path)?.[1]).filter((words) => words !== undefined);
+}
+
+/** The titles of what is found. */
+function titles(tab) {
+  return tab.all(OPTION).map((one) => one.firstChild.textContent);
+}
+
+test("the palette searches for what is typed, in named groups", async (t) => {
+  const { tab, field } = await openPalette(t, [{ title: "Applications", found: GROUPS[0].found }]);
+  assert.equal(tab.focused, field);
+  tab.fill(field, "desk");
+  await until(() => searches(tab), ["", "desk"]);
+  await until(() => titles(tab), ["Second desk"]);
+
+  assert.deepEqual(tab.texts("#palette [role=group] p"), ["Applications"]);
+  assert.equal(tab.find("#palette [role=group]").getAttribute("aria-labelledby"), tab.find("#palette [role=group] p").id);
+  await tab.shows("#palette [role=status]", "1 found");
+});
+
+test("arrows move through the results, and the field names the active one", async (t) => {
+  const { tab, field } = await openPalette(t, GROUPS.slice(1));
+  tab.fill(field, "waters");
+  await until(() => titles(tab), ["Rivers", "Lakes"]);
+  const chosen = () => [tab.texts(CHOSEN).map((text) => text.split(" ")[0]), field.getAttribute("aria-activedescendant") === tab.find(CHOSEN)?.id];
+
+  assert.deepEqual(chosen(), [["Rivers"], true]);
+  tab.press(field, "ArrowDown");
+  assert.deepEqual(chosen(), [["Lakes"], true]);
+  tab.press(field, "ArrowDown");
+  assert.deepEqual(chosen(), [["Rivers"], true]);
+  tab.press(field, "ArrowUp");
+  assert.deepEqual(chosen(), [["Lakes"], true]);
+  assert.equal(field.getAttribute("aria-expanded"), "true");
+});
+
+test("commands of the page are among the results, and Enter runs them", async (t) => {
+  const { tab, field } = await openPalette(t, []);
+  tab.fill(field, "keyboard");
+  await until(() => titles(tab), ["Keyboard shortcuts"]);
+
+  tab.press(field, "Enter");
+
+  await until(() => tab.find("#palette").open, false);
+  await tab.appears("dialog.shortcuts", "Keyboard shortcuts");
+});
+
+test("a command is offered only while it applies", async (t) => {
+  const { tab, field } = await openPalette(t, []);
+  tab.fill(field, "answer");
+  await tab.shows("#palette [role=status]", "Nothing is found that you may see.");
+  assert.ok(tab.find("#palette-found").hidden);
+  assert.equal(field.hasAttribute("aria-activedescendant"), false);
+  tab.find("#palette [data-close]").click();
+
+  await ask(tab, "Hello");
+  tab.socket.write("Hello.");
+  await tab.shows(".answer-text", "Hello.");
+  tab.press(tab.document.body, "Control+k");
+  tab.fill(field, "answer");
+
+  await until(() => titles(tab), ["Stop the answer", "Copy the last answer"]);
+});
+
+test("a search that fails shows what to do", async (t) => {
+  const { tab, field } = await openPalette(t);
+  tab.network.answer("GET /find/*", new Response("", { status: 403 }));
+  tab.fill(field, "desk");
+
+  await tab.shows("#palette [role=status]", "This cannot be searched now. Reload the page and sign in again.");
+  assert.deepEqual(titles(tab), []);
+});
+
+test("results of an earlier search are not shown", async (t) => {
+  const { tab, field } = await openPalette(t, []);
+  const held = [];
+  tab.network.answer("GET /find/*", ({ path }) => new Promise((resolve) => held.push([path, resolve])));
+  tab.fill(field, "older");
+  await until(() => held.at(-1)?.[0], "/find/?q=older");
+  const [, answerOld] = held.at(-1);
+  tab.fill(field, "newest");
+  await until(() => held.at(-1)[0], "/find/?q=newest");
+  const [, answerNew] = held.at(-1);
+
+  answerNew({ groups: GROUPS.slice(0, 1) });
+  await until(() => titles(tab), ["Second desk"]);
+  answerOld({ groups: GROUPS.slice(1) });
+  await settle();
+
+  assert.deepEqual(titles(tab), ["Second desk"]);
+});
+
+test("the palette closes with its key, its button and a click beside it, and stays away from other dialogs", async (t) => {
+  const { tab } = await openPalette(t);
+  const palette = tab.find("#palette");
+  const open = () => tab.press(tab.document.body, "Control+k");
+  open();
+  assert.equal(palette.open, false);
+  open();
+  palette.querySelector("[data-close]").click();
+  assert.equal(palette.open, false);
+  open();
+  palette.click();
+  assert.equal(palette.open, false);
+
+  tab.press(tab.document.body, "Control+/");
+  await tab.appears("dialog.shortcuts[open]");
+  open();
+  assert.equal(palette.open, false);
+});
+
+test("without shortcuts neither the palette nor other keys of the page work", async (t) => {
+  const tab = await openChat(t);
+  tab.document.documentElement.dataset.shortcuts = "off";
+
+  for (const keys of ["Control+k", "Control+/", "Shift+Escape"]) tab.press(tab.document.body, keys);
+
+  await settle();
+  assert.equal(tab.count("dialog[open]"), 0);
+});
+
+test("shortcuts go to the box, a new conversation and the list of shortcuts", async (t) => {
+  const tab = await openChat(t);
+  const gone = [];
+  tab.find("#new-chat").addEventListener("click", (event) => {
+    event.preventDefault();
+    gone.push("new");
+  });
+  tab.find("#new-chat").focus();
+
+  tab.press(tab.focused, "Shift+Escape");
+  assert.equal(tab.focused, box(tab));
+  tab.press(box(tab), "Control+Shift+o");
+  assert.deepEqual(gone, ["new"]);
+  tab.press(tab.document.body, "Control+/");
+  await tab.appears("dialog.shortcuts[open]");
+  assert.deepEqual(tab.texts("dialog.shortcuts dt").slice(0, 3), ["Send", "New line", "Prompts, skills and commands"]);
+});

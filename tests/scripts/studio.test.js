@@ -1,0 +1,369 @@
+/** The studio: the draft that all its sections change, what was found in it, and what can be done with it. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Network } from "./support/network.js";
+import { openTab, openWindow, textOf } from "./support/tab.js";
+import { plain, settle, until } from "./support/until.js";
+
+const ADDRESS = "/admin/catalog/application/1/studio/";
+const STATE = { name: "draft", title: "Draft", number: 1, has_draft: true, can_discard: true, can_publish: true, takes_two: false, notice: "", take_over: "" };
+const DOCUMENT = { orchestrator: { deployment: { deployment_id: "demo" } }, tool_sets: [{ name: "a" }, { name: "b" }] };
+
+/** A store of the draft, outside of a page. */
+async function newStore(t, changes = {}) {
+  const tab = await openWindow(t);
+  const { Store } = await tab.scripts.import("/static/console/studio/store.js");
+  const data = { document: structuredClone(DOCUMENT), title: "Desk", description: "", icon: "", skills: {}, version: 3, state: STATE, urls: {}, ...changes };
+  const store = new Store(data);
+  const told = [];
+  store.subscribe((what) => told.push(what));
+  return { tab, store, told };
+}
+
+test("a change creates the objects around it, and removing it leaves them", async (t) => {
+  const { store, told } = await newStore(t);
+  store.change("features.memory.enabled", true);
+  store.change("conversation_starters.starters[0].text", "Hello");
+  assert.deepEqual(plain([store.get("features"), store.get("conversation_starters")]), [
+    { memory: { enabled: true } },
+    { starters: [{ text: "Hello" }] },
+  ]);
+
+  store.change("features.memory.enabled", undefined);
+  store.change("nowhere.at.all", undefined);
+
+  assert.deepEqual(plain(store.get("features")), { memory: {} });
+  assert.equal(store.get("nowhere"), undefined);
+  assert.deepEqual(told, ["change", "change", "change"]);
+});
+
+test("an item that is removed from a list closes the gap", async (t) => {
+  const { store } = await newStore(t);
+  store.change("tool_sets[0]", undefined);
+  assert.deepEqual(plain(store.get("tool_sets")), [{ name: "b" }]);
+});
+
+test("paths with odd names are read and written alike", async (t) => {
+  const tab = await openWindow(t);
+  const { join, split } = await tab.scripts.import("/static/console/paths.js");
+  for (const path of ["a.b[2].c", 'tool_sets[0]["odd key"].name', '["quo\\"te"]', "skills.tone-of-voice"]) {
+    assert.equal(join(split(path)), path);
+  }
+  assert.deepEqual(plain([split("$"), split("")]), [[], []]);
+});
+
+test("a draft counts as changed until it equals the stored one", async (t) => {
+  const { store } = await newStore(t);
+  assert.equal(store.isChanged, false);
+  store.name({ title: "Other" });
+  assert.equal(store.isChanged, true);
+  store.name({ title: "Desk" });
+  assert.equal(store.isChanged, false);
+  store.change("tool_sets[1].name", "c");
+  assert.equal(store.isChanged, true);
+  store.keep({ ...store.current, version: 4, state: STATE });
+  assert.deepEqual([store.isChanged, store.version], [false, 4]);
+});
+
+test("findings belong to their place, and to the places around it", async (t) => {
+  const { store, told } = await newStore(t);
+  const findings = ["tool_sets[0].name", "tool_sets[1]", "tool_sets_more", "skills/tone/SKILL.md"].map((path) => ({ path, severity: "error", message: "" }));
+  store.found(findings);
+  const at = (...asked) => store.findingsAt(...asked).map(({ path }) => path);
+
+  assert.deepEqual(at("tool_sets"), ["tool_sets[0].name", "tool_sets[1]"]);
+  assert.deepEqual(at("tool_sets[0]"), ["tool_sets[0].name"]);
+  assert.deepEqual(at("tool_sets[0]", true), []);
+  assert.deepEqual(at("skills/tone"), ["skills/tone/SKILL.md"]);
+  assert.deepEqual(told, ["findings"]);
+});
+
+test("listeners of elements that left the page are forgotten", async (t) => {
+  const { tab, store } = await newStore(t);
+  const owner = tab.document.createElement("p");
+  tab.document.body.append(owner);
+  const heard = [];
+  store.subscribe((what) => heard.push(what), owner);
+  store.tell("findings");
+  owner.remove();
+  store.tell("findings");
+  tab.document.body.append(owner);
+  store.tell("findings");
+  assert.deepEqual(heard, ["findings"]);
+});
+
+test("a draft is checked once the person pauses, and the newest check counts", async (t) => {
+  const { tab, store, told } = await newStore(t, { urls: { check: "/check/" }, csrf: "token" });
+  const { Checker } = await tab.scripts.import("/static/console/studio/checker.js");
+  const held = [];
+  tab.network.answer("POST /check/", ({ body, headers }) => new Promise((resolve) => held.push({ body, headers, resolve })));
+  new Checker(store);
+
+  store.change("tool_sets[0].name", "x");
+  store.change("tool_sets[0].name", "xy");
+  await until(() => held.length, 1);
+  store.change("tool_sets[0].name", "xyz");
+  await until(() => held.length, 2);
+  held[1].resolve({ findings: [{ path: "new" }] });
+  await until(() => store.findings.map(({ path }) => path), ["new"]);
+  held[0].resolve({ findings: [{ path: "old" }] });
+  await settle();
+
+  assert.deepEqual(store.findings.map(({ path }) => path), ["new"]);
+  assert.deepEqual(held.map(({ body }) => body.document.tool_sets[0].name), ["xy", "xyz"]);
+  assert.equal(held[0].headers["X-CSRFToken"], "token");
+  assert.equal(told.filter((what) => what === "settled").length, 2);
+});
+
+/** The page of the studio. */
+async function openStudio(t, { hash = "#starters", findings = [], change } = {}) {
+  const network = new Network();
+  const choices = { deployments: [], applications: [], prompts: [], skills: [], files: [], secrets: [], servers: [], add: {} };
+  network.answer(`GET ${ADDRESS}choices/`, choices);
+  network.answer(`POST ${ADDRESS}check/`, { findings });
+  const tab = await openTab(t, "studio", { path: ADDRESS + hash, network, change });
+  await until(() => tab.find("[data-studio]").dataset.ready, "");
+  return tab;
+}
+
+const QUESTION = "Question that it asks";
+const status = (tab) => textOf(tab.find(".studio-bar .studio-status"));
+const sent = (tab, name) => tab.network.sent(`${ADDRESS}${name}/`).map(({ body }) => body);
+
+/** Answer a request of the studio once it is saved. */
+function stored(tab, name, more = {}) {
+  tab.network.answer(`POST ${ADDRESS}${name}/`, ({ body }) => ({ ...body, version: 1, state: STATE, message: "Saved.", ...more }));
+}
+
+test("the menu opens a section, whose heading gets the focus", async (t) => {
+  const tab = await openStudio(t);
+  assert.equal(textOf(tab.find("#studio-section")), "Starters");
+
+  tab.window.location.hash = "#limits";
+  tab.window.dispatchEvent(new tab.window.Event("hashchange"));
+
+  await until(() => textOf(tab.find("#studio-section")), "Limits");
+  assert.equal(tab.focused, tab.find("#studio-section"));
+  assert.deepEqual(tab.texts("[data-menu] a[aria-current]"), ["Limits"]);
+});
+
+test("the menu and the bar count the mistakes, and the bar lists them", async (t) => {
+  const findings = [
+    { path: "conversation_starters.starters[0].text", severity: "error", message: "is empty" },
+    { path: "conversation_starters.starters[1].text", severity: "error", message: "is empty" },
+    { path: "orchestrator.deployment", severity: "warning", message: "is slow" },
+  ];
+  const tab = await openStudio(t, { findings });
+
+  await tab.shows(".studio-checked", "2 mistakes, 1 warning");
+  const marks = tab.all("[data-menu] a").filter((link) => textOf(link.querySelector(".studio-mark"))).map(textOf);
+  assert.deepEqual(marks, ["Model1, 1 warning", "Starters2, 2 mistakes"]);
+  assert.ok(!tab.hasButton("Publish…"));
+  tab.find(".studio-checked").click();
+  await tab.shows(
+    ".studio-details li",
+    "Mistake conversation_starters.starters[0].text is empty",
+    "Mistake conversation_starters.starters[1].text is empty",
+    "Warning orchestrator.deployment is slow",
+  );
+});
+
+test("a mistake is shown at its field", async (t) => {
+  const path = "conversation_starters.starters[0].text";
+  const tab = await openStudio(t, { findings: [{ path, severity: "error", message: "is empty" }] });
+  const field = await tab.field(QUESTION);
+
+  await until(() => field.getAttribute("aria-invalid"), "true");
+  const described = field.getAttribute("aria-describedby").split(" ").map((id) => textOf(tab.document.getElementById(id)));
+  assert.deepEqual(described, ["", "Mistake: is empty"]);
+});
+
+test("the button of a starter follows its question until its text is edited", async (t) => {
+  const tab = await openStudio(t);
+  const [question, words] = [await tab.field(QUESTION), await tab.field("Button")];
+  tab.fill(question, "Find parcel 7");
+  assert.equal(words.value, "Find parcel 7");
+  await tab.shows(".studio-preview-starters li", "Find parcel 7");
+  tab.fill(words, "Parcel");
+  tab.fill(question, "Find parcel 8");
+
+  assert.equal(words.value, "Parcel");
+  await tab.shows(".studio-preview-starters li", "Parcel");
+  await tab.shows(".studio-state", "Live · unsaved");
+});
+
+test("Ctrl+S saves the draft with its base", async (t) => {
+  const tab = await openStudio(t);
+  stored(tab, "save");
+  tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  tab.press(tab.document.body, "Control+s");
+
+  await until(() => status(tab), "Saved.");
+  const [{ document, base, version, choices }] = sent(tab, "save");
+  assert.deepEqual([document.conversation_starters, base.document.conversation_starters, version, choices], [
+    { starters: [{ text: "Find parcel 7", title: "Find parcel 7" }] },
+    undefined,
+    0,
+    {},
+  ]);
+  await tab.shows(".studio-state", "Draft");
+});
+
+test("text that is typed while the draft is being saved is kept", async (t) => {
+  const tab = await openStudio(t);
+  let release;
+  tab.network.answer(`POST ${ADDRESS}save/`, ({ body }) => new Promise((resolve) => (release = () => resolve({ ...body, version: 1, state: STATE, message: "Saved." }))));
+  const question = await tab.field(QUESTION);
+  tab.fill(question, "Find parcel 7");
+  tab.press(tab.document.body, "Control+s");
+  await until(() => typeof release, "function");
+  tab.fill(question, "Find parcel 8");
+  release();
+
+  await until(() => status(tab), "Saved.");
+  await tab.shows(".studio-state", "Draft · unsaved");
+  assert.equal((await tab.field(QUESTION)).value, "Find parcel 8");
+});
+
+test("a draft that cannot be saved shows why", async (t) => {
+  const tab = await openStudio(t);
+  tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  tab.network.isDown = true;
+  tab.press(tab.document.body, "Control+s");
+  await until(() => status(tab), "This server cannot be reached; nothing was saved. Try again.");
+
+  tab.network.isDown = false;
+  const findings = [{ path: "orchestrator", severity: "error", message: "is missing" }];
+  tab.network.answer(`POST ${ADDRESS}save/`, Response.json({ message: "It is too large.", findings }, { status: 400 }));
+  tab.press(tab.document.body, "Control+s");
+  await until(() => status(tab), "It is too large.");
+  await tab.shows(".studio-checked", "1 mistake");
+});
+
+test("the person resolves each conflict", async (t) => {
+  const tab = await openStudio(t);
+  const clashes = ["title", "description"].map((path) => ({ path, mine: `my ${path}`, theirs: `their ${path}` }));
+  tab.network.answer(`POST ${ADDRESS}save/`, Response.json({ message: "Others changed the same.", clashes }, { status: 409 }));
+  tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  tab.press(tab.document.body, "Control+s");
+  await tab.shows(".studio-clash legend", "title", "description");
+  assert.equal(tab.focused, tab.all(".studio-clash input")[0]);
+
+  stored(tab, "save");
+  tab.all(".studio-clash")[1].querySelector("[value=theirs]").click();
+  await tab.click("Save with these choices");
+
+  await until(() => sent(tab, "save").at(-1).choices, { title: "mine", description: "theirs" });
+  await until(() => status(tab), "Saved.");
+});
+
+test("publishing saves the draft, shows what changes, and asks for a note", async (t) => {
+  const tab = await openStudio(t);
+  stored(tab, "save");
+  stored(tab, "publish", { message: "Published as version 2.", state: { ...STATE, name: "live", title: "Live", number: 2 } });
+  const difference = { path: "conversation_starters", kind: "added", before: "", after: "1 starter", lines: [] };
+  tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [difference] });
+  tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  await tab.click("Publish…");
+
+  await tab.appears(".studio-publish", "Publish version 2");
+  await tab.shows(".studio-differences dt, .studio-differences dd", "conversation_starters added", "1 starter");
+  const note = await tab.field("Note, for those who look for it later");
+  assert.equal(tab.focused, note);
+  tab.fill(note, "A starter");
+  tab.press(note, "Enter");
+
+  await until(() => status(tab), "Published as version 2.");
+  assert.deepEqual(sent(tab, "publish"), [{ note: "A starter", only_new: false, is_over: false }]);
+  assert.equal(tab.focused, tab.find(".studio-bar .studio-status"));
+});
+
+test("a newer version is replaced only after a confirmation", async (t) => {
+  const tab = await openStudio(t);
+  stored(tab, "save");
+  tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [] });
+  tab.network.answer(`POST ${ADDRESS}publish/`, Response.json({ message: "Version 2 is newer.", is_outdated: true }, { status: 409 }));
+  tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  await tab.click("Publish…");
+  tab.fill(await tab.field("Note, for those who look for it later"), "Mine");
+  await tab.click("Publish");
+  await until(() => status(tab), "Version 2 is newer.");
+
+  stored(tab, "publish", { message: "Published as version 3." });
+  await tab.click("Publish instead of it");
+
+  await until(() => status(tab), "Published as version 3.");
+  assert.deepEqual(sent(tab, "publish").map(({ is_over }) => is_over), [false, true]);
+});
+
+test("a draft is discarded after a confirmation", async (t) => {
+  const asked = [];
+  const change = (_, window) => (window.confirm = (text) => asked.push(text) === 2);
+  const tab = await openStudio(t, { change });
+  tab.network.answer(`POST ${ADDRESS}discard/`, () => ({ document: {}, title: "Page tests", description: "", icon: "", skills: {}, version: 0, state: { ...STATE, name: "live", title: "Live" }, message: "Discarded." }));
+  tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  await tab.click("Discard");
+  assert.deepEqual(sent(tab, "discard"), []);
+
+  await tab.click("Discard");
+
+  await until(() => status(tab), "Discarded.");
+  assert.deepEqual(asked, Array(2).fill("Discard what you changed since it was saved?"));
+  assert.equal((await tab.field(QUESTION)).value, "");
+});
+
+/** A stream of server-sent events that arrives in pieces. */
+function stream(...events) {
+  const text = events.map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join("");
+  const pieces = text.match(/[\s\S]{1,7}/g).map((piece) => new TextEncoder().encode(piece));
+  return new Response(ReadableStream.from(pieces), { headers: { "Content-Type": "text/event-stream" } });
+}
+
+const END = { input: 12, output: 3, seconds: 1.5, calls: 1, tool_calls: 2, state: null };
+
+test("the draft answers with its steps before anything is saved", async (t) => {
+  const tab = await openStudio(t);
+  tab.network.answer(`POST ${ADDRESS}answer/`, () =>
+    stream(
+      ["stage", { id: 1, title: "Look" }],
+      ["stage_text", { id: 1, text: "Größe" }],
+      ["stage_end", { id: 1, seconds: 0.25, failed: true }],
+      ["text", { text: "It is " }],
+      ["text", { text: "**so**." }],
+      ["end", END],
+    ),
+  );
+  tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  await tab.click("Find parcel 7", tab.find("[data-chat]"));
+
+  await tab.shows(".studio-answer .studio-text strong", "so");
+  await tab.shows(".studio-answer summary", "Look failed 0.25 s");
+  await tab.shows(".studio-answer pre", "Größe");
+  await tab.shows(".studio-answer > .studio-quiet", "1.5 s · 12 + 3 tokens · 1 call of the model · 2 calls of tools");
+  await tab.shows("[data-chat] [role=status]", "Answered.");
+  const [{ which, messages, document }] = sent(tab, "answer");
+  assert.deepEqual([which, messages], ["draft", [{ role: "user", content: "Find parcel 7" }]]);
+  assert.equal(document.conversation_starters.starters[0].text, "Find parcel 7");
+
+  tab.fill(await tab.field(QUESTION), "Find parcel 8");
+  await tab.shows("[data-chat] [role=status]", "The draft has changed since this answer.");
+  await tab.click("Ask again");
+  await until(() => sent(tab, "answer").length, 2);
+  assert.deepEqual(sent(tab, "answer")[1].messages, messages);
+});
+
+test("the live version answers next to the draft, and an answer that fails shows why", async (t) => {
+  const tab = await openStudio(t);
+  tab.network.answer(`POST ${ADDRESS}answer/`, ({ body: { which } }) =>
+    which === "live" ? stream(["text", { text: "Old." }], ["end", END]) : Response.json({ message: "The draft is broken." }, { status: 400 }),
+  );
+  tab.find("[data-beside]").checked = true;
+  tab.fill(tab.find("#studio-question"), "Hello");
+  tab.press(tab.find("#studio-question"), "Enter");
+
+  await tab.shows(".studio-answer h3", "Draft", "Live version");
+  await tab.shows(".studio-answer[data-which=draft] [role=alert]", "The draft is broken.");
+  await tab.shows(".studio-answer[data-which=live] .studio-text", "Old.");
+  await tab.shows("[data-chat] [role=status]", "The draft is broken.");
+});

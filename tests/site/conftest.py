@@ -1,0 +1,42 @@
+"""Sites that tests share, where they change no settings and stop no process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.serving import Site, free_port, serve, serve_process
+from tests.postgresql import shared_services
+from tests.services import absence
+
+PAGE = "https://app.example"
+"""The origin whose pages may use the shared site."""
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site with the built-in content. Its Redis is unavailable, so it counts for itself."""
+    with serve(
+        tmp_path_factory.mktemp("site"),
+        REDIS_URL=f"redis://127.0.0.1:{free_port()}/0",
+        CORS_ALLOWED_ORIGINS=f"{PAGE}, http://localhost:3000",
+        DEMO_MODEL_DELAY_SECONDS="0.001",
+    ) as served:
+        served.manage("import_content")
+        yield served
+
+
+@pytest.fixture(scope="session")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, Site]]:
+    """Two processes that share PostgreSQL and Redis."""
+    for needed in ("postgres", "redis"):
+        if reason := absence(needed):
+            pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("pair")
+    with (
+        shared_services() as shared,
+        serve_process(folder, **shared) as (here, _),
+        serve_process(folder, **shared) as (there, _),
+    ):
+        yield here, there
