@@ -228,11 +228,11 @@ def column_differences(row: Any, item: ContentFile) -> list[Difference]:
 
 def action_on(row: Any, item: ContentFile, *, overwrite: bool) -> Action:
     columns = columns_of(row, item)
-    present = digest(revealed_columns(columns))
-    if row.imported_hash == stamp(row, item) or present == digest(revealed_columns(item.fields)):
+    if row.imported_hash == stamp(row, item):
         return "unchanged"
-    # Earlier versions kept the hash of the columns, with the credentials in them.
-    is_untouched = row.imported_hash == present or row.imported_hash[:HALF] == half(columns)
+    if digest(revealed_columns(columns)) == digest(revealed_columns(item.fields)):
+        return "unchanged"
+    is_untouched = row.imported_hash[:HALF] == half(columns)
     return "updated" if overwrite or is_untouched else "kept"
 
 

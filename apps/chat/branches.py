@@ -86,10 +86,6 @@ class Tree(Generic[Row]):
         """The last message of the path that is shown."""
         if leaf not in self.parents:
             return self.messages[-1].pk if self.messages else None
-        for row in self.messages:
-            # A process from before there were branches has stored it meanwhile.
-            if row.parent_id is None and self.parents[row.pk] == leaf:
-                leaf = row.pk
         return self.answered(leaf)
 
     def answered(self, leaf: int | None) -> int | None:
@@ -153,9 +149,7 @@ def end_of_path(conversation: Conversation) -> int | None:
     leaf, said = conversation.leaf_id, conversation.messages.said().order_by()
     if leaf is None or not said.filter(pk=leaf).exists():
         return outline(conversation).end(leaf)
-    # A process from before there were branches may have stored more meanwhile.
-    has_more = said.filter(pk__gt=leaf, parent=None).exists()
-    return outline(conversation).end(leaf) if has_more else leaf
+    return leaf
 
 
 def shown_path(conversation: Conversation) -> list[OutlineRow]:
@@ -222,7 +216,7 @@ def dashed(digits: str) -> str:
 def write_parents(found: Tree[OutlineRow]) -> None:
     """Write down which message follows which, so that what is stored from now on changes none of it.
 
-    Of a conversation from before there were branches, when the first one is about to begin.
+    A copy of a shared conversation has no parents until its first branch begins.
     """
     unwritten = [
         Message(pk=row.pk, parent_id=found.parents[row.pk])

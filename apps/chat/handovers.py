@@ -47,7 +47,7 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
         if row.application_id == application.pk:
             return
         now = timezone.now()
-        # What was chosen for the application of before says nothing about this one.
+        # What was chosen for the previous application does not apply to this one.
         Conversation.objects.filter(pk=row.pk).update(
             application=application,
             former_application=None,

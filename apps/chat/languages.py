@@ -79,7 +79,7 @@ def accepted_language(accepted: str) -> str:
 
 
 def language_of_kept(caller: Mapping[str, Any]) -> str:
-    """Of the caller of a run or of a message, as it is stored; old rows have no locale."""
+    """Return the language of a stored caller, English without a locale."""
     return accepted_language(str(caller.get("locale", "")))
 
 

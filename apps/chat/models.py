@@ -227,9 +227,9 @@ class Messages(models.QuerySet["Message"]):
 class Message(models.Model):
     """A question, or the answer that a run gave, as it is shown and as the next run reads it.
 
-    The messages of a conversation are a tree, which `apps.chat.branches` reads: `parent` is the message
-    before, of a question that begins another branch at the root the question itself. Without one it is
-    the message that was stored before, so that rows from before there were branches stay as they are.
+    The messages of a conversation are a tree, which `apps.chat.branches` reads: `parent` is the previous
+    message. A question that begins another branch at the root is its own parent. Without a parent, a
+    message follows the one that was stored before it, as in copies of shared conversations.
     A summary stands for all messages up to its `parent`. `run` of a question is the one that answered it
     last. The database indexes its `text`. Before changing this table, see `apps.chat.search_index`.
     """

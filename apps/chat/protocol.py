@@ -34,7 +34,6 @@ from apps.catalog.models import SystemMessage
 from apps.chat.figures import shown
 from apps.live.events import (
     AnswerStored,
-    AttemptReplaced,
     BranchesChanged,
     CallCounted,
     Continued,
@@ -65,7 +64,6 @@ SSE_NAMES = {
     "todo.changed": "AITodoChanged",
     "run.status": "AITaskStatusChanged",
     "message.added": "AIMessageComplete",
-    "attempt.replaced": "AIAttemptReplaced",
     "branches.changed": "AIBranchesChanged",
     "message.complete": "AIMessageComplete",
     "run.error": "AIStreamError",
@@ -128,8 +126,6 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
             return {"type": "todo.changed", "text": text}
         case QuestionAdded(message):
             return {"type": "message.added", "message": message}
-        case AttemptReplaced(replaced):
-            return {"type": "attempt.replaced", "replaced": replaced}
         case BranchesChanged():
             return {"type": "branches.changed"}
         case StatusChanged(status):

@@ -11,7 +11,7 @@ class Folder(models.Model):
     name = models.CharField(max_length=100)
     position = models.IntegerField()
     is_collapsed = models.BooleanField(default=False)
-    # Nullable, because processes of before, which do not write it, may make folders meanwhile.
+    # Nullable, because a column with a default would make SQLite copy the table.
     instructions = models.TextField(  # noqa: DJ001
         null=True,
         editable=False,

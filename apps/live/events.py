@@ -21,13 +21,6 @@ class QuestionAdded:
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptReplaced:
-    """The run takes the place of another one, whose question and answer are no part of the stream any more."""
-
-    replaced: str
-
-
-@dataclass(frozen=True, slots=True)
 class BranchesChanged:
     """Another path of the conversation is shown from now on: who shows it reads it anew."""
 
@@ -74,7 +67,6 @@ class AnswerStored:
 StreamEvent: TypeAlias = (
     said.Event
     | QuestionAdded
-    | AttemptReplaced
     | BranchesChanged
     | StatusChanged
     | Continued
@@ -109,7 +101,6 @@ NAMES: Mapping[str, type[Any]] = {
     "spent": said.Spent,
     "finished": said.Finished,
     "question": QuestionAdded,
-    "replaced": AttemptReplaced,
     "branches": BranchesChanged,
     "status": StatusChanged,
     "continued": Continued,

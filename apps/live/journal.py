@@ -13,7 +13,6 @@ from django.db.models import QuerySet
 from apps.live import events
 from apps.live.consents import forget_stream
 from apps.live.events import NumberedEvent, StreamEvent
-from apps.live.former_frames import read_frame
 from apps.live.models import JournalEntry, Run, SentPart, SentRequestRow
 
 READ_ENTRIES = 50
@@ -37,7 +36,7 @@ def read(stream: UUID, after: int) -> list[NumberedEvent]:
 def following(entry: JournalEntry, after: int) -> Iterator[NumberedEvent]:
     number = entry.first - 1
     for event in read_entry(entry):
-        size = events.length(event) if entry.format else 1
+        size = events.length(event)
         number += size
         if number - size < after < number:
             event = events.after(event, after - (number - size))
@@ -46,7 +45,7 @@ def following(entry: JournalEntry, after: int) -> Iterator[NumberedEvent]:
 
 
 def read_entry(entry: JournalEntry) -> Iterator[StreamEvent]:
-    return map(events.read if entry.format else read_frame, entry.events)
+    return map(events.read, entry.events)
 
 
 def read_run(run: UUID, until: int | None = None) -> list[StreamEvent]:

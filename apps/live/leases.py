@@ -54,10 +54,8 @@ def oldest_beat() -> datetime:
 
 
 QUEUED = Q(status=Run.Status.QUEUED, holder="")
-LOST = Q(format=0) | Q(format__lte=FORMAT) & (
-    Q(attempts__gte=MOST_ATTEMPTS) | Q(is_stop_requested=True)
-)
-"""A free run with which nobody will go on: it has no steps, ends each process, or is to be stopped."""
+LOST = Q(attempts__gte=MOST_ATTEMPTS) | Q(is_stop_requested=True)
+"""A free run that no process continues: it ends each process, or is to be stopped."""
 
 
 def free() -> QuerySet[Run]:

@@ -53,7 +53,7 @@ class KeptManifest(models.Model):
 class Run(models.Model):
     """One answer, and the lease of the process that works on it.
 
-    `format` 0: begun before steps were kept. `caller` refers to somebody and holds no credential.
+    `caller` refers to a user and holds no credential.
     """
 
     class Status(models.TextChoices):
@@ -243,10 +243,7 @@ class AnsweredCall(models.Model):
 
 
 class JournalEntry(models.Model):
-    """Consecutive events of one run, which have the numbers `first` to `last` of its stream.
-
-    `format` 0: the events are frames of the page, as `apps.live.former_frames` reads them.
-    """
+    """Consecutive events of one run, which have the numbers `first` to `last` of its stream."""
 
     stream = models.UUIDField()
     run = models.UUIDField()

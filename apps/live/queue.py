@@ -29,7 +29,7 @@ MOST_QUEUED = 100
 """Of one person; more are refused."""
 MOST_READ = 1_000
 COUNTED = Coalesce(NullIf("counted_as", Value("")), "bucket")
-"""As `Run.counted`: processes of before do not write the column."""
+"""`Run.counted` as an expression."""
 LOCK = 0x71756575
 """The number of PostgreSQL's lock under which runs are admitted."""
 

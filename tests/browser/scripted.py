@@ -1,7 +1,8 @@
-"""The server's side of the page's socket, word by word as a test wants it.
+"""The server's side of the page's socket, word for word as a test wants it.
 
 It keeps the promises of the real one (a journal that is replayed, a question that is taken once)
-and can break off whenever a test says so.
+as far as tests in a browser need them; tests of the scripts alone have
+`tests/scripts/support/scripted-socket.js`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import re
 import uuid
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page, WebSocketRoute
 
@@ -20,7 +20,7 @@ ADDRESS = re.compile(r"/ws/chat/")
 
 @dataclass
 class ScriptedSocket:
-    """One conversation. Use `say` to let something happen in it."""
+    """One new conversation. Use `say` to let something happen in it."""
 
     conversation: str = field(default_factory=lambda: str(uuid.uuid4()))
     title: str = "A conversation"
@@ -28,11 +28,10 @@ class ScriptedSocket:
     journal: list[dict[str, Any]] = field(default_factory=list)
     received: list[dict[str, Any]] = field(default_factory=list)
     viewers: list[WebSocketRoute] = field(default_factory=list)
-    everybody: list[WebSocketRoute] = field(default_factory=list)
+    latest: WebSocketRoute | None = None
+    """The socket that was opened last."""
     told: dict[WebSocketRoute, str] = field(default_factory=dict)
     """The run of which each viewer was told last."""
-    hidden: set[str] = field(default_factory=set)
-    """The runs of other branches."""
     deaf: bool = False
     """Take what is sent as a dead peer does: without a word."""
 
@@ -40,11 +39,8 @@ class ScriptedSocket:
         page.route_web_socket(ADDRESS, self.connect)
 
     def connect(self, viewer: WebSocketRoute) -> None:
-        self.everybody.append(viewer)
+        self.latest = viewer
         viewer.on_message(lambda text: self.take(viewer, json.loads(text)))
-        for conversation in parse_qs(urlsplit(viewer.url).query).get("open", ()):
-            frame = {"type": "open", "conversation": conversation, "after": 0, "window": True}
-            self.take(viewer, frame)
 
     def asked(self) -> list[str]:
         return [frame["text"] for frame in self.received if frame["type"] == "ask"]
@@ -57,20 +53,14 @@ class ScriptedSocket:
         if self.deaf:
             return
         if frame["type"] == "open":
-            self.open(viewer, frame["after"], frame.get("window", False))
+            self.open(viewer, frame["after"])
         elif frame["type"] == "ask":
             if viewer not in self.viewers:
                 self.open(viewer, 0)
             if frame["id"] not in known or not self.journal:
-                self.begin(frame)
-        elif frame["type"] == "stop":
-            self.end("stopped")
+                self.begin(frame["text"])
 
-    def open(self, viewer: WebSocketRoute, after: int, window: bool = False) -> None:
-        turns = self.turns() if window else []
-        if window:
-            going = [event["seq"] for event in self.journal if event["run"] == self.run]
-            after = going[0] - 1 if self.run else len(self.journal)
+    def open(self, viewer: WebSocketRoute, after: int) -> None:
         if viewer not in self.viewers:
             self.viewers.append(viewer)
         self.told.pop(viewer, None)
@@ -82,37 +72,18 @@ class ScriptedSocket:
             title=self.title,
             last=len(self.journal),
             run=run,
-            **({"turns": turns, "before": None, "after": after} if window else {}),
         )
         for event in self.journal[after:]:
-            if event["run"] not in self.hidden:
-                self.tell(viewer, event)
+            self.tell(viewer, event)
 
-    def turns(self) -> list[dict[str, Any]]:
-        """The runs that are over, without those of other branches."""
-        known = dict.fromkeys(event["run"] for event in self.journal)
-        over = [run for run in known if run not in self.hidden and run != self.run]
-        return [
-            {"run": run, "at": at, "events": [one for one in self.journal if one["run"] == run]}
-            for at, run in enumerate(over)
-        ]
-
-    def begin(self, ask: dict[str, Any]) -> None:
+    def begin(self, text: str) -> None:
         self.run = str(uuid.uuid4())
         message = {
             "id": str(uuid.uuid4()),
             "role": "user",
-            "text": ask["text"],
+            "text": text,
             "created_at": "2026-01-05T10:00:00+00:00",
         }
-        if "again" in ask:
-            added = [event for event in self.journal if event["type"] == "message.added"]
-            asked = [event for event in added if event["message"]["id"] == ask["again"]]
-            self.hidden |= {event["run"] for event in asked}
-            message = asked[-1]["message"]
-            self.say(type="branches.changed")
-        if "continues" in ask:
-            message |= {"text": "Go on.", "sender": {"kind": "continuation", "title": ""}}
         self.say(type="message.added", message=message)
         self.say(type="run.status", status="running")
 
@@ -140,7 +111,7 @@ class ScriptedSocket:
             self.say(type="message.delta", text=text)
 
     def end(self, status: str = "done", **message: Any) -> None:
-        """Store what was written as the answer, without what is None, and let the run be over."""
+        """Store what was written as the answer, and let the run be over."""
         written = [
             event["text"]
             for event in self.journal
@@ -156,21 +127,15 @@ class ScriptedSocket:
             "seconds": 2.4,
             **message,
         }
-        told = {name: value for name, value in stored.items() if value is not None}
-        self.say(type="message.complete", message=told)
+        self.say(type="message.complete", message=stored)
         self.say(type="run.status", status=status)
         self.run = ""
 
-    def refuse(self, text: str, code: str) -> None:
-        send(self.everybody[-1], type="error", text=text, code=code)
-
     def cut(self) -> None:
-        """End every connection, as a network does."""
+        """End the connections, as a network does."""
         self.viewers.clear()
-        self.close(3001)
-
-    def close(self, code: int) -> None:
-        self.everybody[-1].close(code=code, reason="")
+        assert self.latest is not None
+        self.latest.close(code=3001, reason="")
 
 
 def send(viewer: WebSocketRoute, **frame: Any) -> None:

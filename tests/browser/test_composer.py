@@ -22,7 +22,6 @@ MANIFEST: dict[str, Any] = {
     "tool_sets": [],
     "conversation_starters": {"starters": [{"title": "Oslo", "text": "The weather in Oslo?"}]},
 }
-PAINTED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -144,16 +143,6 @@ def test_the_box_is_as_high_as_its_text_up_to_a_part_of_the_page(page: Page):
     most = int(page.evaluate("Math.round(innerHeight * 0.4)"))
     [one, *_] = heights
     assert heights == [one, one, round(one + 4 * line), most, one]
-
-
-def test_what_the_person_turns_to_while_the_page_comes_keeps_the_focus(page: Page):
-    page.add_init_script(
-        """customElements.whenDefined("chat-history").then(() => document.getElementById("new-chat").focus());"""
-    )
-    page.goto(ADDRESS)
-    page.evaluate(PAINTED)
-
-    expect(page.locator("#new-chat")).to_be_focused()
 
 
 def test_shortcuts_and_the_palette_reach_everything(page: Page):

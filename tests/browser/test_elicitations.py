@@ -77,32 +77,3 @@ def test_a_form_is_answered_by_keyboard_after_a_reload(page: Page, address: str)
     )
     expect(page.locator("chat-answer > markdown-text")).to_contain_text(answer)
     assert barriers(page) == []
-
-
-def test_a_page_is_named_before_it_is_opened(page: Page, address: str):
-    ask(page, address, "pay")
-    link = page.get_by_role("link", name="Open pay.example.org")
-
-    expect(page.locator(".interaction-host")).to_have_text("pay.example.org")
-    expect(link).to_have_attribute("href", "https://pay.example.org/1?a=<b>")
-    expect(link).to_have_attribute("rel", "noopener noreferrer")
-    assert barriers(page) == []
-    page.get_by_role("button", name="Decline").click()
-
-    expect(page.locator(".decision")).to_contain_text("Declined by you")
-    expect(page.locator("chat-answer > markdown-text")).to_contain_text('["decline", null]')
-
-
-def test_a_page_that_a_call_needs_is_opened_and_the_call_made_again(page: Page, address: str):
-    ask(page, address, "gate")
-    link = page.get_by_role("link", name="Open gate.example.org")
-
-    expect(link).to_have_attribute("rel", "noopener noreferrer")
-    link.evaluate("one => one.addEventListener('click', event => event.preventDefault())")
-    link.click()
-    expect(page.locator(CARD)).to_contain_text("Come back when you are done there")
-    assert barriers(page) == []
-    page.get_by_role("button", name="Done").click()
-
-    expect(page.locator(".decision")).to_contain_text("by you")
-    expect(page.locator("chat-answer > markdown-text")).to_contain_text("The gate is open.")

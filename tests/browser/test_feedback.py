@@ -66,27 +66,3 @@ def test_an_answer_is_rated_by_keyboard_and_an_operator_reads_what_was_sent_alon
     assert barriers(inbox) == []
     assert problems == []
     context.clear_cookies(name="sessionid")
-
-
-def test_feedback_is_removed_and_a_failure_is_told(page: Page) -> None:
-    page.goto("/chat/demo/")
-    ask(page, "Hello again.")
-    wait_for_answer(page)
-    feedback = page.locator("chat-feedback")
-    good = feedback.get_by_role("button", name="Good answer")
-
-    page.route("**/feedback/", lambda route: route.abort())
-    good.click()
-    expect(feedback.get_by_role("alert")).to_have_text(
-        "That did not work. Check the connection and try again."
-    )
-    expect(good).to_have_attribute("aria-pressed", "false")
-    page.unroute("**/feedback/")
-    good.click()
-    expect(feedback.get_by_role("status")).to_have_text(THANKS)
-    expect(feedback.get_by_label("What is wrong with it?")).to_have_count(0)
-    feedback.get_by_role("button", name="Remove my feedback").click()
-
-    expect(feedback.get_by_role("status")).to_have_text("Your feedback was removed.")
-    expect(good).to_have_attribute("aria-pressed", "false")
-    expect(good).to_be_focused()

@@ -71,15 +71,3 @@ def test_one_of_two_helpers_is_read_and_stopped_while_the_other_answers_and_the_
     expect(page.locator(".todo-count")).to_have_text("2 of 3 done")
     expect(page.get_by_role("button", name="Open the helper")).to_have_count(2)
     expect(page.get_by_role("button", name="Stop the helper")).to_have_count(0)
-
-
-def test_a_list_is_written_and_ticked_by_later_questions(page: Page) -> None:
-    page.goto(ADDRESS)
-
-    ask(page, "Make a to-do list: book the train, pack the bag")
-    expect(page.locator(".todo-count")).to_have_text("0 of 2 done")
-    expect(page.locator("chat-answer .answer-foot")).to_be_visible()
-    ask(page, "The bag is done.")
-
-    expect(page.locator(".todo-count")).to_have_text("1 of 2 done")
-    assert done_items(page) == ["Pack the bag"]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.scripted import ScriptedSocket
@@ -95,25 +95,6 @@ def test_a_call_is_approved_with_a_changed_argument_after_a_reload(
     expect(page.locator(".decision")).to_contain_text("with changed city")
     expect(page).to_have_title("call Weather_now · Interactions")
     assert barriers(page) == []
-
-
-def test_a_call_is_denied_in_a_second_tab_by_keyboard(
-    page: Page, address: str, context: BrowserContext
-):
-    ask(page, address)
-    expect(page.locator(CARD)).to_be_visible()
-    second = context.new_page()
-    second.goto(page.url)
-
-    expect(second.locator(CARD)).to_be_focused()
-    second.get_by_label("Reason, if you deny it").fill("It is late.")
-    second.keyboard.press("Enter")
-
-    for tab in (second, page):
-        expect(tab.locator(".decision")).to_contain_text("Denied by you")
-        expect(tab.locator(".decision")).to_contain_text("It is late.")
-        expect(tab.locator(".answer-foot")).to_be_visible()
-    expect(second.get_by_label("Your question")).to_be_focused()
 
 
 def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: str):

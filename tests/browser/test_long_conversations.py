@@ -7,9 +7,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
-from tests.browser.test_chat import MANIFEST, chat, socket
-
-__all__ = ["chat", "socket"]  # fixtures
+from tests.browser.test_chat import MANIFEST
 
 SLUG = "long-conversations"
 TURNS = 1_500

@@ -32,23 +32,6 @@ run = Run.objects.create(
 Interaction.objects.create(run=run, key="t:1:0:c", kind="question", asked=card)
 """
 
-FULL = """
-from uuid import uuid4
-from django.utils import timezone
-from apps.live.models import Run
-going = Run.objects.order_by("-started_at").first()
-for _ in range(5):
-    Run.objects.create(
-        stream=uuid4(), request=uuid4(), application="busy", bucket=going.bucket, counted_as=going.counted_as,
-        holder="another",
-        beat_at=timezone.now() + timezone.timedelta(days=1),
-    )
-"""
-FREE = """
-from apps.live.models import Run
-Run.objects.filter(application="busy").update(status="done", holder="")
-"""
-
 
 @pytest.fixture(scope="module")
 def address(site: Site) -> Iterator[str]:
@@ -123,23 +106,3 @@ def test_an_operator_stops_a_run_that_waits(page: Page, operator_page: Page, add
 
     expect(operator_page.get_by_text("Told to stop: 1.")).to_be_visible()
     expect(page.locator(".notice", has_text="Stopped.")).to_be_visible()
-
-
-def test_a_question_that_there_is_no_room_for_waits_for_its_turn(
-    page: Page, site: Site, address: str
-):
-    page.goto(address)
-    question = page.get_by_label("Your question")
-    question.fill("One")
-    question.press("Enter")
-    expect(page.locator(".answer-foot")).to_be_visible()
-    site.shell(FULL)
-    question.fill("Two")
-    question.press("Enter")
-    expect(page.locator(".working")).to_have_text("Waiting for its turn…")
-    page.reload()
-    expect(page.locator(".working")).to_have_text("Waiting for its turn…")
-    site.shell(FREE)
-
-    expect(page.locator(".answer-foot")).to_have_count(2)
-    expect(page.locator("chat-answer .notice")).to_have_count(0)

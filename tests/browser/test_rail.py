@@ -7,7 +7,7 @@ from typing import Literal
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
@@ -82,24 +82,6 @@ def test_conversations_of_all_applications_open_in_place(
     assert (page.url, page.evaluate("isSamePage")) == (first, True)
 
 
-def test_the_focus_stays_where_it_was_put_while_a_conversation_was_fetched(
-    page: Page, slugs: list[str]
-) -> None:
-    held: list[Route] = []
-    page.goto(f"/chat/{slugs[0]}/")
-    ask(page, "Where from?")
-    page.get_by_role("link", name="New conversation").click()
-    page.wait_for_url(f"**/chat/{slugs[0]}/")
-    page.route("**/page/", lambda route: held.append(route))
-    with page.expect_request("**/page/"):
-        page.get_by_role("link", name="Where from?").click()
-    page.get_by_label("Search conversations").focus()
-    held[0].continue_()
-
-    expect(page.locator(".question")).to_contain_text("Where from?")
-    expect(page.get_by_label("Search conversations")).to_be_focused()
-
-
 def test_they_are_arranged_with_the_keyboard_alone(
     page: Page, context: BrowserContext, slugs: list[str]
 ) -> None:
@@ -161,27 +143,6 @@ def test_a_conversation_is_dragged_into_a_folder_and_out_of_it(
     dragged.drag_to(page.get_by_role("button", name="Archived"))
     expect(box.get_by_role("link", name="Dragged?")).to_have_count(0)
     expect(dragged).to_be_visible()
-
-
-def test_the_way_back_keeps_the_focus_when_the_next_page_comes_late(
-    page: Page, slugs: list[str]
-) -> None:
-    page.goto(f"/chat/{slugs[0]}/")
-    ask(page, "Late?")
-    deleted = page.url
-    held = list[Route]()
-    page.route("**/page/", lambda route: held.append(route))
-    choose(page, "Late?", "Delete")
-    undo = page.get_by_role("button", name="Undo")
-    expect(undo).to_be_focused()
-    held[0].continue_()
-    page.unroute("**/page/")
-    page.wait_for_url(f"**/chat/{slugs[0]}/")
-    expect(page.get_by_text("Late?")).to_have_count(0)
-    expect(undo).to_be_focused()
-    page.keyboard.press("Enter")
-    page.wait_for_url(deleted)
-    expect(page.locator(".question")).to_contain_text("Late?")
 
 
 def test_the_first_page_keeps_applications_at_hand(page: Page, slugs: list[str]) -> None:

@@ -157,24 +157,3 @@ def test_the_menu_of_a_row_shares_revokes_exports_and_prints(people: People) -> 
     choose(owner, "A weekend in Riga", "Print")
     expect(owner.locator("body[data-printed='2']")).to_be_visible()
     expect(owner).to_have_title("A weekend in Riga · Travel desk")
-
-
-def test_a_visitor_is_offered_no_link(page: Page, site: Site, demo_model: None) -> None:
-    site.shell(
-        """
-        from apps.catalog.models import Application
-        manifest = {"orchestrator": {"deployment": {"deployment_id": "demo-model"}}, "contexts": [], "tool_sets": []}
-        Application.objects.create(slug=slug, title=slug, is_public=True, manifest=manifest)
-        """,
-        slug=(slug := f"open-{uuid4().hex[:6]}"),
-    )
-    page.goto(f"/chat/{slug}/")
-    question(page).fill("A train to Riga?")
-    question(page).press("Enter")
-    wait_for_answer(page)
-    page.get_by_role("button", name="More for A train to Riga?").focus()
-    page.keyboard.press("Enter")
-
-    expect(page.get_by_role("menuitem", name="Print")).to_be_visible()
-    expect(page.get_by_role("menuitem", name="Share…")).to_have_count(0)
-    expect(page.get_by_role("button", name="Share", exact=True)).to_have_count(0)

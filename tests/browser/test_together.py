@@ -115,20 +115,3 @@ def test_all_show_the_same_at_the_end(browser: Browser, site: Site, seed: int) -
     assert shown == [kept] * len(pages)
     assert (sorted(kept[::2]), len(kept)) == (asked, 2 * len(asked))
     assert problems == [[]] * len(pages)
-
-
-def test_a_question_that_is_asked_without_a_connection_outlives_a_reload(page: Page) -> None:
-    page.goto("/chat/together/")
-    question(page).fill("With one")
-    question(page).press("Enter")
-    wait_for_answer(page)
-    page.evaluate("dispatchEvent(new Event('offline'))")
-    question(page).fill("Without one")
-    question(page).press("Enter")
-
-    for _ in range(2):
-        page.reload()
-
-        expect(page.locator("#log .question-text")).to_have_text(["With one", "Without one"])
-        expect(page.locator(".answer-foot")).to_have_count(2)
-        expect(question(page)).to_have_value("")

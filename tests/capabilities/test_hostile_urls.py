@@ -193,15 +193,23 @@ async def document_answer(settings: Any, seconds: float) -> AsyncIterator[Tell]:
 
 REFERENCES: Sequence[Consumer] = (rest_tool, mcp_tool, deployment_query, interpreter_code)
 OTHERS: Sequence[Consumer] = (
+    web_page,
+    web_file,
     deployment_files,
     deployment_data,
     sandbox_inputs,
     dial_interpreter_inputs,
-    web_page,
-    web_file,
     document_text,
     document_answer,
 )
+
+
+def each_or_two(consumers: Sequence[Consumer]) -> list[Any]:
+    """One of each kind is enough for every change; all of them are tried in `make check`."""
+    always = (rest_tool, web_page)
+    return [
+        one if one in always else pytest.param(one, marks=pytest.mark.full) for one in consumers
+    ]
 
 
 def is_reference(url: Hostile) -> bool:
@@ -209,7 +217,7 @@ def is_reference(url: Hostile) -> bool:
     return "\n" not in url.url
 
 
-@pytest.mark.parametrize("consumer", [*REFERENCES, *OTHERS])
+@pytest.mark.parametrize("consumer", each_or_two([*REFERENCES, *OTHERS]))
 async def test_nothing_hostile_is_fetched_for_anybody(settings, consumer):
     urls = PROMPT if consumer in OTHERS else [url for url in PROMPT if is_reference(url)]
 
@@ -217,7 +225,9 @@ async def test_nothing_hostile_is_fetched_for_anybody(settings, consumer):
         assert await problems_of(net, urls, tell) == {}
 
 
-@pytest.mark.parametrize("consumer", [rest_tool, deployment_query, interpreter_code, *OTHERS])
+@pytest.mark.parametrize(
+    "consumer", each_or_two([rest_tool, deployment_query, interpreter_code, *OTHERS])
+)
 async def test_nobody_waits_for_what_never_ends(settings, consumer):
     async with hostile_internet() as net, consumer(settings, SECONDS) as tell:
         assert await problems_of(net, SLOW, tell) == {}

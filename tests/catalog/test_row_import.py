@@ -8,10 +8,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.catalog import row_import
-from apps.catalog.extraction import extract
 from apps.catalog.models import Application, Change
 from apps.catalog.row_files import ContentInvalid
-from apps.catalog.row_import import digest, import_directories
+from apps.catalog.row_import import import_directories
 from apps.workspace.local.models import Deployment, Secret
 from tests.catalog.rows import secrets
 from tests.console.admin.test_document_form import tracking
@@ -437,25 +436,6 @@ def test_a_file_that_names_a_secret_is_imported_anew_after_a_rotation(directory)
     write(directory, "application/app.json", with_key({"$secret": "shop"}, title="Other"))
 
     assert actions(directory)[1] == ("app", "updated")
-
-
-def test_a_row_of_an_earlier_version_is_recognized_after_its_credential_was_moved(directory):
-    file = with_key("first")
-    row = Application(slug="app", title="App", manifest=file["manifest"], is_shared=True)
-    columns = {"title": "App", "description": "", "is_public": False, "manifest": row.manifest}
-    hashed = digest(columns)
-    row.manifest = extract(row.manifest).document
-    row.imported_hash = hashed
-    row.save()
-    write(directory, "application/app.json", file)
-    unchanged = actions(directory)[1]
-    Application.objects.update(imported_hash=hashed)
-    write(directory, "application/app.json", with_key("first", title="Other"))
-
-    updated = actions(directory)[1]
-
-    assert (unchanged, updated) == (("app", "unchanged"), ("app", "updated"))
-    assert secrets() == [("tracking-key", "first", SERVERS)]
 
 
 def test_fallbacks_are_imported_before_the_deployments_that_name_them(tmp_path):

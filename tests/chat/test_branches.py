@@ -300,7 +300,7 @@ async def test_the_download_knows_two_formats():
 
 
 @pytest.mark.parametrize("kind", ["again", "switch", "delete"])
-async def test_a_conversation_from_before_there_were_branches_gets_them(kind):
+async def test_a_conversation_without_parents_gets_them_with_its_first_branch(kind):
     async with open_tab() as (on, tab):
         await tab.exchange("One?", says("1"))
         await tab.exchange("Two?", says("2"))
@@ -330,13 +330,10 @@ def row(pk: int, parent: int | None = None) -> Message:
 @pytest.mark.parametrize(
     ("rows", "leaf", "shown"),
     [
-        pytest.param(
-            [row(1), row(2), row(3)], None, [1, 2, 3], id="from before there were branches"
-        ),
-        pytest.param([row(1), row(2), row(3, 2)], 3, [1, 2, 3], id="begun before"),
+        pytest.param([row(1), row(2), row(3)], None, [1, 2, 3], id="without parents"),
+        pytest.param([row(1), row(2), row(3, 2)], 3, [1, 2, 3], id="a copy and its first question"),
         pytest.param([row(1), row(2, 1), row(3, 3)], 3, [3], id="another root"),
         pytest.param([row(1), row(2, 1), row(3, 3)], 2, [1, 2], id="the first root"),
-        pytest.param([row(1), row(2, 1), row(3)], 2, [1, 2, 3], id="written by an old process"),
         pytest.param([row(1), row(2, 1), row(3, 2)], 9, [1, 2, 3], id="a leaf that is gone"),
         pytest.param([], None, [], id="empty"),
     ],

@@ -10,14 +10,18 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from channels.db import database_sync_to_async
 from django.utils import timezone
 
+from apps.agent.events import StageOpened, TextDelta
 from apps.catalog.models import Application
 from apps.chat.continuation import sweeper
 from apps.chat.models import Conversation, Message
 from apps.live import journal
+from apps.live.events import StatusChanged
 from apps.live.hub import Hub
-from apps.live.models import JournalEntry, Run
+from apps.live.leases import MOST_ATTEMPTS
+from apps.live.models import Run
 from tests.chat.scripts import MANIFEST, PATIENCE, Scene, open_tab, says, scene, settled, text_of
 from tests.services import absence
 
@@ -88,8 +92,11 @@ async def test_one_conversation_has_one_answer_at_a_time_in_all_processes():
     assert refusal["code"] == "run_going"
 
 
-async def leave_behind(on: Scene, *, seconds: float) -> tuple[str, list[dict[str, Any]]]:
-    """An answer of before steps were kept, in the middle of which its process died, so long ago."""
+async def leave_behind(on: Scene, *, seconds: float) -> tuple[str, int]:
+    """An answer whose last process died that long ago, and the number of its last event.
+
+    Another process does not take it over, but marks it as failed.
+    """
     application = on.application
     conversation = await Conversation.objects.acreate(
         application=application, owner=on.visitor.bucket, title="Count."
@@ -99,29 +106,28 @@ async def leave_behind(on: Scene, *, seconds: float) -> tuple[str, list[dict[str
         request=uuid4(),
         application=application.slug,
         bucket=on.visitor.bucket,
-        format=0,
+        attempts=MOST_ATTEMPTS,
         beat_at=timezone.now() - timedelta(seconds=seconds),
     )
     await Message.objects.acreate(conversation=conversation, run=run, role="user", text="Count.")
-    events: list[dict[str, Any]] = [
-        {"type": "run.status", "status": "running"},
-        {"type": "stage.opened", "stage": "call-1", "title": "Clock", "parent": None},
-        {"type": "message.delta", "text": "one "},
-        {"type": "message.delta", "text": "two"},
-    ]
-    await JournalEntry.objects.acreate(
-        stream=conversation.pk, run=run.pk, first=1, last=4, events=events, format=0
+    events = (
+        StatusChanged("running"),
+        StageOpened("call-1", "Clock"),
+        TextDelta("one "),
+        TextDelta("two"),
     )
-    return str(conversation.pk), events
+    await database_sync_to_async(journal.add)(conversation.pk, run.pk, events)
+    last = await database_sync_to_async(journal.last_number)(conversation.pk)
+    return str(conversation.pk), last
 
 
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_the_answer_of_a_process_that_died_is_marked_as_failed_when_it_is_opened():
     async with scene() as on:
-        conversation, events = await leave_behind(on, seconds=60)
+        conversation, last = await leave_behind(on, seconds=60)
         tab = await on.visitor.tab(on.hub)
 
-        opened = await tab.open(conversation, len(events))
+        opened = await tab.open(conversation, last)
         frames = await tab.until_over()
         after = await tab.exchange("Go on.", says("three"), conversation=conversation)
 
@@ -149,11 +155,11 @@ async def test_the_answer_of_a_process_that_died_is_marked_as_failed_when_it_is_
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_an_answer_that_waits_for_somebody_holds_its_conversation_until_it_is_stopped():
     async with scene() as on:
-        conversation, events = await leave_behind(on, seconds=60)
-        await Run.objects.aupdate(format=1, status="waiting")
+        conversation, last = await leave_behind(on, seconds=60)
+        await Run.objects.aupdate(status="waiting")
         tab = await on.visitor.tab(on.hub)
 
-        opened = await tab.open(conversation, len(events))
+        opened = await tab.open(conversation, last)
         await tab.ask("Go on.", conversation)
         refusal = await tab.frame()
         await tab.send_json_to({"type": "stop"})
@@ -169,10 +175,10 @@ async def test_an_answer_that_waits_for_somebody_holds_its_conversation_until_it
 
 async def test_an_answer_that_is_alive_elsewhere_is_left_alone():
     async with scene() as on:
-        conversation, events = await leave_behind(on, seconds=5)
+        conversation, last = await leave_behind(on, seconds=5)
         tab = await on.visitor.tab(on.hub)
 
-        opened = await tab.open(conversation, len(events))
+        opened = await tab.open(conversation, last)
         silent = await tab.is_silent()
 
     assert opened["run"]["status"] == "running"
@@ -183,9 +189,9 @@ async def test_who_watches_while_a_process_dies_is_told(settings):
     settings.HEARTBEAT_SECONDS = 0.05
     settings.RUN_LEASE_SECONDS = 0.2
     async with scene() as on:
-        conversation, events = await leave_behind(on, seconds=0)
+        conversation, last = await leave_behind(on, seconds=0)
         tab = await on.visitor.tab(on.hub)
-        await tab.open(conversation, len(events))
+        await tab.open(conversation, last)
 
         frames = await tab.until_over()
 

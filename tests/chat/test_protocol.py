@@ -33,7 +33,6 @@ from apps.chat.protocol import SSE_NAMES, FrameWriter, encode, list_refresh, ser
 from apps.insights.answer_figures import AnswerFigures
 from apps.live.events import (
     AnswerStored,
-    AttemptReplaced,
     BranchesChanged,
     CallCounted,
     Continued,
@@ -110,7 +109,6 @@ FRAMES: list[tuple[StreamEvent, dict[str, Any] | None]] = [
         ),
     ),
     (QuestionAdded({"id": "1"}), frame("message.added", message={"id": "1"})),
-    (AttemptReplaced("0a1b"), frame("attempt.replaced", replaced="0a1b")),
     (BranchesChanged(), frame("branches.changed")),
     (StatusChanged("queued"), frame("run.status", status="queued")),
     (Continued(), frame("run.continued")),

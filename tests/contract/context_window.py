@@ -27,7 +27,7 @@ CONTEXT: Table = {
         rule(
             "expired ones are shown faded",
             expired["d_06_the_page_is_told_which_results_the_model_reads_no_more"],
-            answers["a result that the model reads no more says so"],
+            answers["a result that the model no longer reads is marked"],
         ),
         otherwise(
             "0 is never sent",

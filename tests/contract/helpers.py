@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.contract.rules import Table, Tests, otherwise, rule
+from tests.contract.rules import Scripts, Table, Tests, otherwise, rule
 
 agents = Tests("catalog/content/test_agents.py")
 ended = Tests("agent/test_ended_turns.py")
@@ -145,7 +145,7 @@ TABLE: Table = {
             "it is ticked live, stands in the download, and belongs to the conversation",
             rows["the_list_is_told_live_kept_with_the_answer_and_stands_in_the_download"],
             todo["lists_of_two_conversations_know_nothing_of_each_other"],
-            page["a_list_is_written_and_ticked_by_later_questions"],
+            Scripts("scripts/conversation.test.js")["the to-do list is ticked as it goes"],
         ),
     ),
     "D-50": (

@@ -102,7 +102,7 @@ TABLE: Table = {
         otherwise(
             "`_platform.ui.inspect_active_module` comes with the page",
             "It is `_platform.inspect_page`: there is one page and no modules.",
-            calls["the model reads what the page shows, and no secret of it"],
+            calls["the model reads what the page shows, without its secrets"],
         ),
     ),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.contract.rules import Table, Tests, otherwise, rule
+from tests.contract.rules import Scripts, Table, Tests, otherwise, rule
 
 stages = Tests("capabilities/wrappers/test_stages.py")
 results = Tests("capabilities/wrappers/test_results.py")
@@ -90,8 +90,8 @@ TABLE: Table = {
             Tests("gateway/test_wire.py")[
                 "stages_are_numbered_in_one_sequence_and_know_their_parent"
             ],
-            Tests("browser/test_failed_tools.py")[
-                "a_tool_that_failed_is_marked_live_and_after_a_reload_though_the_answer_goes_on"
+            Scripts("scripts/conversation.test.js")[
+                "a step that failed stays marked though the answer goes on, also after a reload"
             ],
         ),
         otherwise(

@@ -14,7 +14,6 @@ from apps.insights.answer_figures import AnswerFigures
 from apps.live import events
 from apps.live.events import (
     AnswerStored,
-    AttemptReplaced,
     BranchesChanged,
     CallCounted,
     Continued,
@@ -48,7 +47,6 @@ KEPT: list[StreamEvent] = [
     said.Spent(Usage(1, 2, (ModelUsage("m", 1, 2),))),
     said.Finished("stop", Usage(1, 2)),
     QuestionAdded({"id": "1"}),
-    AttemptReplaced("0a1b"),
     BranchesChanged(),
     StatusChanged("running"),
     Continued(),

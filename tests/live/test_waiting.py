@@ -253,7 +253,11 @@ async def swept(hub: Hub, stream: UUID | None = None) -> tuple[list[UUID], list[
 
 async def test_a_run_without_a_process_is_taken_over_once_and_only_by_code_that_can():
     add = database_sync_to_async(expired)
-    dead, former, newer = await add(), await add(format=0), await add(format=2)
+    dead, stopped, newer = (
+        await add(),
+        await add(is_stop_requested=True),
+        await add(format=2),
+    )
     handed_over = await add(status="queued")
     await Run.objects.filter(pk=handed_over.pk).aupdate(holder="", beat_at=timezone.now())
     alive = await held_run(Hub())
@@ -261,8 +265,8 @@ async def test_a_run_without_a_process_is_taken_over_once_and_only_by_code_that_
     first = await swept(Hub())
     second = await swept(Hub())
 
-    assert (set(first[0]), first[1]) == ({dead.pk, handed_over.pk}, [former.pk])
-    assert second == ([], [former.pk])
+    assert (set(first[0]), first[1]) == ({dead.pk, handed_over.pk}, [stopped.pk])
+    assert second == ([], [stopped.pk])
     assert (await Run.objects.aget(pk=newer.pk)).holder == "gone"
     assert (await Run.objects.aget(pk=alive.pk)).attempts == 0
 

@@ -29,8 +29,8 @@ from apps.runs.workspaces import open_workspace
 from apps.workspace.openai.model import make_model
 from tests.capabilities.deployment.scripts import simple, team
 from tests.capabilities.manifests import manifest, opened, tool, tool_set, use
+from tests.capabilities.mcp.desk import answering
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
-from tests.capabilities.mcp.test_misbehaviour import answering
 from tests.capabilities.service import Reply, Seen, serving
 from tests.catalog.rows import make_application, make_deployment
 from tests.dial_core import serve_core

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, openChat, send } from "./support/chat.js";
+import { ask, openChat } from "./support/chat.js";
 import { textOf } from "./support/tab.js";
 import { until } from "./support/until.js";
 
@@ -39,7 +39,7 @@ test("an answer that another process continues shows it and repeats nothing", as
   await tab.shows("chat-answer .notice", "Continued after an interruption.");
 });
 
-test("anchors become numbers that lead to their sources", async (t) => {
+test("anchors become numbers that link to their sources", async (t) => {
   const tab = await openChat(t);
   await ask(tab, "Cite");
   tab.socket.write('It is warm<cit data-id="b"></cit><cit data-id="a"></cit>', ' and dry<cit data-id="x');
@@ -119,7 +119,7 @@ test("only numbers of a cited source become links", async (t) => {
   await tab.shows("chat-answer .attachment summary", "Log", "[2] whole.txt");
 });
 
-test("text that streamed ends as the whole text reads", async (t) => {
+test("text that streamed ends up like text that came at once", async (t) => {
   const text =
     "See [the page][1].\n\n- one\n\n- two\n\n```python\nprint(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n" +
     "The sum is $\\frac{1}{2}$.\n\n[1]: https://example.org/page\n";
@@ -206,7 +206,7 @@ test("a step shows named values and tables, and its raw text on demand", async (
   await tab.appears("step-text pre", "***city:*** Oslo <b>");
 });
 
-test("steps are shown as far as the person wants, and a failure says why", async (t) => {
+test("steps are shown at the level of detail that the person chose, and a failure shows its cause", async (t) => {
   const first = await openChat(t);
   const { socket } = first;
   await ask(first, "Again");
@@ -297,7 +297,7 @@ test("the head sums a conversation up", async (t) => {
   }
 });
 
-test("numbers that the server does not send leave no trace", async (t) => {
+test("numbers that the server does not send are left out", async (t) => {
   const tab = await openChat(t);
   await ask(tab, "Why?");
   tab.socket.step("Clock", { seconds: null });
@@ -309,7 +309,7 @@ test("numbers that the server does not send leave no trace", async (t) => {
   assert.ok(tab.find("#conversation-sum").hidden);
 });
 
-test("a result that the model reads no more says so", async (t) => {
+test("a result that the model no longer reads is marked", async (t) => {
   const tab = await openChat(t);
   const { socket } = tab;
   await ask(tab, "What is the weather in Oslo?");

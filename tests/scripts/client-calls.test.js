@@ -42,7 +42,7 @@ test("the model fills in a field, which the person undoes", async (t) => {
   assert.ok(tab.find("#set-notice").hidden);
 });
 
-test("the model reads what the page shows, and no secret of it", async (t) => {
+test("the model reads what the page shows, without its secrets", async (t) => {
   const tab = await openPage(t);
   await ask(tab, "Look");
   tab.document.body.insertAdjacentHTML(
@@ -68,7 +68,7 @@ test("the model reads what the page shows, and no secret of it", async (t) => {
   });
 });
 
-test("a field that is missing or fixed is an error that names the fields", async (t) => {
+test("a field that is missing or read-only returns an error", async (t) => {
   const tab = await openPage(t);
   tab.document.body.insertAdjacentHTML("beforeend", '<label>Day <input data-tool-field="day" readonly></label>');
   await ask(tab, "Fill it in");
@@ -82,7 +82,7 @@ test("a field that is missing or fixed is an error that names the fields", async
   ]);
 });
 
-test("a tool that fails, or that the page does not have, is an error at once", async (t) => {
+test("a tool that fails, or that the page does not have, returns an error at once", async (t) => {
   const tab = await openPage(t);
   const run = () => {
     throw new tab.window.Error("The shop is closed.");
@@ -151,7 +151,7 @@ test("a page that was reloaded during a call reports it as lost", async (t) => {
   assert.equal(tab.network.sent("/api/ai/tool-claim").at(-1).body.former, before.page);
 });
 
-test("a tool that does not end is left when the answer is stopped", async (t) => {
+test("a call that does not end is abandoned when the answer is stopped", async (t) => {
   const tab = await openPage(t);
   tab.window.quickapps.tools.register({ name: "shop.count", run: () => new Promise(() => {}) });
   await ask(tab, "Count");
@@ -167,7 +167,7 @@ test("a tool that does not end is left when the answer is stopped", async (t) =>
   await until(() => results(tab), [{ result: { field: "question", value: "And in Riga?" } }]);
 });
 
-test("of two calls the second is not made when the answer is stopped in the meantime", async (t) => {
+test("the second of two calls is not made if the answer is stopped before", async (t) => {
   const tab = await openPage(t);
   const made = [];
   const run = ({ n }) => {

@@ -10,7 +10,7 @@ const STARTERS = {
   starters: [{ title: "The weather", text: "What is the weather in Oslo?" }],
 };
 
-test("Enter sends, and Shift and Enter begin a line", async (t) => {
+test("Enter sends, and Shift+Enter begins a line", async (t) => {
   const tab = await openChat(t);
   tab.fill(box(tab), "one");
   tab.press(box(tab), "Shift+Enter");
@@ -28,7 +28,7 @@ test("Enter sends, and Shift and Enter begin a line", async (t) => {
   assert.equal(tab.find(".question-text").textContent.trim(), "one\ntwo");
 });
 
-test("a person may choose to send with Ctrl and Enter", async (t) => {
+test("a person can choose to send with Ctrl+Enter", async (t) => {
   const tab = await openChat(t);
   tab.document.documentElement.dataset.sendKey = "ctrl-enter";
   tab.fill(box(tab), "One");
@@ -146,7 +146,7 @@ test("a short text is pasted by the browser, and pictures become files with a na
   await tab.shows(".chip-name", /^pasted-picture-[\d-]+\.png$/);
 });
 
-test("speech is written down while one speaks", async (t) => {
+test("speech is transcribed while the person speaks", async (t) => {
   let recognition;
   class SpeechRecognition {
     start() {
@@ -185,7 +185,19 @@ test("a question in the address is put into the box, and taken out of the addres
   assert.deepEqual([tab.socket.asked, tab.count(".question")], [[], 0]);
 });
 
-test("what is written stays while there is no connection", async (t) => {
+test("the box gets the focus when the page is there, unless the person turned to something else", async (t) => {
+  const tab = await openChat(t);
+  await until(() => tab.focused === box(tab), true);
+
+  const change = (document, window) =>
+    void window.customElements.whenDefined("chat-history").then(() => document.getElementById("new-chat").focus());
+  const other = await openChat(t, { change });
+  await new Promise((drawn) => other.window.requestAnimationFrame(() => other.window.requestAnimationFrame(drawn)));
+  await settle();
+  assert.equal(other.focused.id, "new-chat");
+});
+
+test("what was typed stays while there is no connection", async (t) => {
   const tab = await openChat(t);
   await ask(tab, "Go on");
   tab.socket.isDown = true;

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, box, openChat, send } from "./support/chat.js";
+import { ask, box, openChat, reload, send } from "./support/chat.js";
 import { textOf } from "./support/tab.js";
 import { settle, until } from "./support/until.js";
 
@@ -50,7 +50,7 @@ test("a card that appears has the focus, and its heading is read out", async (t)
   assert.equal(tab.find("#card-notice").hidden, false);
 });
 
-test("a card does not take the focus from somebody who types", async (t) => {
+test("a card does not take the focus while the person types", async (t) => {
   const tab = await openChat(t);
   await ask(tab, "Plan a trip");
   tab.fill(box(tab), "And then");
@@ -123,7 +123,7 @@ test("an answer that may be lost with the connection is returned to the box", as
 });
 
 for (const four_eyes of [false, true]) {
-  test(`a card ${four_eyes ? "for somebody else" : "for the person"} says in words why it asks`, async (t) => {
+  test(`a card ${four_eyes ? "for somebody else" : "for the person"} shows why it asks`, async (t) => {
     const because = "This conversation has read untrusted content: <b>web page</b> example.org.";
     const { tab } = await openCard(t, "approval", { ...CALL, four_eyes, because });
 
@@ -160,9 +160,18 @@ test("a call is denied with Enter where the reason is written", async (t) => {
   assert.equal(tab.socket.frames("answer").length, 1);
   tab.socket.say("interaction.resolved", { ...place, answer, by: "you", at: 1.5 });
   await tab.appears(".decision", /Denied by you, .*: It is late\./);
+  await until(() => tab.focused === box(tab), true);
 });
 
-test("a card shows the time that is left, and Escape leaves it without a decision", async (t) => {
+test("a card that waits has the focus when its page is opened", async (t) => {
+  const { tab: first } = await openCard(t, "approval", CALL);
+  const tab = await reload(t, first);
+
+  await tab.appears(CARD);
+  await until(() => tab.focused === tab.find(CARD), true);
+});
+
+test("a card shows the remaining time, and Escape leaves it without a decision", async (t) => {
   const { tab } = await openCard(t, "approval", CALL, Date.now() / 1000 + 3600);
   await tab.shows("[role=timer]", /^(1 h|60 min|59 min 5\d s).* left$/);
 
@@ -181,11 +190,63 @@ test("a stopped answer asks nothing any more", async (t) => {
   assert.equal(tab.count(CARD), 0);
 });
 
-test("a card that another page answers is over here too", async (t) => {
+test("a card that was answered on another page is closed", async (t) => {
   const { tab, place } = await openCard(t, "approval", CALL);
   tab.socket.say("interaction.resolved", { ...place, answer: { outcome: "approved" }, by: "Ada", at: 1.5 });
 
   await tab.appears(".decision", "Approved by Ada");
   await tab.shows(".working", "Waiting for its turn…");
   assert.equal(tab.count(CARD), 0);
+});
+
+const PAGE = { message: "Pay for it.", mode: "url", url: "https://pay.example.org/1?a=<b>", host: "pay.example.org" };
+
+test("the host of a page is shown before it is opened", async (t) => {
+  const { tab, place } = await openCard(t, "elicitation", PAGE);
+  await tab.shows(".interaction-host", "pay.example.org");
+  const link = tab.find(`${CARD} a`);
+  assert.deepEqual([textOf(link), link.getAttribute("href"), link.rel, link.target], [
+    "Open pay.example.org",
+    "https://pay.example.org/1?a=<b>",
+    "noopener noreferrer",
+    "_blank",
+  ]);
+  await tab.click("Decline");
+
+  await until(() => sent(tab), { outcome: "declined" });
+  tab.socket.say("interaction.resolved", { ...place, answer: { outcome: "declined" }, by: "you", at: 1.5 });
+  await tab.appears(".decision", "Declined by you");
+});
+
+test("a page that a call needs is opened before the call is made again", async (t) => {
+  const { tab } = await openCard(t, "elicitation", { ...PAGE, repeats: true });
+  const link = tab.find(`${CARD} a`);
+  link.addEventListener("click", (event) => event.preventDefault());
+  link.click();
+  await tab.appears(`${CARD} .hint`, "Come back when you are done there: then the tool is called again.");
+  assert.equal(sent(tab), null);
+
+  await tab.click("Done");
+
+  await until(() => sent(tab), { outcome: "accepted" });
+});
+
+test("a form of a server returns values of their types, without what is left empty", async (t) => {
+  const fields = [
+    { name: "name", label: "Name", hint: "", type: "string", required: true },
+    { name: "note", label: "Note", hint: "", type: "string", required: false },
+    { name: "class", label: "Class", hint: "", type: "choice", required: true, options: [{ value: "b", label: "Second" }] },
+    { name: "bags", label: "Bags", hint: "", type: "integer", required: true, default: 2 },
+    { name: "window", label: "Window", hint: "", type: "boolean", required: false },
+    { name: "meals", label: "Meals", hint: "", type: "choices", required: false, options: [{ value: "rice", label: "Rice" }] },
+  ];
+  const { tab, card } = await openCard(t, "elicitation", { message: "Book it.", mode: "form", fields });
+  tab.fill(await tab.field("Name", card()), "Ann");
+  tab.choose(await tab.field("Class", card()), "b");
+  (await tab.field("Window", card())).click();
+  (await tab.field("Rice", card())).click();
+  await tab.click("Send", card());
+
+  const content = { name: "Ann", class: "b", bags: 2, window: true, meals: ["rice"] };
+  await until(() => sent(tab), { outcome: "accepted", content });
 });

@@ -26,7 +26,7 @@ test("the gauge shows in words how full the window is", async (t) => {
   }
 });
 
-test("the gauge lists the parts, and nothing without a use", async (t) => {
+test("the gauge lists its parts, and is hidden before the first answer", async (t) => {
   const tab = await openChat(t);
   await ask(tab, "Hello");
   assert.equal(tab.count(".gauge"), 0);
@@ -115,7 +115,7 @@ test("turns that are not loaded are fetched, and those that do not come can be a
   assert.equal(tab.focused.id, "main");
 });
 
-test("the button that leads to the end counts the answers that came", async (t) => {
+test("the button Jump to latest counts new answers", async (t) => {
   const tab = await openChat(t);
   await ask(tab, "Tell me much.");
   Object.defineProperty(tab.document.documentElement, "scrollHeight", { value: 3000 });

@@ -39,7 +39,7 @@ function titles(tab) {
   return tab.all(OPTION).map((one) => one.firstChild.textContent);
 }
 
-test("what is typed is searched, and the groups are named", async (t) => {
+test("the palette searches for what is typed, in named groups", async (t) => {
   const { tab, field } = await openPalette(t, [{ title: "Applications", found: GROUPS[0].found }]);
   assert.equal(tab.focused, field);
   tab.fill(field, "desk");
@@ -51,7 +51,7 @@ test("what is typed is searched, and the groups are named", async (t) => {
   await tab.shows("#palette [role=status]", "1 found");
 });
 
-test("arrows go round what is found, and the field names what is chosen", async (t) => {
+test("arrows move through the results, and the field names the active one", async (t) => {
   const { tab, field } = await openPalette(t, GROUPS.slice(1));
   tab.fill(field, "waters");
   await until(() => titles(tab), ["Rivers", "Lakes"]);
@@ -67,7 +67,7 @@ test("arrows go round what is found, and the field names what is chosen", async 
   assert.equal(field.getAttribute("aria-expanded"), "true");
 });
 
-test("commands of the page are among what is found, and Enter runs them", async (t) => {
+test("commands of the page are among the results, and Enter runs them", async (t) => {
   const { tab, field } = await openPalette(t, []);
   tab.fill(field, "keyboard");
   await until(() => titles(tab), ["Keyboard shortcuts"]);
@@ -78,7 +78,7 @@ test("commands of the page are among what is found, and Enter runs them", async 
   await tab.appears("dialog.shortcuts", "Keyboard shortcuts");
 });
 
-test("a command is offered only while it is of use", async (t) => {
+test("a command is offered only while it applies", async (t) => {
   const { tab, field } = await openPalette(t, []);
   tab.fill(field, "answer");
   await tab.shows("#palette [role=status]", "Nothing is found that you may see.");
@@ -95,7 +95,7 @@ test("a command is offered only while it is of use", async (t) => {
   await until(() => titles(tab), ["Stop the answer", "Copy the last answer"]);
 });
 
-test("a search that fails says what to do", async (t) => {
+test("a search that fails shows what to do", async (t) => {
   const { tab, field } = await openPalette(t);
   tab.network.answer("GET /find/*", new Response("", { status: 403 }));
   tab.fill(field, "desk");
@@ -104,7 +104,7 @@ test("a search that fails says what to do", async (t) => {
   assert.deepEqual(titles(tab), []);
 });
 
-test("an answer that newer words overtook is not shown", async (t) => {
+test("results of an earlier search are not shown", async (t) => {
   const { tab, field } = await openPalette(t, []);
   const held = [];
   tab.network.answer("GET /find/*", ({ path }) => new Promise((resolve) => held.push([path, resolve])));
@@ -142,7 +142,7 @@ test("the palette closes with its key, its button and a click beside it, and sta
   assert.equal(palette.open, false);
 });
 
-test("a person who switched shortcuts off has neither the palette nor other keys of the page", async (t) => {
+test("without shortcuts neither the palette nor other keys of the page work", async (t) => {
   const tab = await openChat(t);
   tab.document.documentElement.dataset.shortcuts = "off";
 
@@ -152,7 +152,7 @@ test("a person who switched shortcuts off has neither the palette nor other keys
   assert.equal(tab.count("dialog[open]"), 0);
 });
 
-test("shortcuts of the page reach the box, a new conversation and the settings", async (t) => {
+test("shortcuts go to the box, a new conversation and the list of shortcuts", async (t) => {
   const tab = await openChat(t);
   const gone = [];
   tab.find("#new-chat").addEventListener("click", (event) => {

@@ -66,7 +66,7 @@ test("a message is shown in the queue before the server has taken it", async (t)
   assert.deepEqual(tab.texts(".queue .question-text"), ["Second"]);
 });
 
-test("a queued message is changed, and held back in the meantime", async (t) => {
+test("a queued message is held while it is being changed", async (t) => {
   const { tab } = await openQueue(t, "Secnd", "Third");
   await tab.click("Edit Secnd");
   const field = await tab.field("Queued message");
@@ -132,7 +132,7 @@ test("a queued message is removed, or sent at once, and the box has the focus", 
   assert.deepEqual(orders(tab), [{ type: "queue.remove" }, { type: "queue.send" }]);
 });
 
-test("after a stop the queue is kept back until it is sent by hand", async (t) => {
+test("after a stop the queue is held until a message is sent by hand", async (t) => {
   const { tab, queue } = await openQueue(t, "Later");
   await tab.click("Stop");
   await tab.shows("chat-answer .notice", "Stopped. There is no answer.");
@@ -144,7 +144,7 @@ test("after a stop the queue is kept back until it is sent by hand", async (t) =
   await until(() => orders(tab), [{ type: "queue.send" }]);
 });
 
-test("a queued message that could not be sent says why", async (t) => {
+test("a queued message that could not be sent shows why", async (t) => {
   const { tab, queue } = await openQueue(t, "Later");
   Object.assign(queue.messages[0], { held: true, problem: "The budget is used up." });
   queue.tell();

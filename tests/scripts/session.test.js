@@ -134,6 +134,30 @@ test("the page shows that it works from the question until the end of the answer
   await tab.shows(".working", "Thinking…");
 });
 
+test("a question that is asked without a connection outlives a reload, and is asked once", async (t) => {
+  const first = await openChat(t);
+  const { socket } = first;
+  await ask(first, "With one");
+  socket.end("done", { text: "Yes." });
+  await first.shows(".answer-text", "Yes.");
+  socket.isDown = true;
+  first.window.dispatchEvent(new first.window.Event("offline"));
+  send(first, "Without one");
+  await first.shows(".question-text", "With one", "Without one");
+
+  socket.isDown = false;
+  const second = await reload(t, first);
+  await until(() => socket.asked, ["With one", "Without one"]);
+  socket.end("done", { text: "Yes, too." });
+  await second.shows(".answer-text", "Yes.", "Yes, too.");
+  const third = await reload(t, second);
+
+  await third.shows(".answer-text", "Yes.", "Yes, too.");
+  assert.deepEqual(third.texts(".question-text"), ["With one", "Without one"]);
+  assert.equal(box(third).value, "");
+  assert.deepEqual(socket.asked, ["With one", "Without one"]);
+});
+
 test("a question that is refused is returned to the box", async (t) => {
   const tab = await openChat(t);
   await askInVain(tab, "Too soon");
@@ -169,6 +193,8 @@ test("Escape that closes something else does not stop the answer", async (t) => 
   await ask(tab, "Go on");
   tab.press(tab.document.body, "Shift+Escape");
   tab.press(tab.document.body, "Escape", { isComposing: true });
+  tab.press(tab.document.body, "Control+k");
+  tab.press(tab.find("#palette[open] input"), "Escape");
   await settle();
   assert.deepEqual(tab.socket.frames("stop"), []);
 });
@@ -241,7 +267,7 @@ test("a retry that is refused leaves the failed attempt", async (t) => {
   assert.equal(box(tab).value, "");
 });
 
-test("a cut answer is continued, and read and copied as one", async (t) => {
+test("an answer that was cut is continued, and read and copied as one", async (t) => {
   const heard = [];
   const speechSynthesis = {
     speak: (words) => heard.push(words.text),

@@ -32,7 +32,7 @@ const paths = (tab) => tab.all(`${FILES} input`).map(({ value }) => value);
 const texts = (tab) => tab.all(`${FILES} textarea`).map(({ value }) => value);
 const status = (tab) => textOf(tab.find("[data-skill-files] [data-status]"));
 
-test("a file is added, removed and brought back, and the focus goes along", async (t) => {
+test("a file is added, removed and restored, and the focus follows", async (t) => {
   const { tab, form } = await openForm(t);
   await tab.appears("[data-none]:not([hidden])", "There is no file beside SKILL.md.");
   await tab.click("Add a file", form);
@@ -50,7 +50,7 @@ test("a file is added, removed and brought back, and the focus goes along", asyn
   assert.equal(tab.focused, tab.find(`${FILES} input`));
 });
 
-test("a path that is not possible says so at its file", async (t) => {
+test("an invalid path is reported at its file", async (t) => {
   const { tab, form } = await openForm(t);
   for (const path of ["logo.png", "a.md", "a.md"]) {
     await tab.click("Add a file", form);

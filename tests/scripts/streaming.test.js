@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ask, openChat } from "./support/chat.js";
-import { until } from "./support/until.js";
 
 const BLOCKS = {
   paragraphs: ["", "Some words in a paragraph of their own.\n\n", "p"],

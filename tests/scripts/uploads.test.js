@@ -126,7 +126,7 @@ test("a failed upload is retried by hand", async (t) => {
   await tab.shows(STORED, "notes.md");
 });
 
-test("a file that cannot be sent says why", async (t) => {
+test("a file that cannot be sent shows why", async (t) => {
   const tab = await openChat(t, { attributes: { "upload-types": "text/*,image/png" } });
   tab.network.holdsUploads = true;
   choose(tab, file(tab, "huge.txt", "x".repeat(10_485_761)), file(tab, "empty.txt", ""), file(tab, "a.pdf", "x", "application/pdf"), file(tab, "lie.png", "x", "image/png"));

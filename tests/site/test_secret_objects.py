@@ -42,8 +42,8 @@ from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import McpEndpoint
 from apps.workspace.services.client import Service
 from quickapps_site.logs import JsonFormatter, TextFormatter
+from tests.capabilities.mcp.desk import answering
 from tests.capabilities.mcp.servers import nothing_left_over
-from tests.capabilities.mcp.test_misbehaviour import answering
 from tests.capabilities.service import Reply, Seen, json_reply, serving
 from tests.site.test_secrets import BASIC, MARK, PLACES, answer, manifest, mark, toolsets
 

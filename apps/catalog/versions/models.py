@@ -45,8 +45,7 @@ class ContentSnapshot(models.Model):
 class ApplicationVersion(models.Model):
     """What an application was when it was published. Nothing but `withdrawn_at` ever changes.
 
-    Credentials in `document` are references to secrets. Without a `snapshot`, which versions from
-    before there were any lack, the content that is installed now counts.
+    Credentials in `document` are references to secrets. `snapshot` is the predefined content at that time.
     """
 
     application = models.ForeignKey(

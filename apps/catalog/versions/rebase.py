@@ -96,8 +96,7 @@ def begun_from(row: Application, draft: ApplicationDraft) -> Any:
     if base is None or isinstance(base.document, UnreadableSecret):
         return MISSING
     written = {name: getattr(base, name) for name in ("title", "description", "icon")}
-    skills = {} if base.snapshot_id is None else {"skills": skills_of_version(base)}
-    return {**written, "manifest": masked(base.document), **skills}
+    return {**written, "manifest": masked(base.document), "skills": skills_of_version(base)}
 
 
 def skills_of_version(version: ApplicationVersion) -> dict[str, dict[str, str]]:

@@ -14,7 +14,6 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.catalog.versions.upgrade import numbers_are_versions_since
 from apps.console.admin.callers import caller_names
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.run_contents import may_read, record_reading
@@ -149,10 +148,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="versions")
     def versions(self, run: RunSummary) -> str:
-        """Of the application, as its calls name them; those from before versions named saves."""
-        began = numbers_are_versions_since()
-        if began is not None and run.started_at < began:
-            return "before there were versions"
+        """Of the application, as its calls name them."""
         calls = ModelCall.objects.filter(run=run.pk, application=run.application).order_by()
         found = sorted(set(calls.values_list("version", flat=True)))
         return ", ".join(map(str, found)) or NOTHING

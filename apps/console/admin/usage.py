@@ -14,7 +14,6 @@ from django.urls import URLPattern
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from apps.catalog.versions.upgrade import numbers_are_versions_since
 from apps.console.admin.cells import Column, Table, harmless
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.usage_tables import (
@@ -30,7 +29,7 @@ from apps.console.admin.usage_tables import (
 )
 from apps.console.operated import seen_slugs
 from apps.insights.figures import By, Order, Report, report
-from apps.insights.models import ModelCall, UsageSum
+from apps.insights.models import UsageSum
 from apps.insights.recent_errors import FailedCall, last_errors
 from apps.live.run_counts import count_runs
 
@@ -148,22 +147,12 @@ def figures_context(chosen: Selection, links: Links) -> dict[str, Any]:
         "table": table,
         "headings": [sortable(chosen, column) for column in table.columns],
         "left_out": found.count - len(found.lines),
-        "saves_until": saves_until(found.period.since) if chosen.by == "version" else None,
         "others": [
             last_errors_table(chosen.last_errors(found.period.since, MOST_ERRORS), links),
             errors_table(found),
             slowest_table(found),
         ],
     }
-
-
-def saves_until(since: datetime) -> datetime | None:
-    """When versions began, if calls of the period are older and name saves instead."""
-    began = numbers_are_versions_since()
-    if began is None or began <= since:
-        return None
-    older = ModelCall.objects.filter(started_at__gte=since, started_at__lt=began)
-    return began if older.exists() else None
 
 
 def file_table(slug: str, chosen: Selection, links: Links) -> Table:

@@ -7,12 +7,12 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Event, StateSaved
 from apps.agent.messages import Attachment, Message
 from apps.agent.tools import ToolSpec
-from apps.capabilities.registry import prepare
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import DeploymentInfo
+from tests.capabilities import runs
 from tests.capabilities.manifests import PROMPT, manifest
 from tests.fakes import FakeWorkspace, ScriptedModel
 
@@ -37,7 +37,7 @@ def application(strategy: Mapping[str, Any] | None = None, **rest: Any) -> Resol
     }
     features = {"timestamp": None, **rest.pop("features", {})}
     document = manifest(orchestrator=orchestrator, features=features, **rest)
-    return ResolvedApplication(1, "app", "App", "", True, 1, document, prepare(document))
+    return runs.application(document)
 
 
 async def answered(

@@ -1,27 +1,16 @@
 """The whole way to a model of DIAL Core: attachments go by their path, and Core checks who may."""
 
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from apps.agent.events import Event, Finished, StateSaved
 from apps.agent.messages import Attachment, Message
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.attachments.conversations import application, told
-from tests.dial_core import Core, serve_core
+from tests.dial_core import Core
 from tests.workspace.dial.callers import called
 
 LAZY = {"type": "lazy_on_demand"}
-
-
-@pytest.fixture
-def core(settings: Any) -> Iterator[Core]:
-    with serve_core() as served:
-        settings.DIAL_URL = served.url
-        settings.PRIVATE_NETWORK_ALLOWLIST = []
-        yield served
 
 
 async def asked(core: Core, app: Any, name: str, kind: str, content: bytes) -> list[Event]:

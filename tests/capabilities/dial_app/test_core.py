@@ -11,7 +11,7 @@ from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.mcp.pool import current_pool
 from apps.capabilities.registry import Contribution, Opening
 from tests.capabilities.manifests import manifest, opened_together, use
-from tests.dial_core import Core, serve_core
+from tests.dial_core import Core
 from tests.dial_core.core import KEY
 from tests.dial_core.mcp_server import serve_mcp
 from tests.workspace.dial.callers import APPLICATION, called
@@ -32,14 +32,6 @@ def open_url() -> Iterator[str]:
     """A server that lets in everybody."""
     with serve_mcp() as url:
         yield url
-
-
-@pytest.fixture
-def core(settings: Any) -> Iterator[Core]:
-    with serve_core() as served:
-        settings.DIAL_URL = served.url
-        settings.PRIVATE_NETWORK_ALLOWLIST = []
-        yield served
 
 
 def toolset(**fields: Any) -> dict[str, Any]:

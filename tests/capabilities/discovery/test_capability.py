@@ -2,21 +2,19 @@ from typing import Any
 
 import pytest
 
-from apps.accounts.caller import Caller
-from apps.agent.events import Event, Finished, ModelUsage, StateSaved, Usage
+from apps.agent.events import Event, Finished, ModelUsage, Usage
 from apps.agent.messages import Message
 from apps.agent.tools import Tool
 from apps.capabilities.discovery.capability import discovery
-from apps.capabilities.registry import Contribution, Prepared
+from apps.capabilities.registry import Contribution
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.validation import read
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
-from tests.fakes import FakeWorkspace, ScriptedModel, calling, capability, saying, tool
+from tests.capabilities import runs
+from tests.capabilities.runs import events_of, led_by, state_of
+from tests.fakes import ScriptedModel, calling, capability, saying, tool
 from tests.manifest.documents import internal_tools, manifest, rest_tools
 
-CALLER = Caller("user-7")
 SEARCH = "internal_tool_search"
 SHOP = "tool_sets[0]"
 
@@ -39,32 +37,20 @@ def application(
     """An application of the model `gpt` with these tools, which says this of discovery."""
     given = {"enabled": True, "min_tools_for_deferral": 2, **wanted}
     found = {key: value for key, value in given.items() if value is not None}
-    document = manifest(
-        orchestrator={"deployment": {"deployment_id": "gpt"}, "tool_discovery": found},
-        tool_sets=[rest_tools(name="Shop", description="Orders.")]
-        if tool_sets is None
-        else tool_sets,
-        features=None,
+    if tool_sets is None:
+        tool_sets = [rest_tools(name="Shop", description="Orders.")]
+    lead = led_by(tool_discovery=found)
+    document = read(
+        manifest(orchestrator=lead, tool_sets=tool_sets, features=None), preview=preview
     )
-    checked = read(document, preview=preview)
-    openers = [
-        (item.name, opener)
-        for item in (discovery, capability(Contribution(tools=tools)))
-        if (opener := item.prepare(checked)) is not None
-    ]
-    return ResolvedApplication(1, "app", "App", "", True, 1, checked, Prepared(tuple(openers), ()))
+    return runs.application(document, discovery, capability(Contribution(tools=tools)))
 
 
 async def run_with(
     app: ResolvedApplication, models: dict[str, ScriptedModel], *messages: Message, **wishes: Any
 ) -> list[Event]:
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = models
-    events: list[Event] = []
     asked = messages or (Message("user", "Where is my order?"),)
-    request = RunRequest(asked, **wishes)
-    await run(app, request, workspace, CALLER, events.append)
-    return events
+    return await events_of(app, models, *asked, **wishes)
 
 
 def listed(model: ScriptedModel) -> list[list[str]]:
@@ -199,7 +185,7 @@ async def test_a_tool_called_beside_the_search_that_finds_it_has_to_be_called_ag
 async def test_what_was_found_is_listed_in_the_next_request_as_well():
     model = ScriptedModel(searching(), saying('["shop_order"]'), saying("Done"))
     events = await run_with(application(ORDER, CUSTOMER), {"gpt": model})
-    (saved,) = (event.state for event in events if isinstance(event, StateSaved))
+    saved = state_of(events)
     assert saved["lazy_loaded_tools"] == ["shop_order"]
     answered = Message("assistant", "Done", state=saved)
 
@@ -208,8 +194,7 @@ async def test_what_was_found_is_listed_in_the_next_request_as_well():
     events = await run_with(application(ORDER, CUSTOMER), {"gpt": again}, thanks, answered, thanks)
 
     assert listed(again) == [[SEARCH, "shop_order"]]
-    (kept,) = (event.state for event in events if isinstance(event, StateSaved))
-    assert kept["lazy_loaded_tools"] == ["shop_order"]
+    assert state_of(events)["lazy_loaded_tools"] == ["shop_order"]
 
 
 async def test_a_tool_that_the_client_demands_is_listed_at_once():
@@ -220,8 +205,7 @@ async def test_a_tool_that_the_client_demands_is_listed_at_once():
 
     assert listed(model) == [[SEARCH, "shop_order"], [SEARCH, "shop_order"]]
     assert [request.parameters.get("tool_choice") for request in model.asked] == [choice, None]
-    (saved,) = (event.state for event in events if isinstance(event, StateSaved))
-    assert saved["lazy_loaded_tools"] == ["shop_order"]
+    assert state_of(events)["lazy_loaded_tools"] == ["shop_order"]
 
 
 @pytest.mark.parametrize("lie", ["shop_order", 5, {"shop_order": 1}, [["shop_order"], 7, "x"]])

@@ -4,18 +4,13 @@ from typing import Any
 
 import pytest
 
-from apps.accounts.caller import Caller
 from apps.agent.messages import Message
-from apps.capabilities.registry import prepare
-from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.validation import read
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from tests.capabilities.mcp.servers import nothing_left_over, over_http, serving_apart
-from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
+from tests.capabilities.runs import application, events_of
+from tests.fakes import ScriptedModel, calling, saying
 from tests.manifest.documents import internal_tools, manifest, rest_tool, rest_tools
 
-CALLER = Caller("user-7")
 CLOCK = "internal_timeawareness_current_timestamp"
 SEARCH = "internal_tool_search"
 
@@ -27,12 +22,8 @@ async def listed(
     wanted = {"enabled": True, "min_tools_for_deferral": least}
     orchestrator = {"deployment": {"deployment_id": "gpt"}, "tool_discovery": wanted}
     document = manifest(orchestrator=orchestrator, tool_sets=list(tool_sets), features=features)
-    checked = read(document)
-    application = ResolvedApplication(1, "app", "App", "", True, 1, checked, prepare(checked))
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"gpt": model}
-    request = RunRequest((Message("user", "How is the weather?"),))
-    await run(application, request, workspace, CALLER, lambda event: None)
+    question = Message("user", "How is the weather?")
+    await events_of(application(read(document)), {"gpt": model}, question)
     return [[spec.name for spec in request.tools] for request in model.asked]
 
 

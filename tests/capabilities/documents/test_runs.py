@@ -1,22 +1,19 @@
 """Whole runs: an application answers from a document, in both workspaces."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from apps.agent.events import AttachmentAdded, Event, Finished, ModelUsage
 from apps.agent.messages import Attachment, Message, attachment_to_dict
 from apps.capabilities.documents.cache import cache
-from apps.capabilities.registry import prepare
-from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import Workspace
 from tests.capabilities.documents.agents import CALLER, HOTEL, embedded
 from tests.capabilities.files.test_runs import Scripted
 from tests.capabilities.manifests import manifest
-from tests.dial_core import serve_core
+from tests.capabilities.runs import application
 from tests.documents.samples import pdf
 from tests.fakes import ScriptedModel, calling, saying
 from tests.workspace.dial.callers import called
@@ -29,16 +26,13 @@ class WithVectors(Scripted):
 
 
 @pytest.fixture(params=["local", "dial"])
-def workspace(request: pytest.FixtureRequest, settings: Any) -> Iterator[Workspace]:
+def workspace(request: pytest.FixtureRequest) -> Iterator[Workspace]:
     if request.param == "local":
         yield request.getfixturevalue("desk").workspace()
         return
     cache.clear()
-    with serve_core() as fake:
-        settings.DIAL_URL = fake.url
-        settings.PRIVATE_NETWORK_ALLOWLIST = []
-        with called(fake) as inside:
-            yield inside
+    with called(request.getfixturevalue("core")) as inside:
+        yield inside
     cache.clear()
 
 
@@ -50,8 +44,7 @@ async def test_sources_stand_beside_the_answer_and_the_inner_model_is_counted(wo
         saying("They do not [1].", prompt=7, completion=3),
     )
     features = {"documents": {"enabled": True}, "timestamp": None}
-    wanted = manifest(features=features)
-    app = ResolvedApplication(1, "app", "App", "", True, 1, wanted, prepare(wanted))
+    app = application(manifest(features=features))
     events: list[Event] = []
 
     asked = RunRequest((Message("user", "Do dogs pay?"),))

@@ -231,10 +231,8 @@ async def test_the_model_of_the_application_reads_scans_if_it_takes_images(desk)
     workspace = desk.workspace()
 
     async with desk.run() as run:
-        run.opening.workspace.infos = {  # type: ignore[attr-defined]
-            "some-model": workspace.infos["eyes"]
-        }
-        run.opening.workspace.models = {"some-model": desk.eyes}  # type: ignore[attr-defined]
+        run.opening.workspace.infos = {"some-model": workspace.infos["eyes"]}
+        run.opening.workspace.models = {"some-model": desk.eyes}
         assert await run.read(path) == "Dogs stay free."
 
     cache.clear()

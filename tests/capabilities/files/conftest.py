@@ -7,7 +7,6 @@ import pytest
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import Workspace
 from tests.capabilities.files.agents import CALLER
-from tests.dial_core import serve_core
 from tests.workspace.dial.callers import called
 
 
@@ -18,13 +17,10 @@ def own(settings: Any, tmp_path: Path, db: None) -> LocalWorkspace:
 
 
 @pytest.fixture(params=["local", "dial"])
-def workspace(request: pytest.FixtureRequest, settings: Any) -> Iterator[Workspace]:
+def workspace(request: pytest.FixtureRequest) -> Iterator[Workspace]:
     """Each workspace in turn: what the tools do is the same."""
     if request.param == "local":
         yield request.getfixturevalue("own")
         return
-    with serve_core() as fake:
-        settings.DIAL_URL = fake.url
-        settings.PRIVATE_NETWORK_ALLOWLIST = []
-        with called(fake) as inside:
-            yield inside
+    with called(request.getfixturevalue("core")) as inside:
+        yield inside

@@ -8,13 +8,12 @@ import pytest
 from apps.agent.events import Event, Finished, StageOpened, StateSaved
 from apps.agent.messages import Message
 from apps.agent.model import Model
-from apps.capabilities.registry import prepare
-from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo, Workspace
 from tests.capabilities.files.agents import CALLER, document
 from tests.capabilities.manifests import manifest, parameter, tool, tool_set
+from tests.capabilities.runs import application
 from tests.capabilities.service import Reply, serving
 from tests.fakes import ScriptedModel, calling, saying
 
@@ -51,8 +50,7 @@ async def answered(
     workspace: Workspace, model: ScriptedModel, wanted: Any = None
 ) -> tuple[dict[str | None, str], list[Event]]:
     """What the model was told of each call, and what was emitted."""
-    wanted = wanted or document(agent_home_dir="desk/")
-    app = ResolvedApplication(1, "app", "App", "", True, 1, wanted, prepare(wanted))
+    app = application(wanted or document(agent_home_dir="desk/"))
     events: list[Event] = []
     request = RunRequest((Message("user", "Keep my notes"),))
     await run(app, request, Scripted(workspace, model), CALLER, events.append)

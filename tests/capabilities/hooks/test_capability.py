@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import time_machine
 
-from apps.accounts.caller import Caller
 from apps.agent.events import (
     Event,
     Finished,
@@ -27,7 +26,7 @@ from apps.agent.tools import Invocation, Pending, Tool, ToolResult
 from apps.capabilities.discovery.capability import discovery
 from apps.capabilities.hooks.capability import hooks
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Capability, Contribution, Prepared
+from apps.capabilities.registry import Capability, Contribution
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import display_of
@@ -39,8 +38,10 @@ from apps.manifest.parameters import FunctionParameters
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
+from tests.capabilities import runs
 from tests.capabilities.manifests import opening_for
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
+from tests.capabilities.runs import CALLER, led_by, state_of
 from tests.fakes import (
     FakeWorkspace,
     ScriptedModel,
@@ -55,7 +56,6 @@ from tests.fakes import (
 )
 from tests.manifest.documents import manifest, rest_tools
 
-CALLER = Caller("user-7")
 QUESTION = Message("user", "What is new?")
 
 
@@ -91,33 +91,18 @@ def application(
     level: str = "info",
     **members: Any,
 ) -> ResolvedApplication:
-    orchestrator = {
-        "deployment": {"deployment_id": "gpt"},
-        "system_prompt": {"type": "custom", "content": "", "variables": {}},
-    }
     features = {"timestamp": None, "stage_display": {"level": level}}
     document = manifest(
-        **{"orchestrator": orchestrator, "features": features, "hooks": list(wanted), **members}
+        **{"orchestrator": led_by(), "features": features, "hooks": list(wanted), **members}
     )
-    checked = read(document, preview=True)
-    there = (capability(Contribution(tools=tools, hidden=hidden)), hooks, *besides)
-    openers = [(one.name, opener) for one in there if (opener := one.prepare(checked)) is not None]
-    return ResolvedApplication(1, "app", "App", "", True, 1, checked, Prepared(tuple(openers), ()))
+    with_tools = capability(Contribution(tools=tools, hidden=hidden))
+    return runs.application(read(document, preview=True), with_tools, hooks, *besides)
 
 
 async def events_of(
     app: ResolvedApplication, model: ScriptedModel, *messages: Message, **wishes: Any
 ) -> list[Event]:
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"gpt": model}
-    events: list[Event] = []
-    await run(app, RunRequest(messages or (QUESTION,), **wishes), workspace, CALLER, events.append)
-    return events
-
-
-def state_of(events: list[Event]) -> dict[str, Any]:
-    (saved,) = (event for event in events if isinstance(event, StateSaved))
-    return dict(saved.state)
+    return await runs.events_of(app, {"gpt": model}, *(messages or (QUESTION,)), **wishes)
 
 
 def plain(model: ScriptedModel, number: int = -1) -> list[tuple[str, str]]:

@@ -13,13 +13,12 @@ from apps.accounts.caller import Caller
 from apps.agent.messages import Message
 from apps.capabilities.hooks.capability import hooks
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Prepared
-from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import McpEndpoint
 from tests.capabilities.mcp.servers import nothing_left_over, serving_apart
+from tests.capabilities.runs import application
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import example
 
@@ -50,10 +49,7 @@ async def answer(
     url: str, caller: Caller, *messages: Message, scripts: Sequence[Any] = (saying("Fine"),)
 ) -> ScriptedModel:
     """The model of one request, which has seen what the hooks brought."""
-    document = example("memory_service")
-    checked = read(document, preview=True)
-    openers = [(one.name, opener) for one in (mcp, hooks) if (opener := one.prepare(checked))]
-    app = ResolvedApplication(1, "app", "App", "", True, 1, checked, Prepared(tuple(openers), ()))
+    app = application(read(example("memory_service"), preview=True), mcp, hooks)
     workspace = Workspace(caller)
     workspace.url = url
     workspace.models = {"harbour-chat": (model := ScriptedModel(*scripts))}

@@ -170,7 +170,7 @@ async def test_a_tool_without_displays_shows_the_code_all_the_same():
 async def test_a_wrong_argument_is_named(arguments, parameter):
     async with python() as own:
         with pytest.raises(InvalidParameter) as error:
-            await own.call(**{"code": "1", **arguments})  # type: ignore[arg-type]
+            await own.call(**{"code": "1", **arguments})
 
     assert error.value.parameter == parameter
 

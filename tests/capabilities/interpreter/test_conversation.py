@@ -5,15 +5,14 @@ from typing import Any
 import pytest
 
 from apps.accounts.caller import Caller
-from apps.agent.events import AttachmentAdded, Event, StateSaved
+from apps.agent.events import AttachmentAdded, Event
 from apps.agent.messages import Attachment, Message
 from apps.capabilities.interpreter.capability import TOOL_NAME, interpreter
 from apps.capabilities.interpreter.sandbox.state import KEY
-from apps.capabilities.registry import Prepared
-from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.interpreter.tools import document
+from tests.capabilities.runs import application, state_of
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 
 CALLER = Caller("user-1", "user", user_id=1)
@@ -26,18 +25,10 @@ async def ask(
     call = calling(("1", TOOL_NAME, {"title": "Compute", **arguments}))
     model = ScriptedModel(call, saying("Done"))
     workspace.models = {"some-model": model}
-    opener = interpreter.prepare(document())
-    assert opener is not None
-    prepared = Prepared((("interpreter", opener),), ())
-    app = ResolvedApplication(1, "app", "App", "", True, 1, document(), prepared)
+    app = application(document(), interpreter)
     events: list[Event] = []
     await run(app, RunRequest(tuple(messages)), workspace, CALLER, events.append)
     return model, events
-
-
-def state_in(events: list[Event]) -> dict[str, Any]:
-    (saved,) = (dict(event.state) for event in events if isinstance(event, StateSaved))
-    return saved
 
 
 def told(model: ScriptedModel) -> str:
@@ -54,14 +45,14 @@ async def test_a_conversation_goes_on_where_it_was(tmp_path, settings):
 
     code = "rows = [int(line) for line in open('my sales.csv')]\nsum(rows)"
     first, events = await ask(workspace, [question], code=code, attachment_urls=["my sales.csv"])
-    answer = Message("assistant", "Done", state=state_in(events))
+    answer = Message("assistant", "Done", state=state_of(events))
     chart = "import json\nopen('c.plotly.json', 'w').write(json.dumps({'data': rows}))\nmax(rows)"
     second, later = await ask(
         workspace, [question, answer, Message("user", "And a chart")], code=chart
     )
 
     assert '"result": "6"' in told(first)
-    assert set(state_in(events)) == {KEY, "tool_execution_history"}
+    assert set(state_of(events)) == {KEY, "tool_execution_history"}
     assert '"result": "3"' in told(second)
     assert all(KEY not in message.state for message in second.asked[0].messages)
     (shown,) = (event.attachment for event in later if isinstance(event, AttachmentAdded))

@@ -15,7 +15,7 @@ SECRET = "never-to-be-seen-4711"
 MEMORY = (
     "MemoryError: the code was stopped because it needed more than 64 MB. Work on less at once."
 )
-TIME = "TimeoutError: the code was stopped after 1 seconds. Do less in one call."
+TIME = "TimeoutError: the code was stopped after 0.2 seconds. Do less in one call."
 PRINTED = (
     "The code was stopped because it printed more than 100000 bytes. "
     "Print a summary, or write to a file."
@@ -131,12 +131,13 @@ async def test_there_is_nothing_to_see_around():
     ],
 )
 async def test_what_takes_too_much_is_stopped_with_a_reason(code, reason, settings):
-    if reason == MEMORY:  # a busy machine needs its time to fill it
-        settings.PY_INTERPRETER_SANDBOX_SECONDS = 60.0
+    # A busy machine needs its time to fill the memory.
+    settings.PY_INTERPRETER_SANDBOX_SECONDS = 0.2 if reason == TIME else 60.0
     async with python() as own:
         started = time.monotonic()
         read = await own.run(code)
         seconds = time.monotonic() - started
+        settings.PY_INTERPRETER_SANDBOX_SECONDS = 60.0
         after = await own.run("1 + 1")
 
     assert (read["status"], read["stderr"]) == ("FAILURE", reason)
@@ -217,6 +218,7 @@ async def test_odd_values_are_told_and_stay_small(code):
     assert len(result.content) < 50_000
 
 
+@pytest.mark.full
 async def test_many_hostile_runs_hold_up_neither_the_server_nor_each_other():
     codes = [
         "while True: pass",
@@ -224,14 +226,13 @@ async def test_many_hostile_runs_hold_up_neither_the_server_nor_each_other():
         "while True: print('x' * 1000)",
         "sum(range(1000))",
     ]
-    slowest = 0.0
+    beats = 0
 
     async def beat() -> None:
-        nonlocal slowest
+        nonlocal beats
         while True:
-            started = time.monotonic()
             await asyncio.sleep(0.005)
-            slowest = max(slowest, time.monotonic() - started - 0.005)
+            beats += 1
 
     async def one(code: str) -> str:
         async with python() as own:
@@ -242,7 +243,7 @@ async def test_many_hostile_runs_hold_up_neither_the_server_nor_each_other():
     beating.cancel()
 
     assert statuses == ["FAILURE", "FAILURE", "FAILURE", "SUCCESS"] * 5
-    assert slowest < 0.5
+    assert beats > 100  # a loop that waits for each run would beat a few times between them
 
 
 async def test_a_cancelled_call_stops_its_process(settings):

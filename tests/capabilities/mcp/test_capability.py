@@ -1,19 +1,15 @@
 """Tools of a real server, over each protocol."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event
-from apps.agent.tools import Tool
-from apps.capabilities.mcp.capability import mcp, prepare
-from apps.capabilities.registry import Contribution
-from tests.capabilities.manifests import CALLER, Files, manifest, opened, stage_text, use
+from apps.capabilities.mcp.capability import prepare
+from tests.capabilities.manifests import Files, manifest, stage_text, use
+from tests.capabilities.mcp.desk import named, opened_desk
 from tests.capabilities.mcp.servers import (
     WELL_BEHAVED,
     nothing_left_over,
@@ -24,18 +20,6 @@ from tests.capabilities.mcp.servers import (
 from tests.capabilities.mcp.well_behaved import PIXEL
 
 TIME = Path(__file__).parents[3] / ".venv-peers/bin/mcp-server-time"
-
-
-def named(contribution: Contribution, name: str) -> Tool:
-    return next(tool for tool in contribution.tools if tool.spec.name == name)
-
-
-@asynccontextmanager
-async def opened_desk(
-    *tool_sets: Mapping[str, Any], caller: Caller = CALLER, files: Files | None = None, **rest: Any
-) -> AsyncIterator[Contribution]:
-    async with opened(mcp, manifest(*tool_sets, **rest), caller, files) as contribution:
-        yield contribution
 
 
 def test_a_manifest_without_servers_asks_nothing():

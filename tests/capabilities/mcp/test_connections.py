@@ -2,33 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from apps.accounts.caller import Caller
-from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Contribution
-from tests.capabilities.manifests import CALLER, manifest, opened, use
+from tests.capabilities.manifests import CALLER, use
+from tests.capabilities.mcp.desk import answering, desk_before, messages, opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
-from tests.capabilities.mcp.test_misbehaviour import answering
 from tests.capabilities.service import Reply, Seen, json_reply, serving
-
-
-@asynccontextmanager
-async def opened_desk(
-    *tool_sets: Mapping[str, Any], caller: Caller = CALLER
-) -> AsyncIterator[Contribution]:
-    document = manifest(*tool_sets, tool_defaults={"timeout_seconds": 60.0})
-    async with opened(mcp, document, caller) as contribution:
-        yield contribution
-
-
-def messages(contribution: Contribution) -> list[str]:
-    return [issue.message for issue in contribution.issues]
 
 
 @pytest.mark.parametrize(
@@ -119,11 +101,7 @@ async def test_what_a_server_says_of_its_failure_is_told():
         id = json.loads(seen.body).get("id")
         return json_reply(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}))
 
-    async with (
-        nothing_left_over(),
-        serving(answer=answer) as service,
-        opened_desk(over_http(service.url)) as contribution,
-    ):
+    async with desk_before(answer=answer) as contribution:
         (issue,) = contribution.issues
 
     assert issue.message == "MCP error for desk: out of paper"

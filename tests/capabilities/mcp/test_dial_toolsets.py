@@ -11,7 +11,6 @@ import pytest
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, StageOpened
 from apps.agent.stages import silent
-from apps.agent.tools import Tool
 from apps.capabilities.mcp import pool
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Contribution, Opening
@@ -19,6 +18,7 @@ from apps.errors import DeploymentNotFound, ServiceFailed
 from apps.manifest.parts import parts_in_use
 from tests.capabilities.manifests import OTHERWISE, manifest, opened_together, use
 from tests.capabilities.mcp.core import CALLER, KEY, Core, CoreWorkspace, core_before
+from tests.capabilities.mcp.desk import messages, named
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.service import Reply, Seen, serving
 
@@ -41,16 +41,8 @@ async def opened(
         yield contribution
 
 
-def messages(contribution: Contribution) -> list[str]:
-    return [issue.message for issue in contribution.issues]
-
-
 def names(contribution: Contribution) -> list[str]:
     return [tool.spec.name for tool in contribution.tools]
-
-
-def named(contribution: Contribution, name: str) -> Tool:
-    return next(tool for tool in contribution.tools if tool.spec.name == name)
 
 
 async def test_a_toolset_is_sent_what_the_workspace_says_and_nothing_else(http_url):

@@ -15,6 +15,7 @@ from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.mcp.elicitation import MOST_ASKED, ElicitationDesk, GoingCall
 from apps.capabilities.registry import Contribution
 from tests.capabilities.manifests import OTHERWISE, manifest, opening_for, use
+from tests.capabilities.mcp.desk import named
 from tests.capabilities.mcp.servers import (
     HERE,
     WELL_BEHAVED,
@@ -24,7 +25,6 @@ from tests.capabilities.mcp.servers import (
     register,
     serving_apart,
 )
-from tests.capabilities.mcp.test_capability import named
 from tests.fakes import MemoryLedger
 
 NAMES = {"type": "object", "properties": {"name": {"type": "string"}}}

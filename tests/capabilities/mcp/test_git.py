@@ -9,8 +9,8 @@ import pytest
 
 from apps.agent.tools import Invocation, Pending
 from tests.capabilities.manifests import use
+from tests.capabilities.mcp.desk import named, opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, register
-from tests.capabilities.mcp.test_capability import named, opened_desk
 from tests.fakes import MemoryLedger
 from tests.fork_server import ROOT
 

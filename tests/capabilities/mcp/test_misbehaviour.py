@@ -4,18 +4,16 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from apps.accounts.caller import Caller
 from apps.capabilities.mcp.administration import sessions
-from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Contribution
-from tests.capabilities.manifests import CALLER, OTHERWISE, manifest, opened, use
+from tests.capabilities.manifests import OTHERWISE, use
+from tests.capabilities.mcp.desk import answering, desk_before, messages, opened_desk
 from tests.capabilities.mcp.servers import (
     MISBEHAVING,
     nothing_left_over,
@@ -23,22 +21,9 @@ from tests.capabilities.mcp.servers import (
     over_stdio,
     register,
 )
-from tests.capabilities.service import Answer, Reply, Seen, json_reply, serving
+from tests.capabilities.service import Reply, Seen, json_reply, serving
 
 QUICK = {"timeout_seconds": 1.0}
-
-
-@asynccontextmanager
-async def opened_desk(
-    *tool_sets: Mapping[str, Any], caller: Caller = CALLER, seconds: float = 5.0
-) -> AsyncIterator[Contribution]:
-    document = manifest(*tool_sets, tool_defaults={"timeout_seconds": seconds})
-    async with opened(mcp, document, caller) as contribution:
-        yield contribution
-
-
-def messages(contribution: Contribution) -> list[str]:
-    return [issue.message for issue in contribution.issues]
 
 
 @pytest.mark.django_db
@@ -186,11 +171,7 @@ def is_running(pid: int) -> bool:
     ],
 )
 async def test_a_refusal_over_http_is_told_by_its_status(protocol, reply, told):
-    async with (
-        nothing_left_over(),
-        serving(reply) as service,
-        opened_desk(over_http(service.url, protocol)) as contribution,
-    ):
+    async with desk_before(reply, protocol=protocol) as contribution:
         assert messages(contribution) == [told]
 
 
@@ -247,31 +228,6 @@ async def test_a_server_that_never_answers_is_an_issue_in_time():
         async with opened_desk(over_http(service.url), seconds=0.5) as contribution:
             assert messages(contribution) == ["Toolset desk: the server did not answer in time."]
             assert time.monotonic() - started < 20
-
-
-def answering(call: Reply) -> Answer:
-    """A server by hand, over HTTP: whatever is called gets that reply."""
-    tool = {"name": "act", "inputSchema": {"type": "object"}}
-
-    async def answer(seen: Seen) -> Reply:
-        if seen.method != "POST":
-            return Reply(405)
-        message = json.loads(seen.body)
-        match message["method"]:
-            case "initialize":
-                info = {"name": "x", "version": "1"}
-                version = message["params"]["protocolVersion"]
-                result: dict[str, Any] = {"protocolVersion": version, "serverInfo": info}
-                result["capabilities"] = {"tools": {}}
-            case "tools/list":
-                result = {"tools": [tool]}
-            case "tools/call":
-                return call
-            case _:
-                return Reply(202)
-        return json_reply(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}))
-
-    return answer
 
 
 HUGE = json_reply(json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"x": "y" * 20_000_000}}))
@@ -382,11 +338,7 @@ async def test_listening_in_vain_is_no_failure_of_a_call():
             return json_reply(json.dumps(broken))
         return reply
 
-    async with (
-        nothing_left_over(),
-        serving(answer=answer) as service,
-        opened_desk(over_http(service.url)) as contribution,
-    ):
+    async with desk_before(answer=answer) as contribution:
         result = await use(contribution.tools[0])
 
     assert result.content == (
@@ -419,11 +371,7 @@ async def test_a_server_of_the_newest_protocol_is_used_as_well():
                 return await plain(seen)
         return json_reply(json.dumps(written))
 
-    async with (
-        nothing_left_over(),
-        serving(answer=answer) as service,
-        opened_desk(over_http(service.url)) as contribution,
-    ):
+    async with desk_before(answer=answer) as contribution:
         assert messages(contribution) == []
         assert (await use(contribution.tools[0])).content == version
 

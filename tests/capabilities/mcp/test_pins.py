@@ -25,8 +25,8 @@ from apps.workspace.local.description_pins import (
 )
 from apps.workspace.local.tool_description import ToolDescription
 from tests.capabilities.manifests import CALLER, manifest, opened, use
+from tests.capabilities.mcp.desk import named
 from tests.capabilities.mcp.servers import HERE, nothing_left_over, over_http, serving_apart
-from tests.capabilities.mcp.test_capability import named
 
 pytestmark = pytest.mark.django_db
 

@@ -2,27 +2,26 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event
-from apps.agent.tools import Invocation, Tool
+from apps.agent.tools import Invocation
 from apps.capabilities.mcp import pool, session_slots
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Contribution
 from tests.capabilities.manifests import (
     CALLER,
     OTHERWISE,
     manifest,
-    opened,
     opening_for,
     stage_text,
     use,
 )
+from tests.capabilities.mcp.desk import answering, named, opened_desk
 from tests.capabilities.mcp.servers import (
     MISBEHAVING,
     WELL_BEHAVED,
@@ -31,21 +30,7 @@ from tests.capabilities.mcp.servers import (
     over_stdio,
     register,
 )
-from tests.capabilities.mcp.test_misbehaviour import answering
 from tests.capabilities.service import Reply, Seen, json_reply, serving
-
-
-@asynccontextmanager
-async def opened_desk(
-    *tool_sets: Mapping[str, Any], caller: Caller = CALLER
-) -> AsyncIterator[Contribution]:
-    document = manifest(*tool_sets, tool_defaults={"timeout_seconds": 5.0})
-    async with opened(mcp, document, caller) as contribution:
-        yield contribution
-
-
-def named(contribution: Contribution, name: str) -> Tool:
-    return next(tool for tool in contribution.tools if tool.spec.name == name)
 
 
 async def count(toolset: Mapping[str, Any], caller: Caller = CALLER) -> str:

@@ -17,9 +17,8 @@ from apps.errors import ToolError
 from apps.workspace.egress.headers import basic
 from apps.workspace.local.models import Secret
 from tests.capabilities.manifests import Files, stage_text, use
+from tests.capabilities.mcp.desk import answering, named, opened_desk
 from tests.capabilities.mcp.servers import ECHOING, nothing_left_over, over_http, serving_apart
-from tests.capabilities.mcp.test_capability import named, opened_desk
-from tests.capabilities.mcp.test_misbehaviour import answering
 from tests.capabilities.service import Reply, serving
 
 MARK = "sk-marked-0123456789"

@@ -1,17 +1,15 @@
 """Resources: listed in the prompt, read by the model, or read ahead."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from apps.agent.messages import Message, ToolCall
-from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.mcp.resources import inject_all, read_ahead
-from apps.capabilities.registry import Contribution
 from apps.errors import InvalidParameter
-from tests.capabilities.manifests import CALLER, Files, manifest, opened, use
+from tests.capabilities.manifests import Files, use
+from tests.capabilities.mcp.desk import opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 
 SYSTEM, FIRST, ANSWER, SECOND = (
@@ -20,14 +18,6 @@ SYSTEM, FIRST, ANSWER, SECOND = (
     Message("assistant", "Hi"),
     Message("user", "And?"),
 )
-
-
-@asynccontextmanager
-async def opened_desk(
-    *tool_sets: Mapping[str, Any], files: Files | None = None
-) -> AsyncIterator[Contribution]:
-    async with opened(mcp, manifest(*tool_sets), CALLER, files) as contribution:
-        yield contribution
 
 
 def with_resources(url: str, items: Sequence[Any] | None = None, **rest: Any) -> dict[str, Any]:

@@ -10,33 +10,20 @@ from typing import Any
 import pytest
 
 from apps.agent.events import Event
-from apps.agent.tools import Tool
-from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.mcp.pool import Pool
 from apps.capabilities.registry import Contribution
-from tests.capabilities.manifests import manifest, opened, stage_text, use
+from tests.capabilities.manifests import stage_text, use
+from tests.capabilities.mcp.desk import answering, desk_before, named, opened_desk
 from tests.capabilities.mcp.servers import Apart, nothing_left_over, over_http, running_apart
-from tests.capabilities.mcp.test_misbehaviour import answering
-from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.capabilities.service import Reply, Seen, json_reply
 from tests.tables import each_row
-
-
-@asynccontextmanager
-async def opened_desk(url: str) -> AsyncIterator[Contribution]:
-    document = manifest(over_http(url), tool_defaults={"timeout_seconds": 60.0})
-    async with opened(mcp, document) as contribution:
-        yield contribution
-
-
-def named(contribution: Contribution, name: str) -> Tool:
-    return next(tool for tool in contribution.tools if tool.spec.name == name)
 
 
 @asynccontextmanager
 async def desk_apart() -> AsyncIterator[tuple[Apart, Contribution, Pool]]:
     async with nothing_left_over() as sessions:
         with running_apart("http") as server:
-            async with opened_desk(server.url) as contribution:
+            async with opened_desk(over_http(server.url)) as contribution:
                 yield server, contribution, sessions
 
 
@@ -130,11 +117,7 @@ def result_of(seen: Seen, result: Mapping[str, Any]) -> Reply:
 async def test_a_server_that_forgot_the_session_gets_a_new_one(refused):
     server = Forgetful(refused)
 
-    async with (
-        nothing_left_over(),
-        serving(answer=server) as service,
-        opened_desk(service.url) as contribution,
-    ):
+    async with desk_before(answer=server) as contribution:
         first = await use(contribution.tools[0])
         server.known = "2"
         second = await use(contribution.tools[0])
@@ -159,11 +142,7 @@ async def test_a_server_that_forgot_the_session_gets_a_new_one(refused):
 async def test_what_a_server_says_of_anything_else_is_no_reason_to_ask_again(refused, told):
     server = Forgetful(refused, known="2")
 
-    async with (
-        nothing_left_over(),
-        serving(answer=server) as service,
-        opened_desk(service.url) as contribution,
-    ):
+    async with desk_before(answer=server) as contribution:
         result = await use(contribution.tools[0])
 
     assert result.content.startswith(f"desk_act: {told}")
@@ -173,11 +152,7 @@ async def test_what_a_server_says_of_anything_else_is_no_reason_to_ask_again(ref
 async def test_a_server_that_knows_no_session_at_all_is_asked_twice():
     server = Forgetful(refusal(404, -32600, "Session not found"), known="none")
 
-    async with (
-        nothing_left_over(),
-        serving(answer=server) as service,
-        opened_desk(service.url) as contribution,
-    ):
+    async with desk_before(answer=server) as contribution:
         result = await use(contribution.tools[0])
 
     assert result.content.startswith("desk_act: Session not found")
@@ -196,7 +171,9 @@ PING = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
 
 
 @pytest.mark.parametrize("begun", [events(None), events(PING), Reply(202), None])
-async def test_a_call_that_was_taken_is_not_repeated_whatever_is_refused_after_it(begun):
+async def test_a_call_that_was_taken_is_not_repeated_whatever_is_refused_after_it(
+    begun: Reply | None,
+):
     calls = 0
     plain = answering(Reply(500))
 
@@ -215,11 +192,7 @@ async def test_a_call_that_was_taken_is_not_repeated_whatever_is_refused_after_i
             return refusal(404, -32600, "Session not found")
         return await plain(seen)
 
-    async with (
-        nothing_left_over(),
-        serving(answer=answer) as service,
-        opened_desk(service.url) as contribution,
-    ):
+    async with desk_before(answer=answer) as contribution:
         result = await use(contribution.tools[0])
         asked = calls
 

@@ -3,44 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.accounts.caller import Caller
-from apps.agent.events import Event, StageOpened, StateSaved
+from apps.agent.events import StageOpened
 from apps.agent.messages import Message
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Prepared
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
-from apps.workspace.port import DeploymentInfo
+from tests.capabilities import runs
 from tests.capabilities.manifests import manifest
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
-from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
-
-CALLER = Caller("user-1", "user", user_id=1)
+from tests.capabilities.runs import events_of, state_of
+from tests.fakes import ScriptedModel, calling, saying
 
 
 def application(*tool_sets: Mapping[str, Any]) -> ResolvedApplication:
-    document = manifest(*tool_sets)
-    opener = mcp.prepare(document)
-    assert opener is not None
-    prepared = Prepared((("mcp", opener),), ())
-    return ResolvedApplication(1, "app", "App", "", True, 1, document, prepared)
-
-
-async def events_of(
-    app: ResolvedApplication, model: ScriptedModel, *messages: Message
-) -> list[Event]:
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"some-model": model}
-    workspace.infos = {"some-model": DeploymentInfo("some-model", "M")}
-    events: list[Event] = []
-    await run(app, RunRequest(messages), workspace, CALLER, events.append)
-    return events
-
-
-def state_of(events: list[Event]) -> dict[str, Any]:
-    (saved,) = (event for event in events if isinstance(event, StateSaved))
-    return dict(saved.state)
+    return runs.application(manifest(*tool_sets), mcp)
 
 
 async def test_what_was_read_ahead_and_called_comes_back_with_the_next_question(http_url):
@@ -51,9 +26,9 @@ async def test_what_was_read_ahead_and_called_comes_back_with_the_next_question(
     question, thanks = Message("user", "1 + 2?"), Message("user", "Thanks")
 
     async with nothing_left_over() as sessions:
-        state = state_of(await events_of(app, first, question))
+        state = state_of(await events_of(app, {"some-model": first}, question))
         answer = Message("assistant", "3", state=state)
-        await events_of(app, second, question, answer, thanks)
+        await events_of(app, {"some-model": second}, question, answer, thanks)
         (slot,) = sessions.slots.values()
         assert (slot.opened, slot.users) == (1, 0)
 
@@ -75,7 +50,7 @@ async def test_a_toolset_that_cannot_be_opened_is_reported_and_the_answer_comes(
     model = ScriptedModel(saying("Without tools"))
 
     async with nothing_left_over():
-        events = await events_of(app, model, Message("user", "Hi"))
+        events = await events_of(app, {"some-model": model}, Message("user", "Hi"))
 
     opened = [event.title for event in events if isinstance(event, StageOpened)]
     assert opened == ["Initialization issues"]

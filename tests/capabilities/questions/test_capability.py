@@ -6,27 +6,26 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from apps.accounts.caller import Caller
 from apps.agent.events import Event, InteractionRequested, StageOpened
 from apps.agent.ledger import EVERY_KIND, NO_LEDGER, WAITING, Interaction, Ledger
 from apps.agent.messages import Message
 from apps.agent.tools import Invocation, Pending, Tool, ToolResult
 from apps.capabilities.questions.answers import SKIPPED, TIMED_OUT
 from apps.capabilities.questions.capability import TOOL_NAME, questions
-from apps.capabilities.registry import prepare
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InvalidParameter
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import RunEnd, run
+from tests.capabilities import runs
 from tests.capabilities.manifests import manifest, opening_for, use
+from tests.capabilities.runs import CALLER, led_by
 from tests.fakes import FakeWorkspace, MemoryLedger, ScriptedModel, calling, saying
 from tests.manifest import documents
 from tests.tables import each_row
 
 RED, BLUE = {"label": "Red"}, {"label": "Blue", "description": "As the sea."}
 CARD = {"question": "Which colour?", "input": "single", "options": [RED, BLUE], "freeform": True}
-CALLER = Caller("user-7")
 
 
 def tool(features: dict[str, Any] | None = None) -> Tool:
@@ -169,15 +168,12 @@ def test_an_application_that_does_not_ask_for_it_has_no_tool():
 def application() -> ResolvedApplication:
     document = read(
         documents.manifest(
-            orchestrator={
-                "deployment": {"deployment_id": "gpt"},
-                "system_prompt": {"type": "custom", "content": "You help.", "variables": {}},
-            },
+            orchestrator=led_by(prompt="You help."),
             features={"timestamp": None, "questions": {}, "subagents": {"enabled": True}},
         ),
         preview=True,
     )
-    return ResolvedApplication(1, "app", "App", "", True, 1, document, prepare(document))
+    return runs.application(document)
 
 
 async def answered_by(model: ScriptedModel, ledger: Ledger, events: list[Event]) -> RunEnd:

@@ -3,10 +3,13 @@
 import asyncio
 import base64
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 
+from apps.agent.tools import Tool
 from apps.capabilities.rest.capability import rest
 from tests.capabilities.manifests import (
     CALLER,
@@ -18,7 +21,7 @@ from tests.capabilities.manifests import (
     tool_set,
     use,
 )
-from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.capabilities.service import Reply, Seen, Service, json_reply, serving
 from tests.tables import each_row
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -117,6 +120,16 @@ def credentials(token_url: str, **more: str) -> dict[str, str]:
     }
 
 
+@asynccontextmanager
+async def tool_with_token(service: Service) -> AsyncIterator[Tool]:
+    """The tool of a service that has its tokens from a token service at the same address."""
+    how = credentials(f"{service.url}/token")
+    async with opened(
+        rest, manifest(tool_set(tool(f"{service.url}/a"), authorization=how))
+    ) as found:
+        yield found.tools[0]
+
+
 class Accounts:
     """A token service and a service that trusts only the newest of its tokens."""
 
@@ -170,32 +183,23 @@ async def test_a_token_is_renewed_shortly_before_it_expires(
     accounts = Accounts(expires_in)
     now = 1000.0
     monkeypatch.setattr("apps.workspace.egress.tokens.time.monotonic", lambda: now)
-    async with serving(answer=accounts.answer) as service:
-        document = manifest(
-            tool_set(tool(f"{service.url}/a"), authorization=credentials(f"{service.url}/token"))
-        )
-
-        async with opened(rest, document) as contribution:
-            await use(contribution.tools[0])
-            now += after
-            await use(contribution.tools[0])
+    async with serving(answer=accounts.answer) as service, tool_with_token(service) as item:
+        await use(item)
+        now += after
+        await use(item)
 
     assert accounts.issued == fetches
 
 
 async def test_a_refused_token_is_renewed_once():
     accounts = Accounts()
-    async with serving(answer=accounts.answer) as service:
-        document = manifest(
-            tool_set(tool(f"{service.url}/a"), authorization=credentials(f"{service.url}/token"))
-        )
-        async with opened(rest, document) as contribution:
-            await use(contribution.tools[0])
-            accounts.issued, accounts.accepts_old = 7, False
+    async with serving(answer=accounts.answer) as service, tool_with_token(service) as item:
+        await use(item)
+        accounts.issued, accounts.accepts_old = 7, False
 
-            renewed = await use(contribution.tools[0])
-            accounts.accepts_old, accounts.issued = False, 90
-            await asyncio.gather(*(use(contribution.tools[0]) for _ in range(3)))
+        renewed = await use(item)
+        accounts.accepts_old, accounts.issued = False, 90
+        await asyncio.gather(*(use(item) for _ in range(3)))
 
     assert renewed.content == "{}"
     first, at_once = service.targets[:5], service.targets[5:]
@@ -205,14 +209,10 @@ async def test_a_refused_token_is_renewed_once():
 
 async def test_fifty_callers_with_a_token_that_was_withdrawn_renew_it_once():
     accounts = Accounts()
-    async with serving(answer=accounts.answer) as service:
-        document = manifest(
-            tool_set(tool(f"{service.url}/a"), authorization=credentials(f"{service.url}/token"))
-        )
-        async with opened(rest, document) as contribution:
-            await use(contribution.tools[0])
-            accounts.issued, accounts.accepts_old = 7, False
-            results = await asyncio.gather(*(use(contribution.tools[0]) for _ in range(50)))
+    async with serving(answer=accounts.answer) as service, tool_with_token(service) as item:
+        await use(item)
+        accounts.issued, accounts.accepts_old = 7, False
+        results = await asyncio.gather(*(use(item) for _ in range(50)))
 
     assert [result.content for result in results] == ["{}"] * 50
     assert service.targets.count("POST /token") == 2
@@ -226,12 +226,8 @@ async def test_a_service_that_refuses_every_token_is_asked_twice():
             return json_reply('{"access_token": "t"}')
         return json_reply("no", 401)
 
-    async with serving(answer=answer) as service:
-        document = manifest(
-            tool_set(tool(f"{service.url}/a"), authorization=credentials(f"{service.url}/token"))
-        )
-        async with opened(rest, document) as contribution:
-            result = await use(contribution.tools[0])
+    async with serving(answer=answer) as service, tool_with_token(service) as item:
+        result = await use(item)
 
     assert result.content == f"shop_look_up: the service answered 401 Unauthorized{OTHERWISE}"
     assert service.targets == ["POST /token", "GET /a", "POST /token", "GET /a"]
@@ -260,12 +256,8 @@ async def test_a_service_that_refuses_every_token_is_asked_twice():
     ],
 )
 async def test_a_token_service_that_fails_is_told_without_its_words(reply, message):
-    async with serving(reply) as service:
-        document = manifest(
-            tool_set(tool(f"{service.url}/a"), authorization=credentials(f"{service.url}/token"))
-        )
-        async with opened(rest, document) as contribution:
-            result = await use(contribution.tools[0])
+    async with serving(reply) as service, tool_with_token(service) as item:
+        result = await use(item)
 
     assert result.content == f"{message}{OTHERWISE}"
     assert service.targets == ["POST /token"]
@@ -281,18 +273,14 @@ async def test_a_caller_that_goes_away_does_not_keep_others_from_the_token():
             return json_reply('{"access_token": "t"}')
         return json_reply('"done"')
 
-    async with serving(answer=answer) as service:
-        document = manifest(
-            tool_set(tool(f"{service.url}/a"), authorization=credentials(f"{service.url}/token"))
-        )
-        async with opened(rest, document) as contribution:
-            first = asyncio.ensure_future(use(contribution.tools[0]))
-            await asyncio.wait_for(arrived.wait(), 5)
-            second = asyncio.ensure_future(use(contribution.tools[0]))
-            first.cancel()
-            await asyncio.wait([first])
-            answering.set()
+    async with serving(answer=answer) as service, tool_with_token(service) as item:
+        first = asyncio.ensure_future(use(item))
+        await asyncio.wait_for(arrived.wait(), 5)
+        second = asyncio.ensure_future(use(item))
+        first.cancel()
+        await asyncio.wait([first])
+        answering.set()
 
-            result = await asyncio.wait_for(second, 60)
+        result = await asyncio.wait_for(second, 60)
 
     assert (first.cancelled(), result.content) == (True, '"done"')

@@ -20,7 +20,6 @@ from tests.capabilities.manifests import (
 )
 from tests.capabilities.rest.test_authorizations import Accounts, credentials, encoded
 from tests.capabilities.service import Reply, json_reply, serving
-from tests.tables import each_row
 
 MARK = "sk-marked-0123456789"
 NAMED = {"$secret": "shop"}
@@ -195,7 +194,7 @@ async def test_a_token_that_a_secret_bought_does_not_go_to_another_server():
     assert (service.seen, thief.seen) == ([], [])
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("authorization", "sent"),
     [
         ({"type": "bearer", "token": NAMED}, "Bearer {}"),

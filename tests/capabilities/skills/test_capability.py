@@ -109,19 +109,19 @@ async def test_an_installation_without_that_skill_begins_with_the_question():
 
 
 @pytest.fixture
-def bucket(fake: Core) -> str:
-    holder = fake.keys.holder(KEY)
+def bucket(core: Core) -> str:
+    holder = core.keys.holder(KEY)
     assert holder is not None
     return holder.bucket
 
 
 @pytest.fixture
-def dial_prompt(fake: Core) -> Callable[[str, str], None]:
+def dial_prompt(core: Core) -> Callable[[str, str], None]:
     """Stores a prompt in Core."""
 
     def put(path: str, text: str) -> None:
         document = json.dumps({"name": path, "content": text})
-        fake.put(path, document.encode(), "application/json")
+        core.put(path, document.encode(), "application/json")
 
     return put
 
@@ -134,12 +134,12 @@ def folder(url: str) -> dict[str, str]:
     return {"type": "dial-skill", "url": url}
 
 
-async def test_prompts_and_folders_of_core_are_skills(fake, bucket, dial_prompt):
+async def test_prompts_and_folders_of_core_are_skills(core, bucket, dial_prompt):
     dial_prompt(f"prompts/{bucket}/style", text_of("style"))
-    fake.add_skill(f"skills/{bucket}/triage", {"SKILL.md": text_of("triage").encode()})
+    core.add_skill(f"skills/{bucket}/triage", {"SKILL.md": text_of("triage").encode()})
     configured = [folder(f"skills/{bucket}/triage"), prompt(f"prompts/{bucket}/style")]
 
-    async with opened(TONE, configured=configured, workspace=workspace(fake.url)) as (_, found):
+    async with opened(TONE, configured=configured, workspace=workspace(core.url)) as (_, found):
         assert soft(found) == []
         assert found.instructions == (
             prompt_of(
@@ -149,18 +149,18 @@ async def test_prompts_and_folders_of_core_are_skills(fake, bucket, dial_prompt)
 
 
 async def test_of_skills_with_one_name_predefined_ones_go_first_then_prompts(
-    fake, bucket, dial_prompt
+    core, bucket, dial_prompt
 ):
     dial_prompt(f"prompts/{bucket}/a", text_of("tone", "a"))
     dial_prompt(f"prompts/{bucket}/b", text_of("zeal", "b"))
     dial_prompt(f"prompts/{bucket}/c", text_of("zeal", "c"))
-    fake.add_skill(f"skills/{bucket}/d", {"SKILL.md": text_of("zeal", "d").encode()})
+    core.add_skill(f"skills/{bucket}/d", {"SKILL.md": text_of("zeal", "d").encode()})
     configured = [
         folder(f"skills/{bucket}/d"),
         *(prompt(f"prompts/{bucket}/{name}") for name in "abc"),
     ]
 
-    async with opened(TONE, configured=configured, workspace=workspace(fake.url)) as (own, found):
+    async with opened(TONE, configured=configured, workspace=workspace(core.url)) as (own, found):
         kept = {name: skill.text for name, skill in own.known[SKILLS].skills.items()}
         issues = soft(found)
 
@@ -174,14 +174,14 @@ async def test_of_skills_with_one_name_predefined_ones_go_first_then_prompts(
     ]
 
 
-async def test_one_that_cannot_be_used_is_told_and_the_others_stay(fake, bucket, dial_prompt):
+async def test_one_that_cannot_be_used_is_told_and_the_others_stay(core, bucket, dial_prompt):
     dial_prompt(f"prompts/{bucket}/good", text_of("good"))
     dial_prompt(f"prompts/{bucket}/bad", "Be kind.")
     dial_prompt(f"prompts/{bucket}/empty", "")
     names = ["gone", "bad", "empty", "good", "gone"]
     configured = [prompt(f"prompts/{bucket}/{name}") for name in names]
 
-    async with opened(TONE, configured=configured, workspace=workspace(fake.url)) as (own, found):
+    async with opened(TONE, configured=configured, workspace=workspace(core.url)) as (own, found):
         assert list(own.known[SKILLS].skills) == ["tone", "good"]
         gone, bad, empty = soft(found)
 
@@ -190,14 +190,14 @@ async def test_one_that_cannot_be_used_is_told_and_the_others_stay(fake, bucket,
     assert empty.startswith(f"skills[2]: prompts/{bucket}/empty: SKILL.md: is empty; write front")
 
 
-async def test_each_is_fetched_once_in_a_run(fake, bucket):
-    fake.add_skill(f"skills/{bucket}/triage", {"SKILL.md": text_of("triage").encode()})
+async def test_each_is_fetched_once_in_a_run(core, bucket):
+    core.add_skill(f"skills/{bucket}/triage", {"SKILL.md": text_of("triage").encode()})
     configured = [folder(f"skills/{bucket}/triage")] * 3
 
-    async with opened(configured=configured, workspace=workspace(fake.url)) as (_, found):
+    async with opened(configured=configured, workspace=workspace(core.url)) as (_, found):
         assert soft(found) == []
 
-    paths = [request.path for request in fake.requests if request.path.endswith("SKILL.md")]
+    paths = [request.path for request in core.requests if request.path.endswith("SKILL.md")]
     assert len(paths) == 1
 
 
@@ -229,7 +229,7 @@ async def test_without_dial_a_skill_of_core_is_told_to_be_missing():
         ]
 
 
-async def test_a_run_that_is_given_up_while_skills_are_fetched_ends(fake, bucket):
+async def test_a_run_that_is_given_up_while_skills_are_fetched_ends(core, bucket):
     waiting = asyncio.Event()
 
     class Slow:

@@ -29,8 +29,8 @@ def preview(settings):
 
 
 @pytest.fixture
-def bucket(fake: Core) -> str:
-    holder = fake.keys.holder(KEY)
+def bucket(core: Core) -> str:
+    holder = core.keys.holder(KEY)
     assert holder is not None
     return f"skills/{holder.bucket}"
 
@@ -43,16 +43,16 @@ def shown(messages) -> list[str]:
     return [m.tool_calls[0].arguments if m.tool_calls else m.text for m in messages]
 
 
-async def test_a_picked_skill_is_read_right_after_its_question(fake, bucket):
-    put(fake, f"{bucket}/a", "brief", "Be brief.")
-    put(fake, f"{bucket}/b", "bold", "Be bold.")
+async def test_a_picked_skill_is_read_right_after_its_question(core, bucket):
+    put(core, f"{bucket}/a", "brief", "Be brief.")
+    put(core, f"{bucket}/b", "bold", "Be bold.")
     asked = [
         question("One", f"{bucket}/b", f"{bucket}/a"),
         Message("assistant", "1"),
         question("Two", f"{bucket}/a"),
     ]
 
-    async with opened(FORMATTING, messages=asked, workspace=workspace(fake.url)) as (_, found):
+    async with opened(FORMATTING, messages=asked, workspace=workspace(core.url)) as (_, found):
         assert soft(found) == []
         messages = await through(found, asked)
         again = await through(found, messages)
@@ -74,22 +74,22 @@ async def test_a_picked_skill_is_read_right_after_its_question(fake, bucket):
     assert left == [question("One"), Message("assistant", "1"), question("Two")]
 
 
-async def test_a_picked_skill_is_listed_and_can_be_read(fake, bucket):
-    fake.add_skill(f"{bucket}/a", {"SKILL.md": text_of("brief").encode(), "x.md": b"X"})
+async def test_a_picked_skill_is_listed_and_can_be_read(core, bucket):
+    core.add_skill(f"{bucket}/a", {"SKILL.md": text_of("brief").encode(), "x.md": b"X"})
     asked = [question("One", f"{bucket}/a")]
 
-    async with opened(TONE, messages=asked, workspace=workspace(fake.url)) as (own, found):
+    async with opened(TONE, messages=asked, workspace=workspace(core.url)) as (own, found):
         collection = own.known[SKILLS]
         assert list(collection.skills) == ["brief", "tone"]
         assert await collection.skills["brief"].read_file("x.md") == "X"
         assert found.instructions == (collection.prompt,)
 
 
-async def test_a_picked_skill_goes_before_one_of_the_application(fake, bucket):
-    put(fake, f"{bucket}/a", "tone", "Theirs.")
+async def test_a_picked_skill_goes_before_one_of_the_application(core, bucket):
+    put(core, f"{bucket}/a", "tone", "Theirs.")
     asked = [question("One", f"{bucket}/a")]
 
-    async with opened(TONE, messages=asked, workspace=workspace(fake.url)) as (own, found):
+    async with opened(TONE, messages=asked, workspace=workspace(core.url)) as (own, found):
         assert own.known[SKILLS].skills["tone"].text == text_of("tone", "Theirs.")
         assert soft(found) == [
             f"The skill 'tone' of the predefined content is left out: {bucket}/a has one of this "
@@ -97,12 +97,12 @@ async def test_a_picked_skill_goes_before_one_of_the_application(fake, bucket):
         ]
 
 
-async def test_of_two_picked_ones_with_one_name_the_newest_is_used(fake, bucket):
-    put(fake, f"{bucket}/a", "tone", "Old.")
-    put(fake, f"{bucket}/b", "tone", "New.")
+async def test_of_two_picked_ones_with_one_name_the_newest_is_used(core, bucket):
+    put(core, f"{bucket}/a", "tone", "Old.")
+    put(core, f"{bucket}/b", "tone", "New.")
     asked = [question("One", f"{bucket}/a"), question("Two", f"{bucket}/b")]
 
-    async with opened(messages=asked, workspace=workspace(fake.url)) as (_, found):
+    async with opened(messages=asked, workspace=workspace(core.url)) as (_, found):
         messages = await through(found, asked)
 
     assert shown(messages) == [
@@ -115,24 +115,24 @@ async def test_of_two_picked_ones_with_one_name_the_newest_is_used(fake, bucket)
     ]
 
 
-async def test_a_skill_that_is_both_picked_and_configured_is_one(fake, bucket):
-    put(fake, f"{bucket}/a", "brief")
+async def test_a_skill_that_is_both_picked_and_configured_is_one(core, bucket):
+    put(core, f"{bucket}/a", "brief")
     asked = [question("One", f"{bucket}/a")]
     configured = [{"type": "dial-skill", "url": f"{bucket}/a"}]
 
-    async with opened(configured=configured, messages=asked, workspace=workspace(fake.url)) as (
+    async with opened(configured=configured, messages=asked, workspace=workspace(core.url)) as (
         own,
         found,
     ):
         assert list(own.known[SKILLS].skills) == ["brief"]
         assert soft(found) == []
-    assert len([hop for hop in fake.requests if hop.path.endswith("SKILL.md")]) == 1
+    assert len([hop for hop in core.requests if hop.path.endswith("SKILL.md")]) == 1
 
 
-async def test_a_pick_that_fails_is_told_to_the_model_and_to_the_operator(fake, bucket):
+async def test_a_pick_that_fails_is_told_to_the_model_and_to_the_operator(core, bucket):
     asked = [question("One", f"{bucket}/my%20tone")]
 
-    async with opened(messages=asked, workspace=workspace(fake.url)) as (_, found):
+    async with opened(messages=asked, workspace=workspace(core.url)) as (_, found):
         messages = await through(found, asked)
         [issue] = soft(found)
 
@@ -169,17 +169,17 @@ async def test_while_core_cannot_be_asked_every_pick_fails(settings):
     assert list(own.known[SKILLS].skills) == ["tone"]
 
 
-async def test_only_so_many_of_the_newest_are_used(fake, bucket, settings):
+async def test_only_so_many_of_the_newest_are_used(core, bucket, settings):
     settings.SKILL_INVOCATION_MAX_SKILLS = 2
     for name in ("a", "b", "c"):
-        put(fake, f"{bucket}/{name}", name)
+        put(core, f"{bucket}/{name}", name)
     asked = [
         question("One", f"{bucket}/a", f"{bucket}/c"),
         question("Two", f"{bucket}/b"),
         question("Three", f"{bucket}/c"),
     ]
 
-    async with opened(messages=asked, workspace=workspace(fake.url)) as (own, found):
+    async with opened(messages=asked, workspace=workspace(core.url)) as (own, found):
         messages = await through(found, asked)
         assert list(own.known[SKILLS].skills) == ["c", "b"]
         assert soft(found) == ["3 skills were picked; only the newest 2 of them are used."]

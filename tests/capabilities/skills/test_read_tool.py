@@ -76,8 +76,8 @@ async def test_the_call_is_shown_in_a_stage_of_its_own():
     assert "> #### Result:\n\n```\nkind\n```" in stage_text(events)
 
 
-async def test_files_of_a_skill_of_core_are_read_with_the_rights_of_the_caller(fake):
-    holder = fake.keys.holder(KEY)
+async def test_files_of_a_skill_of_core_are_read_with_the_rights_of_the_caller(core):
+    holder = core.keys.holder(KEY)
     assert holder is not None
     url = f"skills/{holder.bucket}/triage"
     files = {
@@ -86,10 +86,10 @@ async def test_files_of_a_skill_of_core_are_read_with_the_rights_of_the_caller(f
         "bad.txt": b"\xff",
         ".git/config.md": b"x",
     }
-    fake.add_skill(url, files)
+    core.add_skill(url, files)
     configured = [{"type": "dial-skill", "url": url}]
 
-    async with opened(configured=configured, workspace=workspace(fake.url)) as (_, found):
+    async with opened(configured=configured, workspace=workspace(core.url)) as (_, found):
         assert await read(found, skill_name="triage") == (
             f"{text_of('triage')}\n\n<skill_files>\n  <file>bad.txt</file>\n"
             "  <file>refs/a b.md</file>\n</skill_files>"
@@ -101,30 +101,30 @@ async def test_files_of_a_skill_of_core_are_read_with_the_rights_of_the_caller(f
         )
 
 
-async def test_a_skill_whose_files_cannot_be_listed_says_so(fake, settings):
+async def test_a_skill_whose_files_cannot_be_listed_says_so(core, settings):
     settings.DIAL_SKILLS_MAX_FILES = 1
-    holder = fake.keys.holder(KEY)
+    holder = core.keys.holder(KEY)
     assert holder is not None
     url = f"skills/{holder.bucket}/triage"
-    fake.add_skill(url, {"SKILL.md": text_of("triage").encode(), "a.md": b"A", "b.md": b"B"})
+    core.add_skill(url, {"SKILL.md": text_of("triage").encode(), "a.md": b"A", "b.md": b"B"})
     configured = [{"type": "dial-skill", "url": url}]
 
-    async with opened(configured=configured, workspace=workspace(fake.url)) as (_, found):
+    async with opened(configured=configured, workspace=workspace(core.url)) as (_, found):
         assert (await read(found, skill_name="triage")).endswith(
             "<skill_files>\n  <file>a.md</file>\n"
             "  <note>It has more files than the 1 listed.</note>\n</skill_files>"
         )
 
 
-async def test_a_document_that_is_too_large_for_the_installation_drops_the_skill(fake, settings):
+async def test_a_document_that_is_too_large_for_the_installation_drops_the_skill(core, settings):
     settings.DIAL_SKILLS_FILE_MAX_BYTES = 100
-    holder = fake.keys.holder(KEY)
+    holder = core.keys.holder(KEY)
     assert holder is not None
     url = f"skills/{holder.bucket}/triage"
-    fake.add_skill(url, {"SKILL.md": text_of("triage", "x" * 200).encode()})
+    core.add_skill(url, {"SKILL.md": text_of("triage", "x" * 200).encode()})
     configured = [{"type": "dial-skill", "url": url}]
 
-    async with opened(TONE, configured=configured, workspace=workspace(fake.url)) as (own, found):
+    async with opened(TONE, configured=configured, workspace=workspace(core.url)) as (own, found):
         assert list(own.known[SKILLS].skills) == ["tone"]
         [issue] = found.issues
 

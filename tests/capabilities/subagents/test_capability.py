@@ -24,15 +24,15 @@ from apps.agent.events import (
 from apps.agent.messages import Attachment, Message
 from apps.agent.model import Delta, ModelRequest
 from apps.agent.tools import ToolSpec
-from apps.capabilities.registry import prepare
 from apps.capabilities.subagents.capability import subagents
-from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.manifest import Manifest
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
+from tests.capabilities import runs
 from tests.capabilities.manifests import OTHERWISE, timeless
+from tests.capabilities.runs import application, led_by, results
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, finish, saying, text, thinks
 from tests.manifest.documents import internal_tools, manifest, rest_tools
 
@@ -43,13 +43,10 @@ CLOCK = "internal_timeawareness_current_timestamp"
 
 def helped(*tool_sets: Mapping[str, Any], features: Any = None, **wanted: Any) -> Manifest:
     """A manifest of the model `gpt` with sub-agents."""
-    prompt = {
-        "type": "custom",
-        "content": "You are the lead of {team}.",
-        "variables": {"team": "all"},
-    }
+    lead = led_by(prompt="You are the lead of {team}.")
+    lead["system_prompt"]["variables"] = {"team": "all"}
     document = manifest(
-        orchestrator={"deployment": {"deployment_id": "gpt"}, "system_prompt": prompt},
+        orchestrator=lead,
         tool_sets=list(tool_sets),
         features={"timestamp": None, "subagents": {"enabled": True, **wanted}, **(features or {})},
     )
@@ -61,10 +58,6 @@ def asking(deployment_id: str, name: str = "experts") -> dict[str, Any]:
     return {"type": "dial-deployment", "name": name, "tools": [tool]}
 
 
-def application(document: Manifest) -> ResolvedApplication:
-    return ResolvedApplication(1, "app", "App", "", True, 1, document, prepare(document))
-
-
 def task(call_id: str, prompt: str, *tool_sets: str) -> tuple[str, str, object]:
     return call_id, "task", {"prompt": prompt, "tool_sets": list(tool_sets)}
 
@@ -72,30 +65,16 @@ def task(call_id: str, prompt: str, *tool_sets: str) -> tuple[str, str, object]:
 async def events_of(
     document: Manifest, models: Mapping[str, Any], *messages: Message
 ) -> list[Event]:
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = models
-    events: list[Event] = []
-    request = RunRequest(messages or (QUESTION,))
-    await run(application(document), request, workspace, CALLER, events.append)
-    return timeless(events)
-
-
-def results(model: ScriptedModel, number: int = 1) -> list[str]:
-    """What the model was told of its calls."""
-    return [message.text for message in model.asked[number].messages if message.role == "tool"]
+    return timeless(await runs.events_of(application(document), models, *(messages or (QUESTION,))))
 
 
 async def test_what_a_client_wishes_of_the_model_is_no_wish_of_its_helpers():
     model = ScriptedModel(
         calling(task("1", "Sum up the harbour.")), saying("It is large."), saying("Large.")
     )
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"gpt": model}
-    request = RunRequest(
-        (QUESTION,), parameters={"max_tokens": 5, "user": "u"}, instructions="Be kind."
-    )
+    wishes = {"parameters": {"max_tokens": 5, "user": "u"}, "instructions": "Be kind."}
 
-    await run(application(helped()), request, workspace, CALLER, lambda event: None)
+    await runs.events_of(application(helped()), {"gpt": model}, QUESTION, **wishes)
 
     assert [dict(asked.parameters) for asked in model.asked] == [
         {"max_tokens": 5, "user": "u"},
@@ -240,7 +219,7 @@ async def test_an_unknown_toolset_is_told_with_those_that_there_are(tool_sets, c
 
     await events_of(helped(*tool_sets), {"gpt": model, "poet": ScriptedModel()})
 
-    (result,) = results(model)
+    (result,) = results(model, 1)
     assert result.startswith("Error: Parameter tool_sets")
     assert told in result
 
@@ -253,7 +232,7 @@ async def test_another_model_and_fewer_calls_of_it_can_be_set_for_helpers():
     await events_of(document, {"gpt": model, "small": small, "oracle": ScriptedModel(saying("x"))})
 
     assert len(small.asked) == 1
-    assert results(model) == [f"task: Agent stopped due to max iterations.{OTHERWISE}"]
+    assert results(model, 1) == [f"task: Agent stopped due to max iterations.{OTHERWISE}"]
 
 
 FAILURES: list[tuple[list[Any], str]] = [
@@ -407,10 +386,8 @@ async def test_who_is_cancelled_leaves_nothing_behind_and_others_get_the_turns()
     office, other = Office(20), Office(1)
     before = asyncio.all_tasks()
     events: list[Event] = []
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"gpt": office}
     running = asyncio.create_task(
-        run(application(helped()), RunRequest((QUESTION,)), workspace, CALLER, events.append)
+        runs.events_of(application(helped()), {"gpt": office}, QUESTION, events=events)
     )
     await office.have_begun(4)
     queued = asyncio.create_task(events_of(helped(), {"gpt": other}))

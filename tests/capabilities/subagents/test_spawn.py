@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from apps.accounts.caller import Caller
 from apps.agent.events import (
     Event,
     Finished,
@@ -20,18 +19,15 @@ from apps.agent.events import (
 from apps.agent.ledger import NO_LEDGER, Ledger
 from apps.agent.messages import Message
 from apps.agent.model import Delta, ModelRequest
-from apps.capabilities.registry import prepare
-from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import StepLimitReached
 from apps.manifest.agent_definition import AgentDefinition
 from apps.manifest.manifest import Manifest
 from apps.manifest.toolsets import DeploymentToolSet
 from apps.manifest.validation import read
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from tests.capabilities import runs
+from tests.capabilities.runs import led_by, results
 from tests.fakes import (
     Crash,
-    FakeWorkspace,
     MemoryLedger,
     ScriptedModel,
     calling,
@@ -41,7 +37,6 @@ from tests.fakes import (
 )
 from tests.manifest.documents import manifest
 
-CALLER = Caller("user-7")
 QUESTION = Message("user", "Compare them.")
 SCOUT = AgentDefinition("scout", "Scout", "Looks ahead.", "You scout.")
 
@@ -49,11 +44,7 @@ SCOUT = AgentDefinition("scout", "Scout", "Looks ahead.", "You scout.")
 def spawning(*tool_sets: Any, features: Any = None, limit: int = 15, **wanted: Any) -> Manifest:
     """A manifest of the model `lead` whose helpers are `scout` and itself."""
     document = manifest(
-        orchestrator={
-            "deployment": {"deployment_id": "lead"},
-            "system_prompt": {"type": "custom", "content": "You lead.", "variables": {}},
-            "max_iterations": limit,
-        },
+        orchestrator=led_by("lead", "You lead.", max_iterations=limit),
         tool_sets=list(tool_sets),
         features={
             "timestamp": None,
@@ -81,19 +72,8 @@ async def events_of(
     ledger: Ledger = NO_LEDGER,
     events: list[Event] | None = None,
 ) -> list[Event]:
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = models
-    found: list[Event] = [] if events is None else events
-    application = ResolvedApplication(
-        *(1, "app", "App", "", True, 1, document, prepare(document)),
-        agents={one.name: one for one in agents},
-    )
-    await run(application, RunRequest((QUESTION,)), workspace, CALLER, found.append, ledger)
-    return found
-
-
-def results(model: ScriptedModel, number: int = -1) -> list[str]:
-    return [message.text for message in model.asked[number].messages if message.role == "tool"]
+    app = runs.application(document, agents={one.name: one for one in agents})
+    return await runs.events_of(app, models, QUESTION, ledger=ledger, events=events)
 
 
 def of_helpers(events: Sequence[Event]) -> list[Event]:

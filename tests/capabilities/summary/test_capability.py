@@ -2,20 +2,16 @@
 
 from typing import Any
 
-from apps.accounts.caller import Caller
-from apps.agent.events import Event, Finished, StateSaved, TextDelta
+from apps.agent.events import Event, Finished, TextDelta
 from apps.agent.messages import Message, ToolCall
-from apps.capabilities.registry import prepare
 from apps.capabilities.summary.capability import without_summary
-from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.validation import read
 from apps.runs.history import expand
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
-from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying, text
+from tests.capabilities import runs
+from tests.capabilities.runs import application, led_by, state_of
+from tests.fakes import ScriptedModel, calling, saying, text
 from tests.manifest.documents import internal_tools, manifest
 
-CALLER = Caller("user-7")
 QUESTION = Message("user", "How warm is it?")
 CLOCK = "internal_timeawareness_current_timestamp"
 
@@ -23,21 +19,13 @@ CLOCK = "internal_timeawareness_current_timestamp"
 async def events_of(model: ScriptedModel, **features: Any) -> list[Event]:
     document = read(
         manifest(
-            orchestrator={
-                "deployment": {"deployment_id": "gpt"},
-                "system_prompt": {"type": "custom", "content": "", "variables": {}},
-            },
+            orchestrator=led_by(),
             tool_sets=[internal_tools(CLOCK)],
             features={"timestamp": None, "summary": {"enabled": True}, **features},
         ),
         preview=False,
     )
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"gpt": model}
-    events: list[Event] = []
-    application = ResolvedApplication(1, "app", "App", "", True, 1, document, prepare(document))
-    await run(application, RunRequest((QUESTION,)), workspace, CALLER, events.append)
-    return events
+    return await runs.events_of(application(document), {"gpt": model}, QUESTION)
 
 
 async def test_the_text_is_the_answer_and_no_model_is_asked_again():
@@ -61,8 +49,7 @@ async def test_other_calls_of_the_round_are_made_and_kept_and_its_own_is_not_sen
 
     said = "".join(one.text for one in events if isinstance(one, TextDelta))
     assert said == "Let me see.\n\nIt is late."
-    (saved,) = (one for one in events if isinstance(one, StateSaved))
-    kept = expand([Message("assistant", said, state=saved.state)])
+    kept = expand([Message("assistant", said, state=state_of(events))])
     assert [[call.name for call in m.tool_calls] for m in kept] == [[CLOCK], [], []]
     assert [m.tool_call_id for m in kept] == [None, "1", None]
 

@@ -5,22 +5,17 @@ from typing import Any
 
 import pytest
 
-from apps.accounts.caller import Caller
-from apps.agent.events import Event, StateSaved, TodoChanged
-from apps.agent.ledger import NO_LEDGER, Ledger
+from apps.agent.events import Event, TodoChanged
 from apps.agent.messages import Message
 from apps.agent.todo_list import todo_message
-from apps.capabilities.registry import prepare
 from apps.capabilities.todo.capability import MOST_CHARACTERS
-from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.validation import read
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
-from tests.fakes import FakeWorkspace, MemoryLedger, ScriptedModel, calling, saying
+from tests.capabilities import runs
+from tests.capabilities.runs import application, led_by, results, state_of
+from tests.fakes import MemoryLedger, ScriptedModel, calling, saying
 from tests.manifest.documents import manifest
 
-CALLER = Caller("user-7")
 QUESTION = Message("user", "Plan the trip.")
 LIST = "- [ ] pack\n  - [x] shoes\n  - [ ] coat"
 
@@ -32,40 +27,25 @@ def write(text: object, call_id: str = "1", **more: Any) -> tuple[str, str, obje
 READ = ("r", "manage-todo", {"operation": "read"})
 
 
-def application(**features: Any) -> ResolvedApplication:
-    document = read(
+PLANNER = application(
+    read(
         manifest(
-            orchestrator={
-                "deployment": {"deployment_id": "gpt"},
-                "system_prompt": {"type": "custom", "content": "You plan.", "variables": {}},
-            },
+            orchestrator=led_by(prompt="You plan."),
             tool_sets=[],
-            features={"timestamp": None, "todo": {"enabled": True}, **features},
+            features={"timestamp": None, "todo": {"enabled": True}},
         ),
         preview=False,
     )
-    return ResolvedApplication(1, "app", "App", "", True, 1, document, prepare(document))
+)
 
 
-async def events_of(
-    model: ScriptedModel, *messages: Message, ledger: Ledger = NO_LEDGER
-) -> list[Event]:
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"gpt": model}
-    events: list[Event] = []
-    request = RunRequest(messages or (QUESTION,))
-    await run(application(), request, workspace, CALLER, events.append, ledger)
-    return events
-
-
-def results(model: ScriptedModel) -> list[str]:
-    return [message.text for message in model.asked[-1].messages if message.role == "tool"]
+async def events_of(model: ScriptedModel, *messages: Message, **rest: Any) -> list[Event]:
+    return await runs.events_of(PLANNER, {"gpt": model}, *(messages or (QUESTION,)), **rest)
 
 
 def answered(events: list[Event], text: str = "Planned.") -> Message:
     """The answer as the next request brings it back: its state went through JSON."""
-    (saved,) = (event for event in events if isinstance(event, StateSaved))
-    return Message("assistant", text, state=json.loads(json.dumps(saved.state)))
+    return Message("assistant", text, state=json.loads(json.dumps(state_of(events))))
 
 
 async def test_a_list_is_written_counted_and_shown():
@@ -105,12 +85,10 @@ async def test_the_list_survives_the_answer_and_the_next_prompt_holds_it():
 
 async def test_the_list_survives_an_answer_that_fails():
     model = ScriptedModel(calling(write(LIST)), [ModelFailed("No.", reason="down")])
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"gpt": model}
     events: list[Event] = []
 
     with pytest.raises(ModelFailed):
-        await run(application(), RunRequest((QUESTION,)), workspace, CALLER, events.append)
+        await events_of(model, events=events)
 
     assert answered(events).state["todo_list"] == LIST
 

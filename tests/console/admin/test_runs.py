@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -158,21 +157,3 @@ def test_the_list_takes_fifteen_queries_at_most(client, operator, django_assert_
         client.get(f"{PAGE}?application=travel&status=failed&tool=search&p=1")
     with django_assert_max_num_queries(15):
         assert len(client.get(f"{PAGE}?p=2").context["cl"].result_list) == 50
-
-
-def test_a_run_from_before_there_were_versions_says_so(client, versions_began):
-    client.force_login(make_operator())
-    before, after = (versions_began + timedelta(days=days) for days in (-1, 1))
-    rows = [
-        RunSummary.objects.create(
-            door="page", application="travel", bucket="user-1", status="done", started_at=moment
-        )
-        for moment in (before, after)
-    ]
-    store(*(model_call(run=row.pk, application="travel", version=41) for row in rows))
-
-    pages = [client.get(f"{PAGE}{row.pk}/change/") for row in rows]
-
-    said = ["before there were versions" in page.text for page in pages]
-    assert said == [True, False]
-    assert [page.status_code for page in pages] == [200, 200]

@@ -343,23 +343,6 @@ def test_the_history_of_a_price_is_shown(client, operator):
     ]  # fmt: skip
 
 
-def test_calls_from_before_there_were_versions_are_told_to_name_saves(
-    client, operator, versions_began
-):
-    before, after = (versions_began + timedelta(days=days) for days in (-1, 1))
-    store(model_call(started_at=before, application="travel", version=41))
-    store(model_call(started_at=after, application="travel", version=2))
-
-    month, days = (client.get(f"{PAGE}?by=version&days={number}") for number in (30, 1))
-
-    assert month.context["saves_until"] == versions_began
-    assert b"before there were versions" in month.content
-    assert b"travel@41" in month.content
-    assert b"travel@2" in month.content
-    assert days.context["saves_until"] is None
-    assert client.get(f"{PAGE}?by=user&days=30").context["saves_until"] is None
-
-
 # --- Charts ----------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ export function fillGaps(window) {
   getter(Node, "nodeName", function () {
     return this.nodeType === 1 ? elementName.call(this) : (NAMES[this.nodeType] ?? "");
   });
+  fillPopovers(window);
   const below = (...names) =>
     function () {
       return [...this.children].filter(({ localName }) => names.includes(localName));
@@ -31,6 +32,41 @@ export function fillGaps(window) {
   getter(HTMLTableCellElement, "cellIndex", function () {
     return this.parentElement.cells.indexOf(this);
   });
+}
+
+/** What is open is marked, and found by the pseudo-classes that happy-dom does not know. */
+function fillPopovers({ document, Event, HTMLElement }) {
+  const { prototype } = HTMLElement;
+  const set = (element, isOpen) => {
+    if (element.hasAttribute("data-popover-open") === isOpen) return;
+    element.toggleAttribute("data-popover-open", isOpen);
+    element.dispatchEvent(Object.assign(new Event("toggle"), { newState: isOpen ? "open" : "closed" }));
+  };
+  prototype.showPopover = function () {
+    set(this, true);
+  };
+  prototype.hidePopover = function () {
+    set(this, false);
+  };
+  prototype.togglePopover = function () {
+    set(this, !this.hasAttribute("data-popover-open"));
+  };
+  const known = (selector) => selector.replaceAll(":popover-open", "[data-popover-open]").replaceAll("dialog:modal", "dialog[open]");
+  const element = document.createElement("p");
+  for (const [node, name] of [[document, "querySelector"], [element, "querySelector"], [element, "matches"]]) {
+    const prototype = ownerOf(node, name);
+    const { [name]: native } = prototype;
+    if (native.knowsPopovers) continue; // windows share some classes
+    prototype[name] = function (selector) {
+      return native.call(this, known(selector));
+    };
+    prototype[name].knowsPopovers = true;
+  }
+}
+
+/** The prototype that has a method of an object. */
+function ownerOf(object, name) {
+  return Object.hasOwn(object, name) ? object : ownerOf(Object.getPrototypeOf(object), name);
 }
 
 /** Its errors are those of the window, which scripts tell by their class. */

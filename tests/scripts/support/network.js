@@ -39,6 +39,7 @@ export class Network {
       this.requests.push(request);
       const found = this.#answers.find(([known, pattern]) => known === method && pattern.test(request.path));
       const answer = found ? await Promise.race([found[2](request), aborted(signal)]) : new Response("", { status: 404 });
+      if (window.isGone) await new Promise(() => {}); // nobody waits for it
       return answer instanceof Response ? answer : Response.json(answer);
     };
   }
@@ -102,13 +103,13 @@ class Upload {
   }
 
   respond(status = 201, response = stored(this.file)) {
-    if (this.isAborted) return;
+    if (this.isAborted || this.#window.isGone) return;
     Object.assign(this, { status, response });
     this.#target.dispatchEvent(new this.#window.Event("load"));
   }
 
   fail() {
-    if (!this.isAborted) this.#target.dispatchEvent(new this.#window.Event("error"));
+    if (!this.isAborted && !this.#window.isGone) this.#target.dispatchEvent(new this.#window.Event("error"));
   }
 }
 

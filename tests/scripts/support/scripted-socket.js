@@ -12,6 +12,8 @@ export class ScriptedSocket {
   conversation = randomUUID();
   title = "A conversation";
   run = "";
+  /** Which branch is shown, by the ids of questions and of the runs of answers. */
+  branches = {};
   /** @type {object[]} */
   journal = [];
   /** @type {object[]} frames of the pages */
@@ -74,6 +76,7 @@ export class ScriptedSocket {
       conversation: this.conversation,
       title: this.title,
       last: this.journal.length,
+      branches: this.branches,
       run: this.run ? { id: this.run, status: "running" } : null,
       ...(window ? { turns, before: null, after } : {}),
     });
@@ -100,6 +103,12 @@ export class ScriptedSocket {
     if (ask.continues) Object.assign(message, { text: "Go on.", sender: { kind: "continuation", title: "" } });
     this.say("message.added", { message });
     this.say("run.status", { status: "running" });
+  }
+
+  /** Take a run out of the branch that is shown. @param {string} run */
+  hide(run) {
+    this.#hidden.add(run);
+    this.say("branches.changed");
   }
 
   /** @param {string} type @param {object} [event] */
@@ -218,7 +227,7 @@ export function socketClass(window, server) {
     /** Unless the page has closed it, or was closed. */
     #later(act) {
       setImmediate(() => {
-        if (window.closed) server.viewers.delete(this);
+        if (window.isGone) server.viewers.delete(this);
         else if (this.readyState !== Viewer.CLOSED) act();
       });
     }

@@ -8,7 +8,7 @@ import { fillGaps } from "./gaps.js";
 import { Network } from "./network.js";
 import { isOwn, Scripts } from "./scripts.js";
 import { ScriptedSocket, socketClass } from "./scripted-socket.js";
-import { found, until } from "./until.js";
+import { found, settle, until } from "./until.js";
 
 const PAGES = join(import.meta.dirname, "..", "..", "..", "var", "test-pages");
 const ORIGIN = "http://site.test";
@@ -109,7 +109,10 @@ export class Tab {
     }
   }
 
+  /** Nothing more arrives, and what is being drawn is drawn to its end. */
   async close() {
+    this.window.isGone = true;
+    await settle();
     if (!this.window.closed) await this.window.happyDOM.close();
     assert.deepEqual(this.problems, []);
   }

@@ -61,7 +61,6 @@ export class Conversation {
     if (event.type === "todo.changed") this.todo = event.text;
     if (event.type === "message.complete") this.todo = event.message.todo ?? this.todo;
     if (event.type === "message.added") this.#add(event.message, event.run);
-    else if (event.type === "attempt.replaced") this.#remove(event.replaced);
     else if (event.type === "branches.changed") return true; // the session opens the conversation anew
     else change(this.#answer(event.run), event);
     return true;
@@ -85,11 +84,6 @@ export class Conversation {
   withdraw(id) {
     this.turns = [...this.turns.filter((turn) => turn.id !== id), ...this.#replaced];
     this.#replaced = [];
-  }
-
-  /** Take a question and its answer away. @param {string} run */
-  #remove(run) {
-    this.turns = this.turns.filter((turn) => (turn.role === "user" ? turn.run : turn.id) !== run);
   }
 
   /**

@@ -72,7 +72,6 @@
  * @typedef {{type: "error", text: string, code: string}} Refusal
  *
  * @typedef {Sequenced & {type: "message.added", message: StoredMessage}} MessageAdded
- * @typedef {Sequenced & {type: "attempt.replaced", replaced: string}} AttemptReplaced
  * @typedef {Sequenced & {type: "branches.changed"}} BranchesChanged
  * @typedef {Sequenced & {type: "run.status", status: RunStatus}} StatusChanged
  * @typedef {Sequenced & {type: "message.delta", text: string}} MessageDelta
@@ -100,7 +99,7 @@
  * @typedef {Sequenced & {type: "run.error", text: string, reference: string}} RunError
  * @typedef {Sequenced & {type: "message.complete", message: StoredMessage}} MessageComplete
  *
- * @typedef {MessageAdded | AttemptReplaced | BranchesChanged | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
+ * @typedef {MessageAdded | BranchesChanged | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
  *   | AttachmentAdded | AnnotationAdded | NoticeAdded | HelperBegan | HelperEnded
  *   | TodoChanged | RunContinued | AnswerRestarted | InteractionRequested
  *   | InteractionResolved | RunError | MessageComplete} Event

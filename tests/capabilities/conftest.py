@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -6,7 +7,7 @@ from tests.dial_core import Core, serve_core
 
 
 @pytest.fixture
-def fake(settings) -> Iterator[Core]:
+def core(settings: Any) -> Iterator[Core]:
     """A Core that the settings name. It is on this machine, and on no allowlist."""
     with serve_core() as served:
         settings.DIAL_URL = served.url
