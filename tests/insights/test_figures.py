@@ -18,7 +18,7 @@ from apps.insights.sums import TOTAL, RunCount
 from apps.insights.upkeep import sum_up_all
 from tests.insights.calls import NOON, model_call, store, tool_use
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 DAY, WEEK, MONTH = timedelta(days=1), timedelta(days=7), timedelta(days=30)
 NOW = NOON + timedelta(hours=2)

@@ -37,7 +37,7 @@ from tests.capabilities.manifests import PROMPT
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying, text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 CALLER = Caller("user-1", "key")
 RUN, CONVERSATION = UUID(int=1), UUID(int=2)

@@ -33,7 +33,7 @@ from tests.capabilities.manifests import PROMPT
 from tests.catalog.rows import make_application, manifest_with
 from tests.workspace.local.key_service import KeyedService, serve_keyed
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 OWN, PLATFORM = "sk-own-1234567890", "sk-platform-0987654321"
 PERSON: dict[str, Any] = {"mode": "user_keys"}
