@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.contract.rules import Table, Tests, rule
 
+doors = Tests("access/test_console.py")
 giving = Tests("console/admin/test_giving.py")
 operators = Tests("console/admin/test_operators.py")
 
@@ -11,8 +12,8 @@ TABLE: Table = {
     "operators": (
         rule(
             "an operator sees and edits only applications that they own or were granted",
-            operators["the_list_has_what_one_edits"],
-            operators["pages_of_other_applications_are_as_if_there_were_none"],
+            doors["each_list_of_operators_has_what_they_edit"],
+            doors["each_door_of_operators_opens_for_what_they_edit"],
             operators["an_editor_saves_and_only_an_owner_archives"],
             operators["the_api_has_the_same_applications"],
             operators["the_editor_in_dial_has_the_same_applications"],

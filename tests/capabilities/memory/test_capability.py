@@ -27,7 +27,7 @@ from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest import documents
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 KEY = Caller("key-ab12cd34", "key")
 PARIS = Memory(1_700_000_000, "I live in Paris", 0.9, "personal_info", ("home",))
