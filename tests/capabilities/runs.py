@@ -13,7 +13,6 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.manifest import Manifest
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
-from apps.workspace.port import Workspace
 from tests.fakes import FakeWorkspace, ScriptedModel
 
 CALLER = Caller("user-7")
@@ -35,14 +34,14 @@ def application(
 
 
 async def events_in(
-    workspace: Workspace,
+    workspace: Any,
     app: ResolvedApplication,
     *messages: Message,
     ledger: Ledger = NO_LEDGER,
     events: list[Event] | None = None,
     **request: Any,
 ) -> list[Event]:
-    """The events of a run that answers the messages; of one that fails, they are in `events`."""
+    """The events of a run for the caller of the workspace; of one that fails, they are in `events`."""
     found: list[Event] = [] if events is None else events
     asked = RunRequest(messages, **request)
     await run(app, asked, workspace, workspace.caller, found.append, ledger)

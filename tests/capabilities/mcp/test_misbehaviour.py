@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from apps.capabilities.mcp import processes
 from apps.capabilities.mcp.administration import sessions
 from tests.capabilities.manifests import OTHERWISE, use
 from tests.capabilities.mcp.desk import answering, desk_before, messages, opened_desk
@@ -22,8 +23,6 @@ from tests.capabilities.mcp.servers import (
     register,
 )
 from tests.capabilities.service import Reply, Seen, json_reply, serving
-
-QUICK = {"timeout_seconds": 1.0}
 
 
 @pytest.mark.django_db
@@ -37,7 +36,7 @@ QUICK = {"timeout_seconds": 1.0}
         ("refuses", "desk_act: refused"),
         (
             "hangs",
-            "The tool call `desk_act` timed out after 3 seconds. "
+            "The tool call `desk_act` timed out after 0.2 seconds. "
             "Consider retrying with a smaller input or a simpler request.",
         ),
     ],
@@ -45,8 +44,12 @@ QUICK = {"timeout_seconds": 1.0}
 async def test_a_call_that_goes_wrong_is_told_to_the_model(way, text):
     await register(MISBEHAVING, way)
 
-    limit = 3.0 if way == "hangs" else 25.0  # a flood takes a busy machine seconds
-    async with nothing_left_over(), opened_desk(over_stdio(), seconds=limit) as contribution:
+    limit = 0.2 if way == "hangs" else 25.0  # a flood takes a busy machine seconds
+    async with (
+        nothing_left_over(),
+        opened_desk(over_stdio()),  # it starts the program, which takes its time
+        opened_desk(over_stdio(), seconds=limit) as contribution,
+    ):
         started = time.monotonic()
         result = await use(contribution.tools[0])
         seconds = time.monotonic() - started
@@ -73,7 +76,7 @@ async def test_a_call_that_goes_wrong_is_told_to_the_model(way, text):
 )
 async def test_a_server_that_cannot_be_used_is_an_issue(way, told):
     await register(MISBEHAVING, way)
-    seconds = 1.5 if way == "silent" else 5.0
+    seconds = 0.2 if way == "silent" else 25.0
 
     async with nothing_left_over(), opened_desk(over_stdio(), seconds=seconds) as contribution:
         assert contribution.tools == ()
@@ -143,7 +146,8 @@ async def test_a_program_sees_little_of_our_environment(monkeypatch):
 
 
 @pytest.mark.django_db
-async def test_what_a_program_started_ends_with_it():
+async def test_what_a_program_started_ends_with_it(monkeypatch):
+    monkeypatch.setattr(processes, "GRACE_SECONDS", 0.1)
     await register(MISBEHAVING, "children")
 
     async with nothing_left_over(), opened_desk(over_stdio()) as contribution:
@@ -225,7 +229,7 @@ async def test_a_server_that_never_answers_is_an_issue_in_time():
 
     async with nothing_left_over(), serving(answer=never) as service:
         started = time.monotonic()
-        async with opened_desk(over_http(service.url), seconds=0.5) as contribution:
+        async with opened_desk(over_http(service.url), seconds=0.2) as contribution:
             assert messages(contribution) == ["Toolset desk: the server did not answer in time."]
             assert time.monotonic() - started < 20
 

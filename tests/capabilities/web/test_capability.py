@@ -143,14 +143,25 @@ async def test_fifty_calls_at_the_same_time_are_one_request():
     assert len(net.asked) == 1
 
 
+LONG_TO_CONVERT = ok(b"<blockquote>" * 55 + b"<p>a<br>" * 30_000, content_type="text/html")
+
+
 async def test_a_page_that_takes_too_much_to_convert_is_shown_as_it_was_written(settings):
     settings.DOCUMENTS_MEMORY_MB = 64
-    page = b"<blockquote>" * 55 + b"<p>a<br>" * 30_000
-    async with internet({"/a": ok(page, content_type="text/html")}), one_tool() as fetch:
+    async with internet({"/a": LONG_TO_CONVERT}), one_tool() as fetch:
         result = await use(fetch, url=f"{HOST}/a")
 
     assert result.content.startswith("The content is too large")
     assert "<blockquote><blockquote>" in result.content
+    assert len(result.content.encode()) < 40_000
+
+
+@pytest.mark.full
+async def test_a_page_that_takes_long_to_convert_is_shown_in_time():
+    async with internet({"/a": LONG_TO_CONVERT}), one_tool() as fetch, asyncio.timeout(60):
+        result = await use(fetch, url=f"{HOST}/a")
+
+    assert result.content.startswith("The content is too large")
     assert len(result.content.encode()) < 40_000
 
 
