@@ -15,6 +15,7 @@ from apps.schedules.occurrences import (
     LONGEST_SECONDS,
     SHORTEST_SECONDS,
     Timing,
+    just_before,
     next_time,
 )
 from apps.schedules.schedule_problems import problems_of
@@ -290,11 +291,11 @@ class Schedule(models.Model):
     def check_from(self) -> datetime:
         # A time that has passed runs at once.
         is_once = self.kind == self.Kind.AT and self.start_at is not None
-        return self.start_at - timedelta(seconds=1) if is_once else timezone.now()
+        return just_before(self.start_at, timedelta(seconds=1)) if is_once else timezone.now()
 
     def plan(self, now: datetime) -> None:
         """Set the next time; without one, pause."""
-        after = self.start_at - timedelta(microseconds=1) if self.is_first_of_at else now
+        after = just_before(self.start_at) if self.is_first_of_at else now
         self.next_at = None if self.has_ended else next_time(self.timing, after)
         if self.next_at is None:
             self.pause(NO_TIME_LEFT)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from math import floor
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -50,7 +50,15 @@ class Timing:
 
 
 def next_time(timing: Timing, after: datetime) -> datetime | None:
-    """The first time after a moment; None if there is none any more."""
+    """The first time after a moment; None if there is none any more, or none that a date can have."""
+    try:
+        return next_active(timing, after)
+    except OverflowError:
+        return None
+
+
+def next_active(timing: Timing, after: datetime) -> datetime | None:
+    """Raises `OverflowError` at the ends of the calendar."""
     for _ in range(MOST_LOOKS):
         found = next_whenever(timing, after)
         if found is None or timing.is_active(found):
@@ -62,11 +70,16 @@ def next_time(timing: Timing, after: datetime) -> datetime | None:
     return None
 
 
+def just_before(moment: datetime, by: timedelta = timedelta(microseconds=1)) -> datetime:
+    """The moment itself where the calendar begins."""
+    return moment - by if moment - FIRST > by else moment
+
+
 def next_whenever(timing: Timing, after: datetime) -> datetime | None:
     """As `next_time`, at any hour."""
     if timing.kind == "cron":
         # The expression names whole minutes after the moment that it is given.
-        since = max(after, timing.start - timedelta(microseconds=1))
+        since = max(after, just_before(timing.start))
         return next_cron(timing.expression, timing.zone, since)
     if timing.kind == "rrule":
         return next_of_rule(timing.expression, timing.start, timing.zone, after)
@@ -98,6 +111,7 @@ class DueTimes:
 
 
 Missed = Literal["skip", "once", "all"]
+FIRST = datetime.min.replace(tzinfo=UTC)
 GRACE = timedelta(minutes=1)
 """What is later than this was missed."""
 MOST_COUNTED = 100

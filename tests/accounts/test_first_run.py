@@ -16,7 +16,7 @@ from apps.accounts import first_run
 from apps.accounts.models import SetupToken
 from quickapps_site import serve
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 PASSWORD = "a-password-for-tests"
 

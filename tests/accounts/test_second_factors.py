@@ -15,7 +15,7 @@ from django.test import Client
 from apps.accounts.encryption import cipher
 from apps.accounts.models import AuditEntry
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 PAGE = "/account/"
 PASSWORD = "a-password-for-tests"

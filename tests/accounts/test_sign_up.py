@@ -22,7 +22,7 @@ from apps.accounts import invitations, sign_up
 from apps.accounts.models import Invitation, SignUp
 from apps.accounts.tokens import hash_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 PAGE = "/accounts/signup/"
 WAITING = "/accounts/signup/waiting/"

@@ -12,7 +12,7 @@ from apps.accounts.teams import administers
 from apps.errors import Refused
 from tests.accounts.teams import make_team
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ from tests.catalog.rows import make_application, make_deployment, make_operator,
 from tests.chat.scripts import settled
 
 # What runs cost is written by a thread of its own, which no transaction of a test rolls back.
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback"), pytest.mark.postgres]
 
 
 @pytest.fixture(autouse=True)

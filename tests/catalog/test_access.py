@@ -12,7 +12,7 @@ from apps.catalog.resolve import resolve
 from apps.catalog.resolved_application import ResolvedApplication
 from tests.catalog.rows import make_application
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ def named(*names: str) -> dict[str, Any]:
 
 
 @pytest.mark.django_db
+@pytest.mark.postgres
 class TestExtract:
     def test_equal_credentials_for_the_same_servers_make_one_secret(self):
         found = extract(manifest(tracking(), tracking()))
@@ -104,6 +105,7 @@ class TestExtract:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.postgres
 @pytest.mark.skipif(
     "connection.vendor == 'sqlite'", reason="SQLite lets one write at a time; PostgreSQL tests."
 )

@@ -20,7 +20,7 @@ from apps.accounts.sessions import browser_of
 from apps.accounts.teams import TEAM
 from tests.catalog.rows import make_application
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 PAGE = "/account/"
 PASSWORD = "a-password-for-tests"

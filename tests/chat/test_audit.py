@@ -22,7 +22,7 @@ from apps.live.summary_writer import SummaryWriter
 from tests.chat.scripts import says, scene, settled
 from tests.chat.test_views import add_application, add_conversation, visiting
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 FIELDS = ("event", "actor", "application", "conversation", "run", "subject")
 

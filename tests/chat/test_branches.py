@@ -24,7 +24,11 @@ from apps.live import leases
 from apps.live.models import JournalEntry, Run
 from tests.chat.scripts import Scene, Tab, open_tab, says, scene
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("nothing_predefined"),
+    pytest.mark.postgres,
+]
 
 
 async def shown(conversation: str) -> list[str]:

@@ -34,7 +34,11 @@ from tests.chat.scripts import (
     text_of,
 )
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("nothing_predefined"),
+    pytest.mark.postgres,
+]
 
 WORDS = "x" * 400
 """A hundred tokens."""

@@ -31,7 +31,7 @@ from tests.chat.test_files import read, send
 from tests.chat.test_views import add_application, add_conversation, entries, listed, visiting
 from tests.console.admin.test_history import change_page, last
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage"), pytest.mark.postgres]
 
 
 def state(conversation: Conversation) -> tuple[Any, Any, str, str]:

@@ -18,7 +18,7 @@ from apps.feedback.models import LONGEST_COMMENT, Feedback
 from tests.catalog.rows import make_application
 from tests.chat.test_views import run_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 DOWN = {"rating": "down", "reason": "wrong", "comment": "It was Tuesday."}
 TOLD = {**DOWN, "shares_transcript": False}
 

@@ -21,7 +21,7 @@ from apps.workspace.local import files
 from apps.workspace.local.models import StoredFile
 from tests.chat.test_views import add_application, add_conversation, run_in, visiting
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage"), pytest.mark.postgres]
 
 PDF = b"%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\n\x00\x01trailer<</Root 1 0 R>>\n%%EOF"
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d494844520000000100000001080600000037")

@@ -16,7 +16,11 @@ from apps.workspace.local.models import StoredFile
 from tests.chat.scripts import MANIFEST, Scene, open_tab, says
 from tests.chat.test_views import add_application, add_conversation, visiting
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("nothing_predefined"),
+    pytest.mark.postgres,
+]
 
 
 @pytest.fixture

@@ -18,7 +18,11 @@ from tests.chat.scripts import MANIFEST, Scene, ScriptedWorkspace, Tab, Visitor,
 from tests.fakes import calling, saying
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("nothing_predefined"),
+    pytest.mark.postgres,
+]
 
 REMEMBERING = {**MANIFEST, "features": {"timestamp": None, "memory": {"enabled": True}}}
 STORE = calling(("c1", "store_memory", {"content": "Lives in Riga"}))

@@ -28,7 +28,7 @@ from apps.workspace.memories.port import Changed, Collection, Memory, Merge
 from tests.chat.scripts import MANIFEST
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 REMEMBERING = {**MANIFEST, "features": {"memory": {"enabled": True}}}
 

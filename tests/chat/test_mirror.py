@@ -18,7 +18,7 @@ from apps.chat.models import Conversation, Message
 from tests.catalog.rows import make_application, make_operator
 from tests.chat.scripts import open_tab, says
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 FOLDER = Path("_platform", "ai-conversations")
 

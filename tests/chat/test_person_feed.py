@@ -20,7 +20,7 @@ from tests.chat.test_event_stream import Stream
 from tests.chat.test_processes import layer
 
 __all__ = ["layer"]
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 class Feed(Stream):

@@ -14,7 +14,7 @@ from apps.chat.models import Conversation, Message
 from apps.live.models import Run
 from tests.chat.scripts import MANIFEST, open_tab, says
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def prompting(text: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from apps.live.models import Run
 from tests.chat.scripts import MANIFEST, PATIENCE, Scene, open_tab, says, scene, settled, text_of
 from tests.services import absence
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 @pytest.fixture(params=["memory", "redis"])

@@ -15,7 +15,7 @@ from apps.live.hub import Hub
 from apps.live.models import Run
 from tests.chat.scripts import Scene, Tab, says, scene, settled
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 class Typing:

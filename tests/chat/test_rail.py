@@ -18,7 +18,7 @@ from apps.chat.rail import MOST_CHANGED, PAGE, RailNews
 from apps.live.models import Run
 from tests.chat.test_views import add_application, add_conversation, run_in, visiting
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 NOON = datetime(2026, 5, 3, 12, tzinfo=UTC)
 

@@ -19,7 +19,7 @@ from apps.chat.models import Conversation, Message
 from apps.chat.search import EXCERPT_CHARACTERS, search
 from tests.chat.scripts import MANIFEST
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 ADA, BOB = Caller("user-901", "user", user_id=901), Caller("user-902", "user", user_id=902)
 NOON = datetime(2026, 5, 3, 12, tzinfo=UTC)

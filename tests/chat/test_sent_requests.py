@@ -28,7 +28,7 @@ from tests.chat.scripts import MANIFEST, Scene, ScriptedWorkspace, Visitor, scen
 from tests.chat.test_views import add_application, run_in
 from tests.workspace.openai.service import DONE, Service, chunked, finish, service, text
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback"), pytest.mark.postgres]
 
 PROMPT = {"type": "custom", "content": "You sell trips.", "variables": {}}
 TRAVEL = {**MANIFEST, "orchestrator": {**MANIFEST["orchestrator"], "system_prompt": PROMPT}}

@@ -24,7 +24,7 @@ from apps.live.models import JournalEntry, Run, RunSummary
 from tests.chat.scripts import PATIENCE, Visitor, says, scene
 from tests.chat.test_views import add_application, add_conversation, visiting
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

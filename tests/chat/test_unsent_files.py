@@ -21,7 +21,7 @@ from tests.browser.serving import serve
 from tests.chat.test_files import send, stored_bytes
 from tests.chat.test_views import add_application, add_conversation, visiting
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage"), pytest.mark.postgres]
 
 OLD = timedelta(hours=25)
 HALF_OLD = timedelta(hours=23)

@@ -16,7 +16,7 @@ from apps.chat.models import Conversation, Message
 from apps.live.models import JournalEntry, Run
 from tests.chat.scripts import MANIFEST
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def add_application(**fields: Any) -> Application:

@@ -20,7 +20,7 @@ from tests.chat.long_conversations import add_turns, answer_text
 from tests.chat.scripts import counts, open_tab, says, settled
 from tests.chat.test_views import add_application, add_conversation, visiting
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.catalog.content.files import write
 from tests.catalog.rows import make_application, make_deployment
 from tests.console.pages import permit, staff_account
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def found(client: Client, words: str) -> dict[str, list[str]]:

@@ -19,6 +19,7 @@ from apps.live.database import on_a_thread
 from apps.live.run_summary import RunSummary
 from apps.live.summary_writer import SummaryWriter
 from tests.browser.serving import Site, serve
+from tests.catalog.rows import manifest_with
 from tests.gateway.scripts import (
     Answer,
     ScriptedModel,
@@ -91,12 +92,9 @@ async def test_core_is_told_of_a_refusal_that_it_does_not_take_for_a_failure(
 @pytest.mark.django_db
 async def test_in_the_middle_of_a_stream_the_error_comes_as_its_last_event(writer):
     application = await add_application(
-        manifest={
-            "orchestrator": {"deployment": {"deployment_id": "scripted"}},
-            "contexts": [],
-            "tool_sets": [],
-            "features": {"timestamp": {}},
-        }
+        manifest=manifest_with(
+            orchestrator={"deployment": {"deployment_id": "scripted"}}, features={"timestamp": {}}
+        )
     )
     await make(amount=10)
     name = "internal_current_timestamp"

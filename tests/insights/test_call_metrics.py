@@ -18,7 +18,7 @@ from apps.insights.models import Price
 from tests.catalog.rows import make_deployment
 from tests.metrics import connected, samples
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 METER = RunMeter(lambda entry: None, "page", "user-77", UUID(int=1), UUID(int=2), "travel", 3)
 GPT = 'model="gpt-4o",provider="openai"'

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 import time_machine
 
-from apps.insights.figures import Figures, Report, report
+from apps.insights.figures import By, Figures, Report, report
 from apps.insights.models import ModelCall, SummedSpan, UsageSum
 from apps.insights.periods import Period, start_of_day
 from apps.insights.sums import TOTAL, RunCount
 from apps.insights.upkeep import sum_up_all
 from tests.insights.calls import NOON, model_call, store, tool_use
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 DAY, WEEK, MONTH = timedelta(days=1), timedelta(days=7), timedelta(days=30)
 NOW = NOON + timedelta(hours=2)
@@ -203,7 +203,7 @@ def run_each_hour(since: datetime, until: datetime) -> Iterator[RunCount]:
 
 
 def test_what_is_summed_up_has_the_same_figures_as_its_rows():
-    dimensions = ("application", "version", "user", "key", "deployment", "tool")
+    dimensions: tuple[By, ...] = ("application", "version", "user", "key", "deployment", "tool")
     asked = list(product(dimensions, (DAY, WEEK, MONTH)))
     days_of_calls()
     before = {one: report(*one, run_each_hour) for one in asked}

@@ -34,10 +34,10 @@ from apps.runs.run import run
 from apps.workspace.local.models import Deployment
 from tests.capabilities.deployment.scripts import simple, team
 from tests.capabilities.manifests import PROMPT
-from tests.catalog.rows import make_application, make_deployment
+from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying, text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 CALLER = Caller("user-1", "key")
 RUN, CONVERSATION = UUID(int=1), UUID(int=2)
@@ -51,12 +51,11 @@ MODEL_COLUMNS = (
 
 
 async def make(slug: str, model: str, *tools: Any, **fields: Any) -> None:
-    manifest = {
-        "orchestrator": {"deployment": {"deployment_id": model}, "system_prompt": PROMPT},
-        "contexts": [],
-        "tool_sets": [team(*tools)] if tools else [],
+    manifest = manifest_with(
+        orchestrator={"deployment": {"deployment_id": model}, "system_prompt": PROMPT},
+        tool_sets=[team(*tools)] if tools else [],
         **fields,
-    }
+    )
     await sync_to_async(make_application)(slug, manifest=manifest)
 
 

@@ -22,7 +22,7 @@ from apps.live.run_record import RunRecord
 from apps.live.step_ledger import StepLedger
 from tests.live import records
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 KEY = "t:1:0:call-1"
 

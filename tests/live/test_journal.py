@@ -31,7 +31,7 @@ from tests.live.records import (
     until,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 class Outage:

@@ -22,7 +22,7 @@ from apps.live.stopping import stop
 from apps.live.sweeper import Sweeper
 from tests.live.records import PATIENCE, held_run, new_run
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 @pytest.fixture(autouse=True)

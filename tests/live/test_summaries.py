@@ -22,7 +22,7 @@ from apps.live.summaries import RunFigures
 from apps.live.summary_writer import SummaryWriter
 from tests.live.records import PATIENCE
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def figures(application: str = "demo") -> RunFigures:

@@ -28,7 +28,7 @@ from apps.live.step_ledger import read_interactions, read_steps
 from apps.live.sweeper import Sweeper
 from tests.live.records import PATIENCE, held_run, new_run, settled, supervised, texts_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 KEY = "t:1:0:call-1"
 

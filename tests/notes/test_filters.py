@@ -15,7 +15,7 @@ from apps.notes.models import Note
 from apps.notes.note_lists import matching
 from tests.notes.written import OTHER, OWNER, PERSON, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 

@@ -15,7 +15,7 @@ from apps.notes.content import NoteContent, content_of
 from apps.notes.models import Note, NoteLink, NoteTag
 from tests.notes.written import AGENT, OTHER, OWNER, PERSON, said, text_of, titles, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def test_a_note_is_stored_with_all_that_it_says_and_its_first_version():

@@ -28,7 +28,7 @@ from apps.notes.transfer.sources import open_zip
 from apps.workspace.local import files
 from tests.notes.written import OTHER, OWNER, PERSON, said, text_of, titles, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 NOON = datetime(2026, 11, 2, 12, 30, 5, 123456, UTC)
 

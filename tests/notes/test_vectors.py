@@ -11,7 +11,7 @@ from apps.notes.vectors import Updated
 from tests.notes.written import OTHER, OWNER, PERSON, write
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def found(query: str, threshold: float = 0.3, most: int = 10, model: str = "hashed"):

@@ -32,7 +32,7 @@ from tests.capabilities.manifests import manifest, opened, tool, tool_set, use
 from tests.capabilities.mcp.desk import answering
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.service import Reply, Seen, serving
-from tests.catalog.rows import make_application, make_deployment
+from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.dial_core import serve_core
 from tests.dial_core.faults import Faults
 from tests.tables import each_row
@@ -108,14 +108,12 @@ async def test_a_connection_that_was_closed_in_a_pause_costs_no_attempt():
 
 
 def document(deployment_id: str) -> dict[str, Any]:
-    return {
-        "orchestrator": {
+    return manifest_with(
+        orchestrator={
             "deployment": {"deployment_id": deployment_id},
             "system_prompt": {"type": "custom", "content": "Help.", "variables": {}},
-        },
-        "contexts": [],
-        "tool_sets": [],
-    }
+        }
+    )
 
 
 def application(deployment_id: str) -> ResolvedApplication:

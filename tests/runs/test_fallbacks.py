@@ -31,7 +31,7 @@ from apps.workspace.local import breakers
 from apps.workspace.local.models import Deployment
 from tests.capabilities.deployment.scripts import simple, team
 from tests.capabilities.manifests import manifest, use
-from tests.catalog.rows import make_deployment
+from tests.catalog.rows import make_deployment, manifest_with
 from tests.fakes import MemoryLedger
 from tests.workspace.openai.service import (
     CHUNKED,
@@ -117,13 +117,7 @@ async def deployed(**answers: Sequence[Any]) -> AsyncIterator[Mapping[str, Servi
 def application(name: str = "a", **fields: Any) -> ResolvedApplication:
     prompt = {"type": "custom", "content": "Help.", "variables": {}}
     model = {"deployment_id": name, **fields}
-    written = read(
-        {
-            "orchestrator": {"deployment": model, "system_prompt": prompt},
-            "contexts": [],
-            "tool_sets": [],
-        }
-    )
+    written = read(manifest_with(orchestrator={"deployment": model, "system_prompt": prompt}))
     return ResolvedApplication(1, "app", "App", "", True, 1, written, Prepared((), ()))
 
 

@@ -40,6 +40,7 @@ from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import stage_text
+from tests.catalog.rows import manifest_with
 from tests.fakes import (
     FakeWorkspace,
     ScriptedModel,
@@ -76,15 +77,13 @@ def opener(contribution: Contribution):
 def application(*openers, issues=(), prompt="", **orchestrator) -> ResolvedApplication:
     """An application of the model `gpt` with these capabilities."""
     manifest = read(
-        {
-            "orchestrator": {
+        manifest_with(
+            orchestrator={
                 "deployment": {"deployment_id": "gpt"},
                 "system_prompt": {"type": "custom", "content": prompt, "variables": {}},
                 **orchestrator,
-            },
-            "contexts": [],
-            "tool_sets": [],
-        }
+            }
+        )
     )
     named = tuple((f"part-{index}", opener) for index, opener in enumerate(openers))
     return ResolvedApplication(

@@ -28,7 +28,11 @@ from tests.chat.scripts import MANIFEST, Scene, Visitor, counts, scene, settled
 from tests.chat.test_figures import price
 from tests.fakes import calling, saying
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("nothing_predefined"),
+    pytest.mark.postgres,
+]
 FEATURES: dict[str, Any] = {"timestamp": None, "schedules": {"enabled": True}}
 SCHEDULING = {**MANIFEST, "features": FEATURES}
 LATER = "2030-01-01T09:00:00+00:00"

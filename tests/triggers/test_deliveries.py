@@ -35,7 +35,11 @@ from tests.chat.test_tasks import Program as Asker
 from tests.fakes import calling, saying
 from tests.triggers.receivers import Receiver, receiver
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("nothing_predefined"),
+    pytest.mark.postgres,
+]
 
 
 @pytest.fixture(autouse=True)

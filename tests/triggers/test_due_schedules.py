@@ -43,7 +43,7 @@ from tests.triggers.rows import (
     fired,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 HOURLY: dict[str, Any] = {"kind": "interval", "interval_seconds": 3600}
 HOUR = timedelta(hours=1)
 

@@ -22,7 +22,11 @@ from apps.triggers.outbox import Outbox
 from tests.chat.scripts import MANIFEST, Scene, scene, settled
 from tests.fakes import calling, saying
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("nothing_predefined"),
+    pytest.mark.postgres,
+]
 
 ASKING: dict[str, Any] = {**MANIFEST, "features": {"questions": {}}}
 QUESTION = {"question": "Where?", "input_type": "text"}

@@ -20,7 +20,7 @@ from apps.triggers.due_schedules import LOST
 from apps.triggers.operated_schedules import OF_OPERATORS
 from tests.triggers.rows import NOON, add_schedule, add_user, application_of, fired
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 MAY = ("view_schedule", "add_schedule", "change_schedule")
 DAY = timedelta(days=1)
 BERLIN_NOON = NOON - timedelta(hours=2)

@@ -118,7 +118,7 @@ def request_publishing(
 
 def send_back(row: Application, words: str, user: User, *, address: str = "") -> PublishingRequest:
     """Answer an open request with words instead of a version. Raises `ValidationError`."""
-    said = words.strip()
+    said = words.replace("\0", "").strip()
     if not said:
         raise ValidationError({"words": "Say what has to change first."})
     if len(said) > LONGEST_WORDS:

@@ -7,7 +7,7 @@ LONGEST_NOTE = 300
 
 def read_note(note: str) -> str:
     """Raises `ValidationError`."""
-    said = " ".join(note.split())
+    said = " ".join(note.replace("\0", " ").split())
     if not said:
         raise ValidationError({"note": "Say what is new, for those who look for it later."})
     if len(said) > LONGEST_NOTE:

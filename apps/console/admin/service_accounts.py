@@ -45,6 +45,9 @@ class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         fields: dict[str, Any] = self.fields
+        if not self.instance._state.adding:
+            for name in ("username", "groups", "permissions"):
+                fields.pop(name, None)
         if "groups" in fields:
             fields["groups"].queryset = givable_groups(self.giver)
             fields["permissions"].queryset = givable_permissions(self.giver)

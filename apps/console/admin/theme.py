@@ -2,6 +2,8 @@
 
 from typing import Any, Generic, TypeVar
 
+from django.apps import apps
+from django.contrib.admin.widgets import AutocompleteSelect, AutocompleteSelectMultiple
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import HttpRequest, HttpResponse
@@ -41,6 +43,27 @@ class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
     """Rows on the page of the one that they belong to."""
 
 
+class KnownRows:
+    """Comes before Django's widget of rows, which fails to show a refused form with an impossible id."""
+
+    def optgroups(self, name: str, value: list[Any], attr: Any = None) -> Any:
+        possible = [one for one in value if is_id(str(one))]
+        return super().optgroups(name, possible, attr)  # type: ignore[misc]
+
+
+class RowChoice(KnownRows, AutocompleteSelect):
+    pass
+
+
+class RowChoices(KnownRows, AutocompleteSelectMultiple):
+    pass
+
+
+def is_id(text: str) -> bool:
+    """Whether a row may have it; "" is none."""
+    return not text or (text.isascii() and text.isdecimal() and len(text) < 19)
+
+
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
     list_filter_sheet = False
     compressed_fields = False
@@ -58,6 +81,27 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
 
     def url_name(self, page: str) -> str:
         return f"{self.opts.app_label}_{self.opts.model_name}_{page}"
+
+    def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
+        if db_field.name in self.get_autocomplete_fields(request):
+            options.setdefault("widget", RowChoice(db_field, self.admin_site))
+        return super().formfield_for_foreignkey(db_field, request, **options)
+
+    def formfield_for_manytomany(self, db_field: Any, request: Any, **options: Any) -> Any:
+        if db_field.name in self.get_autocomplete_fields(request):
+            options.setdefault("widget", RowChoices(db_field, self.admin_site))
+        return super().formfield_for_manytomany(db_field, request, **options)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Rows that only the site itself writes, which nobody may delete, go with their row."""
+        to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        registered = filter(self.admin_site.is_registered, apps.get_models())
+        unasked = {
+            str(model._meta.verbose_name)
+            for model in registered
+            if isinstance(self.admin_site.get_model_admin(model), ReadOnlyAdmin)
+        }
+        return to_delete, counts, {name for name in lacking if str(name) not in unasked}, protected
 
     def staff_path(self, route: str, view: Any, page: str) -> Any:
         return path(route, self.admin_site.admin_view(view), name=self.url_name(page))

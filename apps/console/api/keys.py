@@ -60,6 +60,7 @@ class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
             *("created", "last_used_at"),
         )
         read_only_fields = ("prefix", "created", "last_used_at")
+        extra_kwargs = {"name": {"required": True}}
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_key(self, row: ApiKey) -> str | None:

@@ -67,6 +67,7 @@ class RowSerializer(serializers.ModelSerializer[Row]):
 
 
 WITH_ETAG = ("create", "retrieve", "update", "partial_update")
+EDITS = ("update", "partial_update", "destroy")
 WITH_IF_MATCH = extend_schema(parameters=[IF_MATCH])
 
 
@@ -79,9 +80,8 @@ class RowViewSet(viewsets.ModelViewSet[Row]):
 
     def get_queryset(self) -> QuerySet[Row]:
         rows = super().get_queryset()
-        if self.request.method in {"PUT", "PATCH", "DELETE"}:
-            return rows.select_for_update(of=("self",))
-        return rows
+        # Other actions have no transaction around them, and lock what they change themselves.
+        return rows.select_for_update(of=("self",)) if self.action in EDITS else rows
 
     def perform_update(self, serializer: serializers.BaseSerializer[Row]) -> None:
         check_version(self.request, cast(Row, serializer.instance))

@@ -28,6 +28,7 @@ from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.deployment.scripts import simple, team, written
 from tests.capabilities.manifests import PROMPT, stage_text, timeless
+from tests.capabilities.runs import events_in
 from tests.catalog.rows import make_application
 from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying, text
 
@@ -68,9 +69,9 @@ async def test_what_a_client_wishes_of_the_model_is_no_wish_of_the_tools_deploym
     big = ScriptedModel(calling(("1", "inner", {"query": "Time?"})), saying("It is noon."))
     small = ScriptedModel(saying("Noon"))
     workspace = ModelsWorkspace(CALLER, {"big": big, "small": small})
-    request = RunRequest((QUESTION,), parameters={"max_tokens": 5, "user": "u"})
+    parameters = {"max_tokens": 5, "user": "u"}
 
-    await run(await resolve("outer"), request, workspace, CALLER, lambda event: None)
+    await events_in(workspace, await resolve("outer"), QUESTION, parameters=parameters)
 
     assert [dict(asked.parameters) for asked in big.asked] == [{"max_tokens": 5, "user": "u"}] * 2
     assert [dict(asked.parameters) for asked in small.asked] == [{}]

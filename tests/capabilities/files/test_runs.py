@@ -8,12 +8,10 @@ import pytest
 from apps.agent.events import Event, Finished, StageOpened, StateSaved
 from apps.agent.messages import Message
 from apps.agent.model import Model
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo, Workspace
-from tests.capabilities.files.agents import CALLER, document
+from tests.capabilities.files.agents import document
 from tests.capabilities.manifests import manifest, parameter, tool, tool_set
-from tests.capabilities.runs import application
+from tests.capabilities.runs import application, events_in
 from tests.capabilities.service import Reply, serving
 from tests.fakes import ScriptedModel, calling, saying
 
@@ -51,9 +49,8 @@ async def answered(
 ) -> tuple[dict[str | None, str], list[Event]]:
     """What the model was told of each call, and what was emitted."""
     app = application(wanted or document(agent_home_dir="desk/"))
-    events: list[Event] = []
-    request = RunRequest((Message("user", "Keep my notes"),))
-    await run(app, request, Scripted(workspace, model), CALLER, events.append)
+    question = Message("user", "Keep my notes")
+    events = await events_in(Scripted(workspace, model), app, question)
     told = {
         message.tool_call_id: message.text.partition("\n<attachments>")[0]
         for message in model.asked[-1].messages

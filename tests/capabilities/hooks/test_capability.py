@@ -425,10 +425,8 @@ async def test_the_answer_and_its_state_are_there_before_the_hooks_that_follow_i
         return ToolResult("")
 
     app = application(completed(), completed(), tools=(async_tool("note", look),))
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"gpt": ScriptedModel(saying("Fine"))}
 
-    await run(app, RunRequest((QUESTION,)), workspace, CALLER, events.append)
+    await events_of(app, ScriptedModel(saying("Fine")), events=events)
 
     assert seen == [[TextDelta, StateSaved]] * 2
 

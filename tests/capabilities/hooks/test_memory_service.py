@@ -14,11 +14,9 @@ from apps.agent.messages import Message
 from apps.capabilities.hooks.capability import hooks
 from apps.capabilities.mcp.capability import mcp
 from apps.manifest.validation import read
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from apps.workspace.port import McpEndpoint
 from tests.capabilities.mcp.servers import nothing_left_over, serving_apart
-from tests.capabilities.runs import application
+from tests.capabilities.runs import application, events_in
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import example
 
@@ -54,7 +52,7 @@ async def answer(
     workspace.url = url
     workspace.models = {"harbour-chat": (model := ScriptedModel(*scripts))}
     async with nothing_left_over():
-        await run(app, RunRequest(messages), workspace, caller, lambda event: None)
+        await events_in(workspace, app, *messages)
     return model
 
 

@@ -12,18 +12,13 @@ from apps.agent.messages import Message
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities.hooks import observers
 from apps.errors import ModelFailed, ToolError
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from tests.capabilities.hooks.test_capability import (
-    CALLER,
-    QUESTION,
     Memory,
     application,
     completed,
     events_of,
 )
 from tests.fakes import (
-    FakeWorkspace,
     MemoryLedger,
     ScriptedModel,
     async_tool,
@@ -136,13 +131,9 @@ async def test_they_are_told_how_a_run_ends_that_is_not_answered(model, status):
 
     watch = Memory("watch")
     app = application(EVERY[2], tools=(watch.tool, async_tool("ask", ask)))
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"gpt": model}
 
     with suppress(ModelFailed):
-        await run(
-            app, RunRequest((QUESTION,)), workspace, CALLER, lambda event: None, MemoryLedger()
-        )
+        await events_of(app, model, ledger=MemoryLedger())
 
     assert [told["status"] for told in watch.asked] == ["running", status]
 

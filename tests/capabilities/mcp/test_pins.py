@@ -28,7 +28,7 @@ from tests.capabilities.manifests import CALLER, manifest, opened, use
 from tests.capabilities.mcp.desk import named
 from tests.capabilities.mcp.servers import HERE, nothing_left_over, over_http, serving_apart
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 ANN = Caller("user-1", headers={"X-Tenant": "north"})
 BOB = Caller("user-2", headers={"X-Tenant": "south"})

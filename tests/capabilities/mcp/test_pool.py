@@ -33,9 +33,11 @@ from tests.capabilities.mcp.servers import (
 from tests.capabilities.service import Reply, Seen, json_reply, serving
 
 
-async def count(toolset: Mapping[str, Any], caller: Caller = CALLER) -> str:
+async def count(
+    toolset: Mapping[str, Any], caller: Caller = CALLER, tool: str = "desk_count"
+) -> str:
     async with opened_desk(toolset, caller=caller) as contribution:
-        return (await use(named(contribution, "desk_count"))).content
+        return (await use(named(contribution, tool))).content
 
 
 async def test_a_caller_finds_the_session_again_and_another_caller_gets_another(http_url):
@@ -63,11 +65,11 @@ async def test_somebody_without_a_name_shares_with_nobody(http_url):
 
 @pytest.mark.django_db
 async def test_programs_are_not_shared_between_callers():
-    await register(WELL_BEHAVED, "stdio")
+    await register(MISBEHAVING, "counts")
 
     async with nothing_left_over():
-        mine = [await count(over_stdio()) for _ in range(2)]
-        other = await count(over_stdio(), Caller("user-8"))
+        mine = [await count(over_stdio(), tool="desk_act") for _ in range(2)]
+        other = await count(over_stdio(), Caller("user-8"), tool="desk_act")
 
     assert (mine, other) == (["1", "2"], "1")
 

@@ -7,9 +7,8 @@ import pytest
 from apps.capabilities.mcp.pool import current_pool
 from apps.workspace.local.models import Secret
 from tests.capabilities.manifests import use
-from tests.capabilities.mcp.desk import answering
+from tests.capabilities.mcp.desk import answering, messages, opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
-from tests.capabilities.mcp.test_connections import messages, opened_desk
 from tests.capabilities.service import Reply, serving
 
 MARK = "sk-marked-0123456789"

@@ -71,6 +71,6 @@ def test_texts_stay(text):
     "part", ["data:", "data:;", "A\n", "\n", "data:;base64,A ", "aA1!", "data:;base64,A\n"]
 )
 def test_long_texts_are_read_in_a_time_that_grows_with_their_length(part):
-    text = f"{part * 300_000}!"
+    text = f"{part * 30_000}!"
 
     assert without_binary(text).endswith("!")

@@ -18,17 +18,16 @@ from apps.capabilities.registry import Contribution, Opening, prepare
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import DeploymentNotFound, InitializationIssue, InvalidParameter
 from apps.manifest.validation import read
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from apps.workspace.local.memories import LocalMemories
 from apps.workspace.memories.operations import add, list_memories
 from apps.workspace.memories.port import Memory
 from tests.capabilities.manifests import manifest, use
+from tests.capabilities.runs import events_in
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest import documents
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 KEY = Caller("key-ab12cd34", "key")
 PARIS = Memory(1_700_000_000, "I live in Paris", 0.9, "personal_info", ("home",))
@@ -307,8 +306,7 @@ async def answered(
 ) -> list[ModelRequest]:
     model = ScriptedModel(*scripts)
     workspace = RememberingWorkspace(KEY, model)
-    asked = RunRequest((Message("user", question),))
-    await run(application(**feature), asked, workspace, KEY, silent)
+    await events_in(workspace, application(**feature), Message("user", question))
     return model.asked
 
 

@@ -27,7 +27,7 @@ from tests.fakes import FakeWorkspace
 from tests.notes.written import PERSON, said, text_of, titles, write
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 AUTO = {"approval": {"mode": "auto"}}
 READS = (

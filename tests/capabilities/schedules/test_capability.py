@@ -23,7 +23,7 @@ from tests.fakes import MemoryLedger
 from tests.tables import each_row
 from tests.triggers.rows import add_team, add_user, application_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 ON = {"schedules": {"enabled": True}}
 UNASKED = {"schedules": {"enabled": True, "approval": {"mode": "auto"}}}
 AT_NINE = {"kind": "cron", "cronExpression": "0 9 * * MON-FRI", "message": "What is new?"}

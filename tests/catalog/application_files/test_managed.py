@@ -10,7 +10,7 @@ from apps.catalog.resolve import resolve
 from apps.catalog.row_import import import_directories
 from apps.workspace.local.models import Deployment
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 TRAVEL = """\
 title: Travel

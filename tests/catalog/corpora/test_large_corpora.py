@@ -31,7 +31,7 @@ from tests.catalog.corpora.test_search import *  # noqa: F403 - once more, in a 
 from tests.documents.samples import pdf
 from tests.pgvector import create_extension, default_database, served
 
-pytestmark = [pytest.mark.django_db, pytest.mark.full]
+pytestmark = [pytest.mark.django_db, pytest.mark.full, pytest.mark.postgres]
 
 # It is about the memory of processes, where nothing of a large corpus is.
 del test_the_index_is_made_once_for_a_version  # noqa: F821 - imported by the star

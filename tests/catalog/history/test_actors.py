@@ -14,7 +14,7 @@ from apps.catalog.models import Change, OperatorKey, empty_manifest
 from apps.catalog.versions.publication import archive
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def last() -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from apps.workspace.local import files
 from apps.workspace.local.models import Deployment, McpServer, StoredFile
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 KEY = "sk-never-to-be-seen-again"
 

@@ -27,7 +27,7 @@ from apps.catalog.versions.states import ApplicationState, in_state, state_of, w
 from apps.errors import ApplicationNotFound
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def written(prompt: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from apps.catalog.versions.publishing_requests import (
 )
 from tests.catalog.rows import make_application, make_deployment, make_operator
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from apps.catalog.versions.rebase import ConflictsOpen, take_over_live
 from apps.manifest.problems import join
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 PROMPT = "manifest.orchestrator.system_prompt.content"
 

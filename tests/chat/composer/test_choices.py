@@ -13,7 +13,7 @@ from apps.chat.models import Conversation
 from apps.workspace.local.models import Deployment, StoredFile
 from tests.chat.scripts import MANIFEST
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 @pytest.fixture(autouse=True)

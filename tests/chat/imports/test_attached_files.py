@@ -26,7 +26,7 @@ from tests.chat.imports.samples import (
     zip_of,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"
 PICTURE = "*Picture: not imported.*"

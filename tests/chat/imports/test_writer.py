@@ -28,7 +28,7 @@ from apps.live.models import Run, RunSummary
 from tests.chat.imports.samples import LIBRECHAT, OPEN_WEBUI, TRIP, chatgpt, chatgpt_node, file_of
 from tests.chat.scripts import open_tab, says
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def bring(caller: Caller, application: Application, *documents: Any) -> ImportReport:

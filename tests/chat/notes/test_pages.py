@@ -20,7 +20,7 @@ from apps.notes.store import Author
 from tests.chat.scripts import MANIFEST
 from tests.notes.written import PERSON, said, text_of, titles, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 @pytest.fixture

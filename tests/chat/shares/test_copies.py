@@ -17,7 +17,7 @@ from apps.workspace.local.models import StoredFile
 from tests.chat.shares.talks import CITATION, add_file, add_turn, begin, path_of, share, signed_in
 from tests.chat.test_files import joined
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def go_on(client: Client, link: dict[str, Any]) -> Conversation:

@@ -16,7 +16,7 @@ from apps.chat.shares import links
 from tests.accounts.teams import make_team, working_in
 from tests.chat.shares.talks import OPEN, add_turn, address_of, begin, path_of, share, signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 

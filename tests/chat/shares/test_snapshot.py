@@ -20,7 +20,7 @@ from apps.live.events import AnswerStored, RunFailed, StatusChanged, StreamEvent
 from tests.chat.shares.talks import begin, share, signed_in
 from tests.chat.test_views import run_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 LINK = {
     "type": "text/html",

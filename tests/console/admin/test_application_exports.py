@@ -26,7 +26,7 @@ from apps.catalog.versions.publication import publish
 from tests.catalog.rows import make_application, make_deployment, make_operator
 from tests.console.pages import browser_of, script_of, staff, staff_account
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 START = "/admin/catalog/application/new/"
 ADD = "/admin/catalog/application/add/"

@@ -16,7 +16,7 @@ from tests.catalog.rows import make_application
 from tests.console.pages import permit, staff_account
 from tests.insights.budgets.rows import make_budget
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 LIST = "/admin/insights/budget/"
 TYPED = {

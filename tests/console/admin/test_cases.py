@@ -22,7 +22,7 @@ from tests.cases.rows import ASKED, make_case
 from tests.catalog.rows import make_application, make_deployment
 from tests.console.pages import browser_of, permit, staff_account, words
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 LIST = "/admin/cases/case/"
 RUNS = "/admin/cases/caserun/"

@@ -21,7 +21,7 @@ APPLICATIONS = "/admin/catalog/application/"
 DEPLOYMENTS = "/admin/workspace/deployment/"
 WORDS = "my-private-words"
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def confirm_many(client: Client, address: str, *numbers: int) -> Any:

@@ -15,7 +15,7 @@ from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.console.pages import signed_in, staff, words
 from tests.manifest.documents import rest_tool, rest_tools
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 LIST = "/admin/catalog/application/"
 DEPLOYMENTS = "/admin/workspace/deployment/"

@@ -33,7 +33,7 @@ from tests.console.pages import permit, staff_account
 from tests.insights.calls import NOON, model_call, store, tool_use
 from tests.notes.written import write as write_note
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def block(client: Client, title: str) -> home.Block:

@@ -25,7 +25,7 @@ from tests.console.admin.test_history import fields
 from tests.console.pages import browser_of, permit
 from tests.insights.calls import model_call, store
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 LIST = "/admin/catalog/application/"
 API = "/api/applications/"

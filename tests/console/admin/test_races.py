@@ -22,6 +22,7 @@ pytestmark = [
     pytest.mark.skipif(
         "connection.vendor == 'sqlite'", reason="SQLite lets one write at a time; PostgreSQL tests."
     ),
+    pytest.mark.postgres,
 ]
 
 

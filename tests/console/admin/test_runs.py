@@ -11,7 +11,7 @@ from tests.catalog.rows import make_application, make_operator
 from tests.console.pages import staff_account
 from tests.insights.calls import model_call, store, tool_use
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 PAGE = "/admin/runs/runsummary/"
 

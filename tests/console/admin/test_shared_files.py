@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from apps.workspace.local import files
 from apps.workspace.local.models import SharedFile, StoredFile
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage"), pytest.mark.postgres]
 
 LIST = "/admin/workspace/sharedfile/"
 

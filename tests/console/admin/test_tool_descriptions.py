@@ -15,7 +15,7 @@ from tests.capabilities.mcp.servers import over_http, over_stdio
 from tests.catalog.rows import make_application, manifest_with
 from tests.console.pages import staff
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 LIST = "/admin/workspace/tooldescription/"
 SOURCE = Source("key", "mcp.example.org")

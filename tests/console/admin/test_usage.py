@@ -25,7 +25,7 @@ from tests.catalog.rows import make_deployment
 from tests.console.pages import permit, staff_account
 from tests.insights.calls import model_call, store, tool_use
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 PAGE = "/admin/insights/usagesum/"
 HOSTILE = '=HYPERLINK("http://evil.example")<script>alert(1)</script>'

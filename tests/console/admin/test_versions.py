@@ -15,7 +15,7 @@ from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.catalog.versions.rows import make_many, make_versions
 from tests.console.pages import signed_in, staff, words
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 LIST = "/admin/catalog/application/"
 BEFORE = 'before: \N{MINUS SIGN} "Travel"after: + "Tours"'

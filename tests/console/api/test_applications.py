@@ -8,7 +8,7 @@ from apps.catalog.models import Application, OperatorKey, empty_manifest
 from tests.catalog.rows import make_application, make_operator, manifest_with
 from tests.console.pages import permit, script_of, staff_account
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("demo_model")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("demo_model"), pytest.mark.postgres]
 
 URL = "/api/applications/"
 

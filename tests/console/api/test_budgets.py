@@ -13,7 +13,7 @@ from tests.catalog.rows import make_application
 from tests.console.pages import permit, script_of, staff_account
 from tests.insights.budgets.rows import make_budget
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 URL = "/api/budgets/"
 FIELDS = {

@@ -18,7 +18,7 @@ from tests.console.pages import staff_account
 
 URL = "/api/applications/"
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("demo_model")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("demo_model"), pytest.mark.postgres]
 
 
 def create(api: APIClient, document: Any) -> Any:

@@ -10,7 +10,7 @@ from apps.catalog.models import Application, Grant, OperatorKey, Role
 from tests.catalog.rows import make_application
 from tests.console.pages import script_of, staff_account
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 URL = "/api/applications/travel/grants/"
 

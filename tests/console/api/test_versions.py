@@ -7,7 +7,7 @@ from apps.catalog.models import Application, ApplicationDraft, empty_manifest
 from tests.catalog.rows import make_application, make_operator, manifest_with
 from tests.console.pages import script_of, staff_account
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("demo_model")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("demo_model"), pytest.mark.postgres]
 
 URL = "/api/applications/travel/"
 BROKEN = manifest_with(tool_sets=[{"type": "mcp", "name": "files"}])

@@ -13,7 +13,7 @@ from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.console.admin.test_document_form import MARK, PATH, tracking
 from tests.console.pages import browser_of, staff, staff_account
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 EDITOR = "/dial/editor/?id=travel&theme=dark&authProvider=keycloak"
 BRIEF = manifest_with(

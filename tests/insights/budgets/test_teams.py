@@ -38,6 +38,7 @@ def test_a_call_counts_for_the_person_and_for_the_team(bucket, door, team, holde
 
 
 @pytest.mark.django_db
+@pytest.mark.postgres
 def test_the_rows_of_calls_name_the_team():
     made = ModelCallReport("gpt", 1.0, ())
     used = ToolCallReport("search", 1, 1.0)
@@ -53,6 +54,7 @@ def test_the_rows_of_calls_name_the_team():
 
 
 @pytest.mark.django_db
+@pytest.mark.postgres
 def test_a_budget_of_a_team_names_it_alone():
     team, user = make_team("Docs"), User.objects.create_user("ada")
     own, each = make_budget("team", 10, team=team), make_budget("team", 20)

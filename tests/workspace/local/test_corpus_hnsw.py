@@ -18,7 +18,7 @@ from tests.pgvector import create_extension, default_database, served
 CORPORA, EACH, WIDTH, NEAREST = 100, 200, 64, 10
 SMALL = 7
 """Chunks of a corpus that is much less than one percent."""
-pytestmark = [pytest.mark.full, pytest.mark.django_db]
+pytestmark = [pytest.mark.full, pytest.mark.django_db, pytest.mark.postgres]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from apps.workspace.local import files
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.models import StoredFile
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage"), pytest.mark.postgres]
 
 MINE = LocalFiles("user-1")
 ANOTHERS = LocalFiles("user-2")

@@ -30,7 +30,7 @@ from quickapps_site.housekeeping import tidy_up_memories
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.local.storing import COUNT
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 PATIENCE = 60.0
 TEA = Memory(1, "I like tea")

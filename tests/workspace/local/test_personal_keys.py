@@ -30,10 +30,10 @@ from apps.runs.workspaces import open_workspace
 from apps.workspace.local.models import Deployment, PersonalKey
 from apps.workspace.local.personal_keys import key_services, store_key
 from tests.capabilities.manifests import PROMPT
-from tests.catalog.rows import make_application
+from tests.catalog.rows import make_application, manifest_with
 from tests.workspace.local.key_service import KeyedService, serve_keyed
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 OWN, PLATFORM = "sk-own-1234567890", "sk-platform-0987654321"
 PERSON: dict[str, Any] = {"mode": "user_keys"}
@@ -65,12 +65,10 @@ def user(service: KeyedService, nothing_predefined: None) -> User:
 
 
 async def ask(caller: Caller, keys: dict[str, Any] | None, meter: Any = None) -> list[Event]:
-    manifest = {
-        "orchestrator": {"deployment": {"deployment_id": "m"}, "system_prompt": PROMPT},
-        "contexts": [],
-        "tool_sets": [],
-        "features": {"timestamp": None, "model_keys": keys},
-    }
+    manifest = manifest_with(
+        orchestrator={"deployment": {"deployment_id": "m"}, "system_prompt": PROMPT},
+        features={"timestamp": None, "model_keys": keys},
+    )
     slug = f"shop-{uuid4()}"[:50]
     await sync_to_async(make_application)(slug, manifest=manifest)
     application = await resolve(slug)

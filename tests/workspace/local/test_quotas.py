@@ -13,7 +13,7 @@ from apps.errors import FileMissing, FileRefused
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.workspace import LocalWorkspace
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage"), pytest.mark.postgres]
 
 MINE = LocalFiles("user-1")
 ANOTHERS = LocalFiles("user-2")

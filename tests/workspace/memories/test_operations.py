@@ -18,7 +18,7 @@ from tests.tables import each_row
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.memories.stores import OpenStore
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db]
 
 PARIS = Memory(1_700_000_000, "I live in Paris", 0.9, "personal_info", ("home", "city"))
 COFFEE = Memory(1_700_000_001, "I like coffee with milk")

@@ -29,7 +29,7 @@ from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.memories.stores import OpenStore
 from tests.workspace.memories.test_operations import *  # noqa: F403 - once more, on these rows
 
-pytestmark = [pytest.mark.full, pytest.mark.django_db]
+pytestmark = [pytest.mark.full, pytest.mark.django_db, pytest.mark.postgres]
 
 # It is about the cache, where nothing is kept in these tests.
 del test_a_second_search_does_not_read_again_and_sees_what_others_wrote  # noqa: F821 - imported by the star

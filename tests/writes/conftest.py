@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.workspace.embeddings.port import Embedder
+from apps.workspace.local.workspace import LocalWorkspace
+from tests.workspace.embeddings.hashed import HashedEmbedder
+from tests.writes.world import World
+
+
+@pytest.fixture
+def world(
+    db: None,
+    storage: Path,
+    nothing_predefined: None,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> World:
+    """In an installation where people sign up and mail is sent, with an embedder that is at hand."""
+    settings.SIGN_UP, settings.SENDS_MAIL = "open", True
+    keycloak = {"provider_id": "keycloak", "name": "Keycloak", "client_id": "a", "secret": "b"}
+    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [{**keycloak, "settings": {}}]}}
+
+    async def embedder_of(workspace: LocalWorkspace, deployment_id: str | None) -> Embedder:
+        return HashedEmbedder()
+
+    monkeypatch.setattr(LocalWorkspace, "embedder", embedder_of)
+    return World()

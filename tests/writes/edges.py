@@ -1,0 +1,92 @@
+"""Bodies that a database may not take, made of the valid body of a call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tests.writes.calls import Write
+
+TEXTS = {
+    "NUL": "a\0b",
+    "long": "x" * 120_000,
+    "int8": str(2**63),
+    "beyond": "9" * 40,
+    "year 9999": "9999-12-31T23:59:59-14:00",
+    "day 1": "0001-01-01",
+    "digits": "\u0663\u00b2",
+    "json": '["\\u0000", 1e400]',
+}
+"""In place of a text."""
+NUMBERS: dict[str, Any] = {
+    "int4": 2**31,
+    "int8": 2**63,
+    "beyond": 10**40,
+    "negative": -(2**63) - 1,
+    "fraction": 1.5,
+    "text": "x",
+}
+OTHERS: dict[str, Any] = {"null": None, "true": True, "beyond": 10**40, "object": {"a": [1]}}
+SAME = ("/change/", "/delete/", "/restore/after/")
+"""Ends of addresses whose forms are those of adding, or have no fields."""
+BODIES = {
+    "not UTF-8": b'{"name": "\xff\xfe"}',
+    "cut": b'{"name": ',
+    "empty": b"",
+    "list": b"[]",
+    "number": b"1",
+    "NaN": b'{"name": NaN}',
+    "deep": b"[" * 5_000,
+    "twice": b'{"name": 1, "name": 2}',
+}
+
+
+def edges(write: Write, body: Any) -> Iterator[tuple[str, Any]]:
+    """Bodies with the name of what is odd about each."""
+    if ("#" in write.path and write.kind == "form") or write.path.endswith(SAME):
+        return
+    if write.is_json:
+        if write.kind == "json":
+            yield from BODIES.items()
+        if not isinstance(body, bytes):
+            yield from inside(body, "")
+    elif body:
+        yield "not UTF-8", "&".join(f"{name}=%ff%fe%00" for name in body).encode()
+        for name, value in body.items():
+            yield from of_field(name, value, body)
+
+
+def of_field(name: str, value: Any, body: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, tuple):
+        for edge in ("NUL", "long"):
+            yield f"{name}: name {edge}", {**body, name: (TEXTS[edge], *value[1:])}
+        for edge, content in BODIES.items():
+            yield f"{name}: {edge}", {**body, name: (value[0], content, *value[2:])}
+    elif isinstance(value, str) and not name.startswith("csrf"):
+        for edge, text in TEXTS.items():
+            yield f"{name}: {edge}", {**body, name: text}
+
+
+def paths(write: Write) -> Iterator[str]:
+    """The address with ids and names that no row has."""
+    for hole in re.findall(r"\{[^}]*\}|travel|hotel|greeting|weather", write.path):
+        for text in ("9" * 18, "9" * 40, "a%00b"):
+            if write.kind != "frames" and not write.by_key:
+                yield write.path.replace(hole, text, 1)
+
+
+def inside(value: Any, at: str) -> Iterator[tuple[str, Any]]:
+    """The value with each of its parts replaced by each edge."""
+    if at:
+        kinds: dict[type, Any] = {str: TEXTS, int: NUMBERS, float: NUMBERS}
+        odd = {**kinds.get(type(value), {}), **OTHERS}
+        yield from ((f"{at}: {name}", edge) for name, edge in odd.items())
+    if isinstance(value, dict):
+        for key, part in value.items():
+            for name, changed in inside(part, f"{at}.{key}"):
+                yield name, {**value, key: changed}
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            for name, changed in inside(part, f"{at}[{number}]"):
+                yield name, [*value[:number], changed, *value[number + 1 :]]

@@ -1,0 +1,41 @@
+"""What a database may refuse is refused by name before, or stored: never a 500, and nothing half."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.writes.calls import UNCOUNTED, Write, body_of, send
+from tests.writes.edges import edges, paths
+from tests.writes.tables import TABLES
+from tests.writes.world import World
+
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres, pytest.mark.full]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_what_cannot_be_stored_is_refused(table: str, world: World):
+    failures = []
+
+    for write in TABLES[table](world):
+        body = body_of(write, world)
+        for name, edge in edges(write, body):
+            failures += told(write, name, problem_of(world, write, edge))
+        for path in paths(write):
+            failures += told(write, path, problem_of(world, replace(write, path=path), body))
+
+    assert "\n".join(failures) == ""
+
+
+def told(write: Write, what: str, problem: str) -> list[str]:
+    return [f"{write.name}, {what[:80]}: {problem}"] if problem else []
+
+
+def problem_of(world: World, write: Write, body: object) -> str:
+    """What is wrong with the answer, or with what stays of the call; "" for nothing."""
+    outcome = send(world, write, body)
+    if outcome.status >= 500 and outcome.status != write.status:
+        return f"{outcome.status}: {outcome.words}"
+    kept = outcome.changed - UNCOUNTED if outcome.status >= 400 else frozenset()
+    return f"{outcome.status} leaves {sorted(kept)}: {outcome.words}" if kept else ""
