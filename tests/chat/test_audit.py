@@ -19,7 +19,7 @@ from apps.insights.meter import RunMeter
 from apps.live.database import on_a_thread
 from apps.live.models import Run
 from apps.live.summary_writer import SummaryWriter
-from tests.chat.scripts import says, scene, settled
+from tests.chat.scripts import Scene, says, scene, settled
 from tests.chat.test_views import add_application, add_conversation, visiting
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -32,7 +32,7 @@ async def events() -> list[tuple[Any, ...]]:
     return [row async for row in rows]
 
 
-async def converse(on: Any, *questions: str) -> str:
+async def converse(on: Scene, *questions: str) -> str:
     tab = await on.visitor.tab(on.hub)
     for question in questions:
         await tab.exchange(question, says("Secret words"))

@@ -133,7 +133,7 @@ def test_a_note_that_is_there_gets_a_version():
     assert said(note) == [(1, "created", "Boats", False), (2, "imported", "Boats", False)]
 
 
-REFUSED = [
+REFUSED: list[tuple[dict[str, bytes | str], str]] = [
     ({"../evil.md": "x"}, r"\.\./evil\.md: its name leads out of the folder"),
     ({"/etc/evil.md": "x"}, "/etc/evil.md: its name leads out"),
     ({"a\\..\\b.md": "x"}, "its name leads out"),
