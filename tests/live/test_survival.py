@@ -28,7 +28,8 @@ Deployment.objects.create(
     deployment_id="spare", display_name="Spare", base_url=url, model_name="m", api_key="k"
 )
 Deployment.objects.create(
-    deployment_id="slow", display_name="Slow", base_url=f"{url}/busy", fallbacks=["spare"]
+    deployment_id="slow", display_name="Slow", base_url=main_url, model_name="m",
+    fallbacks=["spare"],
 )
 Application.objects.create(slug=slug, title="Steady", manifest=manifest, is_public=True)
 """
@@ -103,8 +104,13 @@ def shared(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
 
 
 def ask(site: Site, service: SlowService) -> tuple[PageSocket, str, str]:
-    """Ask, and wait until the slow tool runs: a tab, its cookie, the conversation."""
-    site.shell(PREPARE, url=service.url, slug=SLUG, manifest=manifest(service.url))
+    """Ask, and wait until the slow tool runs: a tab, its cookie, the conversation.
+
+    The fallback answers, unless Redis would tell the sites of other tests that a model is overloaded.
+    """
+    main_url = service.url if "REDIS_URL" in site.environment else f"{service.url}/busy"
+    values = {"url": service.url, "main_url": main_url, "slug": SLUG}
+    site.shell(PREPARE, **values, manifest=manifest(service.url))
     cookie = visitor_cookie(site.url, SLUG)
     tab = PageSocket(site.url, SLUG, cookie)
     conversation = tab.ask("Look for me.")
@@ -146,7 +152,8 @@ def test_an_answer_whose_process_is_killed_is_finished_by_the_next(
     steps = dict(stored.pop("steps"))
     assert stored == FINISHED
     assert set(steps.values()) == {"done"}
-    assert [one["text"] for one in begun if one["type"] == "notice.added"] == [NOTICE]
+    notices = [one["text"] for one in begun if one["type"] == "notice.added"]
+    assert notices == ([] if shared else [NOTICE])
     assert (service.refused, service.asked) == (refused, 3)
     assert [name for name, _ in service.called] == ["quick", "slow", "slow"]
     assert service.called[1] == service.called[2]
