@@ -16,6 +16,8 @@ from apps.live.hub import HUB, Hub
 from apps.live.interactions import Claim, claim
 
 LONGEST_PAGE = 100
+STORABLE = r"^[^\x00]*$"
+"""PostgreSQL has no NUL in texts."""
 
 T = TypeVar("T", bound=Answered)
 
@@ -23,8 +25,8 @@ T = TypeVar("T", bound=Answered)
 class ClaimSent(Answered):
     """`page` is an id that the page made for itself, `former` that of the page before a reload."""
 
-    page: str = Field(min_length=1, max_length=LONGEST_PAGE)
-    former: str = Field(default="", max_length=LONGEST_PAGE)
+    page: str = Field(min_length=1, max_length=LONGEST_PAGE, pattern=STORABLE)
+    former: str = Field(default="", max_length=LONGEST_PAGE, pattern=STORABLE)
 
 
 class ResultSent(Answered):

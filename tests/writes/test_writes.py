@@ -24,7 +24,8 @@ def test_every_write_does_what_it_is_for(table: str, world: World):
         if problem := problem_of(write, outcome):
             failures.append(f"{write.name}: {problem}")
 
-    assert "\n".join(failures) == ""
+    if failures:
+        pytest.fail("\n".join(failures), pytrace=False)
 
 
 def problem_of(write: Write, outcome: Outcome) -> str:
@@ -45,8 +46,9 @@ def test_every_route_that_writes_is_called(world: World):
 
     uncalled = {one for one in known - called - forbidden if not reason(one[1])}
 
-    listed = "\n".join(f"{method} {route}" for method, route in sorted(uncalled))
-    assert listed == "", "Add a Write for each, or its reason to READ_ONLY."
+    if uncalled:
+        listed = "\n".join(f"{method} {route}" for method, route in sorted(uncalled))
+        pytest.fail(f"Add a Write for each, or its reason to READ_ONLY:\n{listed}", pytrace=False)
 
 
 def test_every_type_of_frame_is_sent():
