@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import barriers_of_looks, watch
 from tests.browser.serving import Site, serve
+from tests.contract import proves
 from tests.peers.upstream import Upstream, serve_upstream
 
 SLUG = "client-tools"
@@ -57,6 +58,7 @@ def call(page: Page, tool: str, arguments: Any = None) -> None:
     question.press("Enter")
 
 
+@proves("T-33")
 def test_the_model_fills_in_a_field_which_the_person_undoes_by_keyboard(page: Page, address: str):
     page.goto(address)
     call(page, "_platform_set_field", {"value": "And in Riga?"})

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import barriers_of_looks
 from tests.browser.scripted import ScriptedSocket
 from tests.browser.serving import Site
+from tests.contract import proves
 from tests.fork_server import ROOT
 from tests.peers.upstream import serve_upstream
 
@@ -69,6 +70,7 @@ def ask(page: Page, address: str) -> None:
     question.press("Enter")
 
 
+@proves("D-22", "D-48")
 @pytest.mark.walkthrough
 def test_a_call_is_approved_with_a_changed_argument_after_a_reload(page: Page, address: str):
     ask(page, address)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import Site, serve_process
+from tests.contract import proves
 from tests.live.slow_service import SlowService, serve_slow_service
 from tests.load.processes import until
 from tests.postgresql import shared_services
@@ -130,6 +131,7 @@ def kinds(frames: list[dict[str, Any]]) -> list[str]:
     return [frame["type"] for frame in frames]
 
 
+@proves("T-05")
 def test_an_answer_whose_process_is_killed_is_finished_by_the_next(
     tmp_path: Path, service: SlowService, shared: dict[str, str]
 ):

@@ -30,6 +30,7 @@ from tests.capabilities.deployment.scripts import simple, team, written
 from tests.capabilities.manifests import PROMPT, stage_text, timeless
 from tests.capabilities.runs import events_in
 from tests.catalog.rows import make_application
+from tests.contract import proves
 from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying, text
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +78,7 @@ async def test_what_a_client_wishes_of_the_model_is_no_wish_of_the_tools_deploym
     assert [dict(asked.parameters) for asked in small.asked] == [{}]
 
 
+@proves("7.3")
 async def test_the_stages_of_the_inner_application_stand_below_the_tool_and_usage_adds_up():
     await make("outer", "big", simple("inner"))
     await make("inner", "small")
@@ -188,6 +190,7 @@ async def test_whoever_stops_the_outer_run_stops_the_inner_one_and_its_model():
     assert small.closed.is_set()
 
 
+@proves("7")
 async def test_a_circle_is_told_in_the_place_of_the_tool():
     await make("a", "big", simple("b"))
     await make("b", "small", written("a", name="ask_a"))

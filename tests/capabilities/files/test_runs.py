@@ -13,6 +13,7 @@ from tests.capabilities.files.agents import document
 from tests.capabilities.manifests import manifest, parameter, tool, tool_set
 from tests.capabilities.runs import application, events_in
 from tests.capabilities.service import Reply, serving
+from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, saying
 
 
@@ -105,6 +106,7 @@ async def test_a_model_works_with_its_files(workspace):
     assert isinstance(events[-1], Finished)
 
 
+@proves("14.6")
 @pytest.mark.django_db
 async def test_the_model_finds_what_it_needs_in_a_large_result(workspace, settings):
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]

@@ -17,6 +17,7 @@ from apps.manifest.validation import read
 from apps.workspace.port import McpEndpoint
 from tests.capabilities.mcp.servers import nothing_left_over, serving_apart
 from tests.capabilities.runs import application, events_in
+from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import example
 
@@ -61,6 +62,7 @@ def brought(model: ScriptedModel) -> list[str]:
     return [m.text for m in model.asked[0].messages if m.role == "tool"]
 
 
+@proves("G-34")
 @pytest.mark.django_db
 async def test_a_run_begins_with_the_memories_of_its_caller_and_tells_them_again_when_they_change(
     service,

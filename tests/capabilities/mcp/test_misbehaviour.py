@@ -23,8 +23,10 @@ from tests.capabilities.mcp.servers import (
     register,
 )
 from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.contract import proves
 
 
+@proves("9.2")
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("way", "text"),
@@ -58,6 +60,7 @@ async def test_a_call_that_goes_wrong_is_told_to_the_model(way, text):
     assert seconds < 30
 
 
+@proves("9.1", "G-40")
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("way", "told"),
@@ -83,6 +86,7 @@ async def test_a_server_that_cannot_be_used_is_an_issue(way, told):
         assert messages(contribution) == told
 
 
+@proves("9.1")
 @pytest.mark.django_db
 async def test_a_thousand_tools_are_no_harm_when_some_are_named():
     await register(MISBEHAVING, "many tools")
@@ -92,6 +96,7 @@ async def test_a_thousand_tools_are_no_harm_when_some_are_named():
         assert [tool.spec.name for tool in contribution.tools] == ["desk_act7", "desk_act2999"]
 
 
+@proves("9.1")
 @pytest.mark.django_db
 async def test_a_tool_without_a_usable_schema_is_left_out_alone():
     await register(MISBEHAVING, "bad schema")
@@ -165,6 +170,7 @@ def is_running(pid: int) -> bool:
     return state not in {"Z", "X"}
 
 
+@proves("9.1")
 @pytest.mark.parametrize("protocol", ["streamable_http", "sse"])
 @pytest.mark.parametrize(
     ("reply", "told"),
@@ -179,6 +185,7 @@ async def test_a_refusal_over_http_is_told_by_its_status(protocol, reply, told):
         assert messages(contribution) == [told]
 
 
+@proves("9.1")
 @pytest.mark.parametrize("protocol", ["streamable_http", "sse"])
 async def test_a_report_never_repeats_the_address(protocol):
     async with nothing_left_over(), serving(Reply(503)) as service:
@@ -189,6 +196,7 @@ async def test_a_report_never_repeats_the_address(protocol):
     assert "s3cret" not in f"{issue.message} {issue.details}"
 
 
+@proves("9.1")
 async def test_the_rest_of_the_application_goes_on(http_url):
     async with (
         nothing_left_over(),
@@ -222,6 +230,7 @@ async def test_an_address_that_cannot_be_contacted_is_an_issue(url, told):
         assert messages(contribution) == [told]
 
 
+@proves("9.2")
 async def test_a_server_that_never_answers_is_an_issue_in_time():
     async def never(seen: Seen) -> Reply:
         await asyncio.Event().wait()

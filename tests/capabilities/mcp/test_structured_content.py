@@ -5,6 +5,7 @@ import base64
 import pytest
 
 from apps.capabilities.mcp.structured_content import without_binary
+from tests.contract import proves
 from tests.tables import each_row
 
 BYTES = bytes(range(256)) * 4
@@ -17,6 +18,7 @@ UNKNOWN = "(application/octet-stream, 1,024 bytes, not shown)"
 PICTURE = "(image/png, 1,024 bytes, not shown)"
 
 
+@proves("9.4")
 @each_row(
     ("value", "told"),
     [
