@@ -27,6 +27,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.slow("runs all tests of the scripts in Node")
 def test_the_scripts_of_the_pages(subtests: pytest.Subtests, tmp_path: Path):
     write_pages()
     report = tmp_path / "report.xml"
