@@ -13,6 +13,7 @@ from apps import metrics
 from apps.gateway.prometheus import PrometheusSink
 from apps.metrics import Gauge, Instrument
 from quickapps_site.opentelemetry_metrics import OpenTelemetrySink
+from tests.contract import proves
 from tests.metrics import connected, samples
 
 CALLS = Instrument("test_calls", "Calls.", ("model", "outcome"))
@@ -71,6 +72,7 @@ def read(reader: InMemoryMetricReader) -> dict[tuple[str, Any], Any]:
     }
 
 
+@proves("T-62")
 def test_opentelemetry_is_told_the_same():
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader])

@@ -8,6 +8,7 @@ import pytest
 from tests.access.askers import APPLICATIONS, USABLE, Asker, make_askers
 from tests.access.doors import KEY_DOORS, KEY_LISTS, PAGE_DOORS, PAGE_LISTS, Door, House, open_house
 from tests.chat.scripts import settled
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -48,6 +49,7 @@ async def admitted(house: House, door: Door, asker: Asker) -> list[str]:
     return found
 
 
+@proves("access")
 @pytest.mark.parametrize("kind", DOORS)
 async def test_each_door_knows_only_what_its_caller_may_use(kind, askers, subtests):
     for name, door in DOORS[kind].items():
@@ -62,6 +64,7 @@ async def test_each_door_knows_only_what_its_caller_may_use(kind, askers, subtes
             assert found == expected(those)
 
 
+@proves("access")
 @pytest.mark.parametrize("kind", LISTS)
 async def test_each_list_has_only_what_its_caller_may_use(kind, askers, subtests):
     house, those = open_house(), entitled(askers, kind)

@@ -18,6 +18,7 @@ from apps.runs.nested import list_applications
 from tests.access.askers import Asker, make_askers
 from tests.access.doors import models, open_house
 from tests.chat.scripts import MANIFEST
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 LISTED = 500
@@ -45,6 +46,7 @@ def make_many(user: User) -> None:
     Grant.objects.bulk_create(Grant(application=row, group=group) for row in made[::3])
 
 
+@proves("access")
 @pytest.mark.parametrize("slug", ["private", "person-owner", "shared"])
 def test_one_application_is_one_query(slug, askers):
     application = async_to_sync(resolve)(slug)
@@ -56,6 +58,7 @@ def test_one_application_is_one_query(slug, askers):
     assert len(captured) == 1
 
 
+@proves("access")
 def test_lists_of_many_applications_are_one_query(askers):
     grantee = User.objects.get(username="grantee")
     make_many(grantee)
@@ -69,6 +72,7 @@ def test_lists_of_many_applications_are_one_query(askers):
     assert len(rows) == 5 + len({*range(0, LISTED, 2), *range(0, LISTED, 3)})
 
 
+@proves("access")
 def test_the_gateway_lists_with_one_query_of_applications(askers):
     make_many(User.objects.get(username="grantee"))
     house = open_house()

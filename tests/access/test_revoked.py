@@ -16,6 +16,7 @@ from apps.chat.continuation import sweeper
 from apps.live.hub import Hub
 from apps.live.models import Run
 from tests.chat.scripts import Scene, Tab, says, scene
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -29,6 +30,7 @@ async def granted() -> AsyncIterator[tuple[Scene, Tab]]:
         yield on, await on.visitor.tab(on.hub)
 
 
+@proves("access")
 async def test_the_next_question_of_an_open_page_is_refused_as_for_a_missing_application():
     async with granted() as (on, tab):
         await tab.exchange("Count.", says("one"))
@@ -42,6 +44,7 @@ async def test_the_next_question_of_an_open_page_is_refused_as_for_a_missing_app
     assert continued == refused
 
 
+@proves("access")
 async def test_an_answer_whose_process_died_does_not_go_on_for_who_lost_the_application():
     async with granted() as (on, tab):
         on.model.put(says("one"))

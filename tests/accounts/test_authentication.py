@@ -14,6 +14,7 @@ from apps.accounts.sender_headers import locale_of
 from apps.aged_cache import AgedCache
 from apps.catalog.models import Application
 from apps.errors import NotAuthenticated
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -213,6 +214,7 @@ async def test_a_flood_of_keys_does_not_fill_the_memory(monkeypatch):
     assert len(key_holders._use_written) == 2
 
 
+@proves("10.4")
 @pytest.mark.parametrize(
     ("languages", "locale"),
     [

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.agent.argument_text import ArgumentText
+from tests.contract import proves
 from tests.tables import each_row
 
 
@@ -13,6 +14,7 @@ def read(*pieces: str) -> list[str]:
     return [reader.feed(piece) for piece in pieces]
 
 
+@proves("5")
 def test_the_text_is_decoded_while_it_arrives():
     pieces = ['{"title": "x", "co', 'de": "a', "b\\", 'n\\"c\\u00', 'e9", "more": "code"}', "x"]
 
@@ -44,6 +46,7 @@ def test_only_the_string_of_that_name_on_the_top_level_is_shown(written, text, s
     assert "".join(read(*pieces)) == text
 
 
+@proves("5")
 @given(
     st.dictionaries(st.text(max_size=4), st.text() | st.lists(st.text())),
     st.text(),

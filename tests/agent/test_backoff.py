@@ -1,10 +1,12 @@
 import pytest
 
 from apps.agent.backoff import LONGEST_ASKED_SECONDS, Backoff
+from tests.contract import proves
 
 BACKOFF = Backoff(attempts=5, initial_delay=1.0, max_delay=4.0)
 
 
+@proves("13.2", "D-33")
 @pytest.mark.parametrize(("attempt", "most"), [(1, 1.0), (2, 2.0), (3, 4.0), (4, 4.0)])
 def test_the_range_of_the_pause_doubles_up_to_its_limit(attempt, most, monkeypatch):
     ranges = []
@@ -19,6 +21,7 @@ def test_the_range_of_the_pause_doubles_up_to_its_limit(attempt, most, monkeypat
     assert ranges == [(0.0, most)]
 
 
+@proves("13.2", "D-33")
 @pytest.mark.parametrize(
     ("asked", "least"), [(3.0, 3.0), (0.0, 0.0), (LONGEST_ASKED_SECONDS, LONGEST_ASKED_SECONDS)]
 )
@@ -34,5 +37,6 @@ def test_there_is_no_pause_after_the_last_attempt_or_before_one_that_would_begin
     assert BACKOFF.pause(1, asked=3.0, left=3.0) is None
 
 
+@proves("D-33")
 def test_a_service_that_wants_a_longer_pause_than_anybody_waits_is_not_asked_again():
     assert BACKOFF.pause(1, asked=LONGEST_ASKED_SECONDS + 1) is None

@@ -8,6 +8,7 @@ from apps.agent.calls import UNEXPECTED, ToolOutcome, call_tool
 from apps.agent.messages import Message, ToolCall, unanswered
 from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.errors import InvalidParameter, Stopped, ToolError
+from tests.contract import proves
 
 CALL = ToolCall("1", "say", '{"word": "hi"}')
 WORD = {"word": "hi"}
@@ -109,6 +110,7 @@ async def test_an_end_of_the_run_is_told_with_its_step(tool, results, step):
     )
 
 
+@proves("G-14")
 async def test_an_unexpected_failure_is_told_without_its_details(caplog):
     outcome = await outcome_of(raising(RuntimeError("password=1")), louder)
 

@@ -21,6 +21,7 @@ from apps.agent.context_cut import (
 from apps.agent.estimate import Estimator
 from apps.agent.injection import Injection, inject
 from apps.agent.messages import Attachment, Message, ToolCall
+from tests.contract import proves
 
 SYSTEM = Message("system", "Be brief.")
 LONG = "x" * 400
@@ -38,6 +39,7 @@ def plan(sizes, cut=NO_CUT, *, fixed=0, most=80, goal=60, may_leave_out=True):
     return planned(sizes, fixed, Budget(most, goal, 100), cut, may_leave_out=may_leave_out)
 
 
+@proves("D-32")
 def test_results_go_before_turns_and_the_oldest_first():
     sizes = [TurnSize(30, 10), TurnSize(30, 10), TurnSize(30, 10)]
 
@@ -48,6 +50,7 @@ def test_turns_go_when_there_are_no_results_left():
     assert plan([TurnSize(30, 30)] * 4) == Cut(left_out=2, emptied=3)
 
 
+@proves("D-32")
 def test_the_newest_turn_stays_however_long_it_is():
     assert plan([TurnSize(30, 30), TurnSize(500, 500)]) == Cut(left_out=1, emptied=1)
 
@@ -58,6 +61,7 @@ def test_without_leave_turns_stay():
     assert plan(sizes, may_leave_out=False) == Cut(left_out=0, emptied=2)
 
 
+@proves("D-32")
 def test_a_cut_moves_in_steps_while_the_conversation_grows():
     sizes = [TurnSize(10, 10)] * 40
 
@@ -108,6 +112,7 @@ def test_a_question_of_parts_keeps_them():
     assert sent == [Message("user", ({"type": "text", "text": LEFT_OUT}, picture))]
 
 
+@proves("D-32")
 def test_results_of_old_turns_become_notes_and_keep_their_calls():
     parts = parts_of([SYSTEM, *turn(1, LONG, "short"), *turn(2, LONG)])
 

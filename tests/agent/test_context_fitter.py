@@ -12,6 +12,7 @@ from apps.agent.messages import Message, ToolCall
 from apps.agent.progress import Progress
 from apps.agent.summaries import Summary, SummaryWriter
 from apps.errors import ContextTooLong, ModelFailed
+from tests.contract import proves
 from tests.fakes import Crash, MemoryLedger, ScriptedModel, calling, saying, tool
 
 SYSTEM = Message("system", "s" * 40)
@@ -209,6 +210,7 @@ async def test_where_it_is_refused_the_numbers_are_named():
     assert model.asked == []
 
 
+@proves("D-32")
 async def test_a_question_that_cannot_fit_is_refused_before_the_network():
     model = ScriptedModel()
 
@@ -229,6 +231,7 @@ async def test_a_limit_of_the_client_is_kept_to_and_named():
     assert refused.value.code == "truncate_prompt_error"
 
 
+@proves("D-32")
 async def test_in_a_long_chain_of_calls_old_results_become_notes():
     scripts = [calling((str(n), "read", {})) for n in range(12)]
     model = ScriptedModel(*scripts, saying("Fine."))
@@ -244,6 +247,7 @@ async def test_in_a_long_chain_of_calls_old_results_become_notes():
     assert [m.text for m in progress.conversation if m.role == "tool"] == [PAGE] * 12
 
 
+@proves("D-30")
 async def test_what_the_service_counts_corrects_the_estimates():
     model = ScriptedModel(
         [*calling(("1", "find", {})), *saying("", prompt=1000)[2:]], saying("Fine.")
@@ -270,6 +274,7 @@ def progress_total(model):
     return 10 + 5 * 105 + 2 + sum(spec.tokens for spec in model.asked[0].tools)
 
 
+@proves("R-12")
 @pytest.mark.parametrize("size", [10_000, None])
 async def test_a_conversation_that_was_too_long_for_the_service_is_sent_shorter_once(size):
     model, messages = ScriptedModel([TOO_LONG], saying("Fine.")), long_conversation(10)
@@ -280,6 +285,7 @@ async def test_a_conversation_that_was_too_long_for_the_service_is_sent_shorter_
     assert model.asked[1].messages[-1] == messages[-1]
 
 
+@proves("R-12")
 async def test_a_service_that_finds_the_shorter_one_too_long_as_well_is_believed():
     model = ScriptedModel([TOO_LONG], [TOO_LONG])
 
@@ -334,6 +340,7 @@ async def test_the_use_after_an_answer_has_the_answer_and_is_as_the_service_coun
     assert progress.fitter.correction == pytest.approx(24 / 13)
 
 
+@proves("D-06", "R-22")
 async def test_results_whose_time_is_over_are_not_sent_and_stay_in_the_conversation():
     call = ToolCall("1", "look", "{}")
     before = [

@@ -10,6 +10,7 @@ from apps.agent.events import Event, TextDelta
 from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message, ToolCall
 from apps.agent.progress import Progress
+from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, saying, spec, text, tool
 
 QUESTION = Message("user", "How warm is it in Riga?")
@@ -18,6 +19,7 @@ DEAD_ENDS = DeadEnds((r"\bcannot proceed\b",))
 CALLS = (("1", "weather", '{"city": "Riga"}'), ("2", "ask_page", "{}"))
 
 
+@proves("T-06")
 async def test_t_06_the_calls_of_a_dead_end_are_not_made_and_have_a_result_each():
     made: list[str] = []
 
@@ -45,6 +47,7 @@ async def test_t_06_the_calls_of_a_dead_end_are_not_made_and_have_a_result_each(
     ]
 
 
+@proves("T-06")
 @pytest.mark.parametrize(
     ("said", "found"),
     [(GIVES_UP, True), ("So I CANNOT PROCEED here", True), ("I look it up.", False), ("", False)],
@@ -53,6 +56,7 @@ def test_t_06_a_phrase_is_found_anywhere_in_the_text_in_any_case(said, found):
     assert DEAD_ENDS.include(Message("assistant", said)) is found
 
 
+@proves("T-06")
 def test_t_06_a_phrase_that_takes_too_long_is_not_found(caplog):
     slow = DeadEnds((r"(a+)+b", r"(a|aa)+c"))
 

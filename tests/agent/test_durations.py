@@ -5,6 +5,7 @@ import pytest
 from apps.agent.durations import FOR_EVER, SHOWN_ONLY, Durations, sent_within
 from apps.agent.injection import Injection, inject
 from apps.agent.messages import Message, ToolCall
+from tests.contract import proves
 
 RESULT = "what it found"
 
@@ -29,6 +30,7 @@ def check_pairs(messages):
     assert called == results(messages)
 
 
+@proves("D-06")
 @pytest.mark.parametrize(
     ("duration", "sent"),
     [
@@ -50,6 +52,7 @@ def test_results_are_sent_for_as_many_turns_as_their_tool_says(duration, sent):
     assert [m.text for m in found if m.role == "user"] == [f"question {n}" for n in range(1, 5)]
 
 
+@proves("D-06")
 def test_what_is_for_the_person_alone_is_a_note_until_the_turn_is_over():
     turns = [*turn(1, "show"), *turn(2, "show", answer=False)]
 
@@ -60,6 +63,7 @@ def test_what_is_for_the_person_alone_is_a_note_until_the_turn_is_over():
     check_pairs(found)
 
 
+@proves("D-06")
 def test_of_parallel_calls_those_stay_whose_results_stay():
     turns = [*turn(1, "find", "look"), *turn(2)]
 
@@ -69,6 +73,7 @@ def test_of_parallel_calls_those_stay_whose_results_stay():
     check_pairs(found)
 
 
+@proves("D-06")
 def test_calls_that_still_wait_for_their_results_stay():
     asked = Message("assistant", "", (ToolCall("1", "find", "{}"),))
     messages = [Message("user", "question"), asked]
@@ -97,6 +102,7 @@ def test_what_the_platform_put_in_does_not_expire():
     assert sent_within(messages, Durations(default=0)) == list(messages)
 
 
+@proves("R-23")
 def test_r_23_the_prefix_of_a_toolset_is_part_of_the_name_that_counts():
     turns = [*turn(1, "desk_find", "shop_find", "find"), *turn(2)]
 

@@ -13,6 +13,7 @@ from apps.agent.progress import Progress
 from apps.agent.stages import Announcement
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.errors import ModelFailed
+from tests.contract import proves
 from tests.fakes import (
     ScriptedModel,
     async_tool,
@@ -55,6 +56,7 @@ async def events_of(
     return [event for event in timeless(events) if "Stage" in type(event).__name__]
 
 
+@proves("5")
 async def test_the_stage_opens_at_the_first_argument_and_the_call_takes_it_over():
     assert await events_of(*pieces('{"co', 'de": "1 +', ' 2"', "}")) == [
         OPENED,
@@ -66,6 +68,7 @@ async def test_the_stage_opens_at_the_first_argument_and_the_call_takes_it_over(
     ]
 
 
+@proves("5")
 async def test_a_tool_that_shows_no_argument_has_its_title_early():
     plain = replace(PYTHON, announcement=Announcement("Python"))
 
@@ -90,6 +93,7 @@ async def test_text_that_would_end_its_block_is_not_shown_early_nor_is_too_much(
     assert long[3] == StageRenamed("1", " adds")
 
 
+@proves("5")
 @pytest.mark.parametrize("arguments", ['{"code": "1', '{"code": "1"} x', "[1]"])
 async def test_a_call_that_cannot_be_read_closes_its_stage_as_failed(arguments):
     events = await events_of(*pieces(*arguments))
@@ -97,6 +101,7 @@ async def test_a_call_that_cannot_be_read_closes_its_stage_as_failed(arguments):
     assert (events[0], events[-1]) == (OPENED, StageClosed("1", 0.0, failed=True))
 
 
+@proves("5")
 async def test_an_answer_that_breaks_off_closes_its_stages_as_failed():
     cut = ModelFailed("cut", reason="stream")
 

@@ -6,6 +6,7 @@ from apps.agent.messages import Message
 from apps.agent.progress import Progress
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.errors import ToolError
+from tests.contract import proves
 from tests.fakes import MemoryLedger, ScriptedModel, async_tool, calling, saying, text, tool
 
 QUESTION = Message("user", "Sum it up.")
@@ -19,6 +20,7 @@ def loop_of(model: ScriptedModel, *tools, **options) -> AgentLoop:
     return AgentLoop(model, "gpt", {tool.spec.name: tool for tool in tools}, **options)
 
 
+@proves("D-05")
 async def test_a_result_that_ends_the_turn_is_the_last_and_its_text_the_answer():
     model = ScriptedModel([text("One moment."), *calling(("a", "close", {}))])
     events: list[Event] = []
@@ -36,6 +38,7 @@ async def test_a_result_that_ends_the_turn_is_the_last_and_its_text_the_answer()
     ]
 
 
+@proves("D-40")
 async def test_the_other_calls_of_the_round_are_made_to_their_end():
     made: list[str] = []
 

@@ -12,9 +12,11 @@ from apps.agent.estimate import (
     use_of,
 )
 from apps.agent.messages import Attachment, Message, Thoughts, ToolCall
+from tests.contract import proves
 from tests.tables import each_row
 
 
+@proves("D-30")
 @each_row(
     ("text", "tokens"),
     [
@@ -41,6 +43,7 @@ def test_texts_of_one_message_are_rounded_up_once():
     assert message_tokens(Message("assistant", "efgh", (call,))) == 2
 
 
+@proves("D-30")
 def test_a_picture_counts_the_same_wherever_it_stands():
     part = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 9000}}
     shown = Message("user", ({"type": "text", "text": "What is it?"}, part))
@@ -73,6 +76,7 @@ def test_a_message_is_read_once(monkeypatch):
     assert (first, estimator.tokens(message)) == (2, 2)
 
 
+@proves("D-31")
 def test_a_request_is_broken_down_by_what_it_is_for():
     messages = [
         Message("system", "a" * 40),
@@ -89,6 +93,7 @@ def test_a_request_is_broken_down_by_what_it_is_for():
     assert use.corrected(1.5).total == 15 + 8 + 3 + 9 + 4
 
 
+@proves("D-30")
 @pytest.mark.parametrize(
     ("reported", "estimated", "correction"),
     [(150, 100, 1.5), (900, 100, 2.0), (1, 100, 0.5), (0, 100, 1.0), (100, 0, 1.0)],

@@ -6,6 +6,7 @@ import pytest
 
 from apps.agent.injection import LONGEST_ID, Injection, inject
 from apps.agent.messages import Message, ToolCall
+from tests.contract import proves
 
 QUESTION = Message("user", "What is new?")
 ANSWER = Message("assistant", "Nothing.")
@@ -24,6 +25,7 @@ def call_ids(messages) -> list[str]:
     return [call.id for message in messages for call in message.tool_calls]
 
 
+@proves("16.1")
 def test_the_first_time_it_stands_right_after_the_first_question():
     given = [Message("system", "Be brief."), QUESTION, ANSWER, QUESTION]
 
@@ -34,18 +36,21 @@ def test_the_first_time_it_stands_right_after_the_first_question():
     assert found == [*given[:2], *pair(call_id, "It rains."), *given[2:]]
 
 
+@proves("16.1")
 def test_without_a_question_it_stands_at_the_end():
     given = [Message("system", "Be brief.")]
 
     assert [message.role for message in inject(given, NEWS)] == ["system", "assistant", "tool"]
 
 
+@proves("16.1")
 def test_what_was_said_already_is_not_said_again():
     once = inject([QUESTION], NEWS)
 
     assert inject(once, NEWS) is once
 
 
+@proves("16.1")
 def test_something_new_is_appended_and_the_old_stays():
     once = inject([QUESTION], NEWS)
 
@@ -54,6 +59,7 @@ def test_something_new_is_appended_and_the_old_stays():
     assert twice == [*once, *pair(call_ids(twice)[1], "It snows.")]
 
 
+@proves("16.1")
 def test_what_is_said_again_after_something_else_has_an_id_of_its_own():
     told = [QUESTION]
     for content in ("It rains.", "It snows.", "It rains."):
@@ -67,6 +73,7 @@ def test_what_is_said_again_after_something_else_has_an_id_of_its_own():
     assert len(set(call_ids(told))) == 3
 
 
+@proves("16.1")
 def test_a_refreshed_pair_takes_the_place_of_the_old_one():
     refreshed = replace(NEWS, frequency="refresh_if_changed")
     once = [*inject([QUESTION], refreshed), ANSWER]
@@ -76,6 +83,7 @@ def test_a_refreshed_pair_takes_the_place_of_the_old_one():
     assert twice == [QUESTION, *pair(call_ids(twice)[0], "It snows."), ANSWER]
 
 
+@proves("16.1")
 def test_other_arguments_are_another_pair():
     once = inject([QUESTION], NEWS)
 
@@ -84,6 +92,7 @@ def test_other_arguments_are_another_pair():
     assert len(call_ids(both)) == 2
 
 
+@proves("16.1")
 def test_what_tells_pairs_apart_may_be_something_else_than_the_arguments():
     hook = replace(NEWS, identity="the third hook")
     once = inject([QUESTION], hook)
@@ -93,6 +102,7 @@ def test_what_tells_pairs_apart_may_be_something_else_than_the_arguments():
     assert again is once
 
 
+@proves("16.1")
 def test_always_adds_one_at_the_end_with_an_id_that_nothing_else_has():
     always = replace(NEWS, frequency="always")
 
@@ -102,6 +112,7 @@ def test_always_adds_one_at_the_end_with_an_id_that_nothing_else_has():
     assert len(set(call_ids(twice))) == 2
 
 
+@proves("16.1")
 @pytest.mark.parametrize("frequency", ["always", "append_if_changed", "refresh_if_changed"])
 def test_nothing_to_say_leaves_the_very_same_messages(frequency):
     given = [QUESTION]
@@ -109,6 +120,7 @@ def test_nothing_to_say_leaves_the_very_same_messages(frequency):
     assert inject(given, replace(NEWS, content=None, frequency=frequency)) is given
 
 
+@proves("16.1")
 def test_ids_are_the_same_in_every_request_and_no_longer_than_providers_take():
     long = replace(NEWS, tool="internal_timeawareness_current_timestamp")
 

@@ -32,6 +32,7 @@ from apps.errors import (
     ToolError,
     ToolsKeepFailing,
 )
+from tests.contract import proves
 from tests.fakes import (
     MemoryLedger,
     ScriptedModel,
@@ -62,6 +63,7 @@ async def answers_to(*wanted: tuple[str, str, object], tools=(WEATHER,)) -> list
     return [message.text for message in progress.added if message.role == "tool"]
 
 
+@proves("T-01", "D-05")
 async def test_the_result_of_a_tool_is_shown_to_the_model_before_it_answers():
     call = ("call-1", "weather", '{"city": "Riga"}')
     model = ScriptedModel(calling(call), saying("12 degrees"))
@@ -121,6 +123,7 @@ async def test_an_unlisted_tool_answers_although_the_model_is_not_told_of_it():
     assert progress.added[1] == Message("tool", "Riga: 12", tool_call_id="1")
 
 
+@proves("5", "T-06")
 async def test_an_empty_line_stands_between_the_texts_of_two_answers():
     call = calling(("1", "weather", {"city": "Riga"}))
     model = ScriptedModel([text("I look."), *call], call, saying("It is 12."))
@@ -131,6 +134,7 @@ async def test_an_empty_line_stands_between_the_texts_of_two_answers():
     assert events == [TextDelta("I look."), TextDelta("\n\n"), TextDelta("It is 12.")]
 
 
+@proves("4", "G-07", "D-20")
 async def test_calls_run_at_the_same_time_and_their_results_keep_their_order():
     second_is_done = asyncio.Event()
 
@@ -150,6 +154,7 @@ async def test_calls_run_at_the_same_time_and_their_results_keep_their_order():
     assert found == ["first", "second"]
 
 
+@proves("4", "G-12", "T-07")
 async def test_an_unknown_tool_is_answered_with_how_to_go_on():
     assert await answers_to(("1", "wether", {}), ("2", "weather", {"city": "Riga"})) == [
         "Unknown tool 'wether'.\n\nThis tool does not exist. Check the tool name and try again.",
@@ -157,6 +162,7 @@ async def test_an_unknown_tool_is_answered_with_how_to_go_on():
     ]
 
 
+@proves("6.2", "T-07")
 async def test_a_wrong_argument_is_to_be_corrected():
     async def refuse(invocation: Invocation) -> ToolResult:
         raise InvalidParameter("city", "it is no city.")
@@ -173,6 +179,7 @@ async def test_a_wrong_argument_is_to_be_corrected():
     )
 
 
+@proves("4")
 async def test_a_tool_that_the_models_service_runs_is_said_to_run_there(caplog):
     search = {"type": "static_function", "static_function": {"name": "search"}}
     model = ScriptedModel(
@@ -219,6 +226,7 @@ async def test_the_result_of_an_unknown_tool_is_not_worked_on():
     assert progress.added[2].text == "R: 12"
 
 
+@proves("T-06")
 async def test_an_answer_without_a_word_is_kept_as_a_space():
     model = ScriptedModel(calling(("1", "weather", {"city": "R"})), [finish()])
     progress = Progress()
@@ -250,6 +258,7 @@ async def test_a_stage_that_stays_open_closes_when_the_next_answer_is_complete(f
     ]
 
 
+@proves("4", "G-12", "T-07")
 @pytest.mark.parametrize("written", ['{"city": ', "NaN", "[" * 100_000, "{} {}"])
 async def test_arguments_that_are_no_json_are_answered_with_the_reason(written):
     (found,) = await answers_to(("1", "weather", written))
@@ -258,6 +267,7 @@ async def test_arguments_that_are_no_json_are_answered_with_the_reason(written):
     assert found.endswith("Send one JSON object.")
 
 
+@proves("4")
 @pytest.mark.parametrize(
     ("written", "kind"), [("[]", "list"), ('"x"', "str"), ("3", "int"), ('"\\ud800"', "str")]
 )
@@ -275,12 +285,14 @@ async def test_halves_of_characters_reach_neither_a_tool_nor_the_model():
     assert found == ["a\ufffd\ufffdé"]
 
 
+@proves("4")
 async def test_no_arguments_at_all_are_an_empty_object():
     ping = tool("ping", lambda arguments: f"pong {dict(arguments)}")
 
     assert await answers_to(("1", "ping", ""), tools=(ping,)) == ["pong {}"]
 
 
+@proves("4", "G-14", "T-07", "D-20", "R-03")
 async def test_a_tool_that_fails_leaves_its_siblings_alone():
     async def refuses(invocation: Invocation) -> ToolResult:
         raise ToolError("No such city.")
@@ -298,6 +310,7 @@ async def test_a_tool_that_fails_leaves_its_siblings_alone():
     ]
 
 
+@proves("4")
 async def test_a_tool_that_cancels_itself_fails_and_the_run_goes_on():
     async def cancels(invocation: Invocation) -> ToolResult:
         raise asyncio.CancelledError
@@ -309,6 +322,7 @@ async def test_a_tool_that_cancels_itself_fails_and_the_run_goes_on():
     assert found == ["Error: the tool failed unexpectedly.", "Riga: 12"]
 
 
+@proves("4", "R-03")
 async def test_a_tool_that_stops_the_run_lets_the_others_finish_first():
     async def stops(invocation: Invocation) -> ToolResult:
         raise Stopped
@@ -325,6 +339,7 @@ async def test_a_tool_that_stops_the_run_lets_the_others_finish_first():
     assert len(model.asked) == 1
 
 
+@proves("4", "G-08", "T-02", "R-01", "D-04")
 async def test_a_limit_of_n_is_n_questions_to_the_model():
     call = calling(("1", "weather", {"city": "Riga"}))
     model = ScriptedModel(*[call] * 3)
@@ -352,6 +367,7 @@ def turn_of(*cities: str) -> Any:
     return calling(*((city, "weather", {"city": city}) for city in cities))
 
 
+@proves("T-06")
 @pytest.mark.parametrize(
     ("turns", "asked"),
     [
@@ -374,6 +390,7 @@ async def test_t_06_a_run_ends_after_two_turns_in_a_row_whose_calls_have_all_fai
     assert progress.failed_turns == (2 if asked == 2 else 0 if asked == 5 else 1)
 
 
+@proves("T-03")
 @pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
 async def test_t_03_the_reason_with_which_the_model_ends_is_that_of_the_run(reason):
     model = ScriptedModel(
@@ -385,6 +402,7 @@ async def test_t_03_the_reason_with_which_the_model_ends_is_that_of_the_run(reas
     assert ended == reason
 
 
+@proves("4", "R-01", "R-02")
 async def test_minus_one_is_no_limit():
     call = calling(("1", "weather", {"city": "Riga"}))
     model = ScriptedModel(*[call] * 500, saying("At last"))
@@ -396,6 +414,7 @@ async def test_minus_one_is_no_limit():
     assert (reason, len(model.asked)) == ("stop", 501)
 
 
+@proves("4")
 async def test_parameters_of_the_first_question_are_not_repeated():
     model = ScriptedModel(calling(("1", "weather", {"city": "Riga"})), saying("Done"))
     loop = loop_of(
@@ -432,6 +451,7 @@ async def test_a_client_that_insists_on_its_tools_cannot_be_met_by_the_applicati
     assert asked == [(["weather", "locate"], 1, choice), *[(["locate"], 0, choice)] * 2]
 
 
+@proves("4")
 async def test_tools_of_the_client_are_passed_on_and_never_run():
     locate = spec("locate", "Where the person is")
     wanted = [("1", "locate", "{}"), ("2", "weather", '{"city": "Riga"}')]
@@ -452,6 +472,7 @@ async def test_tools_of_the_client_are_passed_on_and_never_run():
     ]
 
 
+@proves("4")
 async def test_calls_of_the_client_alone_leave_nothing_behind():
     model = ScriptedModel(calling(("1", "locate", "{}")))
     progress = Progress()
@@ -493,6 +514,7 @@ async def test_calls_of_the_client_that_were_left_are_handed_to_it_again():
     assert events == [ToolCallsRequested((theirs,))]
 
 
+@proves("4")
 async def test_an_attachment_is_shown_once_whoever_brings_it():
     chart = Attachment("image/png", "Chart", url="files/x/chart.png")
     note = Attachment("text/plain", "Note", data="hm")
@@ -529,6 +551,7 @@ async def test_views_change_what_the_model_sees_and_nothing_else():
     assert progress.added[1].text == "Riga: 12"
 
 
+@proves("4")
 async def test_steps_change_results_on_their_way_to_the_model_in_their_order():
     async def one(call, result):
         return replace(result, content=f"{call.name}: {result.content}")
@@ -546,6 +569,7 @@ async def test_steps_change_results_on_their_way_to_the_model_in_their_order():
     assert progress.added[1].text == "[weather: Riga: 12]"
 
 
+@proves("4")
 async def test_what_models_and_tools_spent_is_gathered():
     spends = ToolResult("done", usage=(ModelUsage("sub", 5, 6),))
     model = ScriptedModel(
@@ -565,6 +589,7 @@ async def test_what_models_and_tools_spent_is_gathered():
     ]
 
 
+@proves("4")
 async def test_what_was_gathered_outlives_a_model_that_fails():
     model = ScriptedModel(
         calling(("1", "weather", {"city": "Riga"})), [text("It"), ModelFailed("It broke off.")]
@@ -602,6 +627,7 @@ async def test_a_cancelled_run_ends_its_tools_and_closes_their_stages_as_failed(
     assert timeless(events) == [StageOpened("1", "Hanging"), StageClosed("1", 0.0, failed=True)]
 
 
+@proves("T-08")
 async def test_a_cancelled_run_closes_the_stream_of_the_model():
     model = ScriptedModel([text("It"), ScriptedModel.never])
     run = asyncio.create_task(loop_of(model).run([QUESTION], lambda event: None, Progress()))
@@ -615,6 +641,7 @@ async def test_a_cancelled_run_closes_the_stream_of_the_model():
     assert model.closed.is_set()
 
 
+@proves("D-20")
 async def test_a_batch_that_takes_too_long_keeps_the_results_that_are_there():
     async def hangs(invocation: Invocation) -> ToolResult:
         with open_stage(invocation.emit, invocation.id, "Hanging"):
@@ -646,6 +673,7 @@ async def test_a_batch_that_takes_too_long_keeps_the_results_that_are_there():
     assert {step.status for step in ledger.steps.values()} == {"done"}
 
 
+@proves("D-04")
 async def test_five_hundred_rounds_take_no_deeper_stack_and_no_more_than_their_messages():
     depths: list[int] = []
 

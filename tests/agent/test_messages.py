@@ -4,6 +4,7 @@ from types import MappingProxyType
 import pytest
 
 from apps.agent.messages import Attachment, Message, ToolCall, as_json, from_dict, to_dict, to_dicts
+from tests.contract import proves
 
 CONVERSATION = [
     Message("system", "Be brief."),
@@ -38,6 +39,7 @@ def test_stages_of_an_answer_are_not_part_of_what_was_said():
     assert from_dict(written) == Message("assistant")
 
 
+@proves("5")
 @pytest.mark.parametrize(
     ("written", "attachment"),
     [

@@ -23,6 +23,7 @@ from apps.agent.messages import Message, Thoughts
 from apps.agent.progress import Progress
 from apps.agent.tools import Invocation, Pending, Tool, ToolResult
 from apps.errors import Stopped
+from tests.contract import proves
 from tests.fakes import MemoryLedger, ScriptedModel, async_tool, calling, finish, saying, spec, tool
 
 QUESTION = Message("user", "Pay the bill and say how warm it is.")
@@ -60,6 +61,7 @@ class Desk:
         return await loop.run([QUESTION], events.append, progress), progress
 
 
+@proves("D-05")
 async def test_a_call_that_asks_somebody_lets_the_others_end_and_then_the_run_waits():
     desk, ledger, events = Desk(), MemoryLedger(), list[Event]()
 
@@ -180,6 +182,7 @@ class NextMessage(Unkept):
         self.asked.append(interaction)
 
 
+@proves("R-11")
 async def test_r_11_a_run_that_nobody_keeps_leaves_calls_to_the_next_which_asks_about_one_at_a_time():
     desk, first, events = Desk(), NextMessage(), list[Event]()
     thoughts = Thoughts({"reasoning_content": "Hm."}, "gpt")

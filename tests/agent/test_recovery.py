@@ -22,6 +22,7 @@ from apps.agent.recovery import Recovery
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.errors import ModelFailed
+from tests.contract import proves
 from tests.fakes import ScriptedModel, async_tool, calling, saying, text, timeless
 
 QUESTION = Message("user", "What is in the picture?")
@@ -63,6 +64,7 @@ def texts(messages: Sequence[Message]) -> list[str]:
     return [message.text for message in messages]
 
 
+@proves("4")
 async def test_the_model_is_asked_again_with_what_was_rewritten_and_that_is_kept():
     model = ScriptedModel(LOOK, [REFUSED], saying("I cannot see it."))
     progress = Progress()
@@ -79,6 +81,7 @@ async def test_the_model_is_asked_again_with_what_was_rewritten_and_that_is_kept
     assert progress.iterations == 2
 
 
+@proves("4")
 @pytest.mark.parametrize("recoveries", [(), (never,), (breaks,)])
 async def test_without_a_recovery_the_error_stands(recoveries):
     model = ScriptedModel(LOOK, [REFUSED], saying("Never asked"))
@@ -92,6 +95,7 @@ async def test_without_a_recovery_the_error_stands(recoveries):
     assert texts(progress.added) == [" ", "Here it is."]
 
 
+@proves("4")
 async def test_a_recovery_that_does_not_help_leaves_the_first_error():
     second = ModelFailed("still not", status=500)
     model = ScriptedModel(LOOK, [REFUSED], [second], saying("Never asked"))
@@ -104,6 +108,7 @@ async def test_a_recovery_that_does_not_help_leaves_the_first_error():
     assert len(model.asked) == 3
 
 
+@proves("4")
 async def test_there_is_one_recovery_in_a_run_wherever_the_model_failed():
     later = ModelFailed("refused again", status=400)
     model = ScriptedModel(LOOK, [REFUSED], LOOK, [text("I s"), later], saying("Never asked"))
@@ -118,6 +123,7 @@ async def test_there_is_one_recovery_in_a_run_wherever_the_model_failed():
     ]  # fmt: skip
 
 
+@proves("4")
 async def test_a_stream_that_breaks_off_is_recovered_as_well_and_its_text_stays_apart():
     thinking = StagePart(0, "Thinking")
     half = [text("I s"), thinking, Usage(5, 1), CUT]
@@ -139,6 +145,7 @@ async def test_a_stream_that_breaks_off_is_recovered_as_well_and_its_text_stays_
     assert progress.usage == [ModelUsage("gpt", 5, 1), ModelUsage("gpt", 4, 2)]
 
 
+@proves("4")
 async def test_a_stage_that_waits_for_the_answer_tells_what_its_result_became():
     async def look_deferred(invocation: Invocation) -> ToolResult:
         block = open_stage(invocation.emit, invocation.id, "Looking")

@@ -24,6 +24,7 @@ from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.model import Delta, ModelRequest, StagePart
 from apps.agent.replies import ask, read_answer
 from apps.errors import ModelFailed
+from tests.contract import proves
 from tests.fakes import ScriptedModel, call_delta, calls, finish, saying, text, timeless
 
 REQUEST = ModelRequest((Message("user", "Hello"),))
@@ -37,6 +38,7 @@ def stages(*parts: StagePart) -> list[Delta]:
     return list(parts)
 
 
+@proves("5", "G-06")
 async def test_text_is_shown_as_it_comes_and_kept_whole():
     events: list[Event] = []
 
@@ -46,6 +48,7 @@ async def test_text_is_shown_as_it_comes_and_kept_whole():
     assert reply == Reply(Message("assistant", "Hello"), "stop", (ModelUsage("gpt", 7, 2),))
 
 
+@proves("5")
 async def test_a_lead_separates_the_text_from_an_earlier_answer():
     events: list[Event] = []
     assembly = Assembly(events.append, lead="\n\n")
@@ -56,6 +59,7 @@ async def test_a_lead_separates_the_text_from_an_earlier_answer():
     assert assembly.reply("gpt").message == Message("assistant", "Then")
 
 
+@proves("5", "G-06")
 async def test_interleaved_pieces_of_several_calls_are_put_together():
     reply = await reply_to(
         calls(call_delta(0, "a", "weather", ""), call_delta(1, "b", "time", '{"zo')),
@@ -71,6 +75,7 @@ async def test_interleaved_pieces_of_several_calls_are_put_together():
     assert reply.finish_reason == "tool_calls"
 
 
+@proves("5")
 async def test_calls_that_a_service_numbers_all_zero_are_told_apart_by_their_ids():
     reply = await reply_to(
         calls(call_delta(0, "a", "weather", "{}")),
@@ -121,12 +126,14 @@ async def test_a_call_without_a_function_is_a_call_without_a_name():
     assert reply.message.tool_calls == (ToolCall("a", "", ""),)
 
 
+@proves("4")
 async def test_the_usage_of_each_model_wins_over_the_sum():
     usage = Usage(30, 3, (ModelUsage("a", 10, 1), ModelUsage("", 20, 2)))
 
     assert (await reply_to(usage)).usage == (ModelUsage("a", 10, 1), ModelUsage("gpt", 20, 2))
 
 
+@proves("5")
 async def test_the_stages_of_the_model_are_shown_and_closed_when_its_answer_begins():
     events: list[Event] = []
     picture = Attachment("image/png", url="files/x/y.png")
@@ -191,6 +198,7 @@ async def test_an_answer_that_cannot_be_read_is_a_model_that_fails():
     assert timeless(events)[1:] == [StageClosed("m-0", 0.0, failed=True)]
 
 
+@proves("5")
 async def test_the_stages_of_the_model_fail_when_its_stream_breaks():
     events: list[Event] = []
 
@@ -305,6 +313,7 @@ async def test_an_application_whose_models_told_no_usage_tells_none():
     )
 
 
+@proves("5")
 async def test_the_stages_of_the_model_can_be_hidden():
     events: list[Event] = []
 
@@ -313,6 +322,7 @@ async def test_the_stages_of_the_model_can_be_hidden():
     assert events == [TextDelta("Done")]
 
 
+@proves("5")
 async def test_state_and_attachments_of_the_model_are_kept_with_its_message():
     events: list[Event] = []
     chart = Attachment("image/png", "Chart", url="files/x/c.png")
@@ -336,6 +346,7 @@ async def test_an_answer_closes_the_stream_it_came_from():
 NOTICE = "[The answer was cut here: it may have 10 characters at most.]"
 
 
+@proves("T-03")
 async def test_an_answer_that_is_too_long_is_cut_and_says_so():
     events: list[Event] = []
     model = ScriptedModel([text("Hello "), text("world"), ScriptedModel.never])
@@ -364,6 +375,7 @@ async def test_several_answers_of_one_run_share_the_room():
     assert second.message.text == f"89\n\n{NOTICE}"
 
 
+@proves("2.6")
 @pytest.mark.parametrize(
     "piece",
     [

@@ -10,6 +10,7 @@ from apps.agent.messages import Message
 from apps.agent.model import ModelRequest
 from apps.agent.replies import BACKOFF, RetryPolicy
 from apps.errors import ModelFailed
+from tests.contract import proves
 from tests.fakes import ScriptedModel, call_delta, calls, saying, text
 
 QUESTION = ModelRequest([Message("user", "Hello")])
@@ -40,6 +41,7 @@ async def test_a_model_that_answers_is_asked_once():
     assert model.asked == [QUESTION]
 
 
+@proves("T-57")
 async def test_a_model_that_cannot_begin_is_asked_again_after_a_pause(caplog):
     pauses: list[float] = []
     model = ScriptedModel([BUSY], [EMPTY, CUT], saying("Hello"))
@@ -58,6 +60,7 @@ async def test_a_model_that_cannot_begin_is_asked_again_after_a_pause(caplog):
     ]
 
 
+@proves("T-07")
 async def test_after_three_attempts_the_last_failure_is_raised():
     last = ModelFailed("still busy", status=503, is_transient=True)
     model = ScriptedModel([BUSY], [BUSY], [last], saying("Hello"))
@@ -69,6 +72,7 @@ async def test_after_three_attempts_the_last_failure_is_raised():
     assert len(model.asked) == 3
 
 
+@proves("T-57", "D-33")
 @pytest.mark.parametrize("turn", range(20))
 async def test_three_pauses_are_drawn_from_ranges_that_double_d_33(turn):
     pauses: list[float] = []
@@ -81,6 +85,7 @@ async def test_three_pauses_are_drawn_from_ranges_that_double_d_33(turn):
     assert (BACKOFF.max_delay, BACKOFF.initial_delay) == (30.0, 1.0)
 
 
+@proves("D-33")
 async def test_the_service_says_how_long_a_pause_is_at_least_t_57():
     pauses: list[float] = []
     model = ScriptedModel([BUSY], [BUSY], [BUSY], saying("Hello"))
@@ -90,6 +95,7 @@ async def test_the_service_says_how_long_a_pause_is_at_least_t_57():
     assert pauses == [7.0, 7.0, 7.0]
 
 
+@proves("T-57", "D-33")
 @pytest.mark.parametrize(
     "script",
     [

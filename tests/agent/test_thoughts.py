@@ -31,6 +31,7 @@ from apps.agent.replies import RetryPolicy, ask, read_answer
 from apps.errors import ModelFailed
 from apps.workspace.openai.events import CompletionEvents
 from apps.workspace.services.event_stream import EventDecoder
+from tests.contract import proves
 from tests.fakes import (
     ScriptedModel,
     call_delta,
@@ -54,6 +55,7 @@ async def said_of(*deltas: Delta | list[Delta], **options: Any) -> tuple[list[Ev
     return timeless(events), reply
 
 
+@proves("5")
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "thinking"])
 async def test_thoughts_are_a_stage_of_their_own_and_no_part_of_the_answer(name):
     events, reply = await said_of(thinks("Let me ", name), thinks("see.", name), *saying("Four"))
@@ -87,6 +89,7 @@ async def test_thoughts_between_texts_are_a_stage_each():
     assert reply.message.text == "abc"
 
 
+@proves("5")
 async def test_thoughts_end_when_the_model_calls_a_tool_and_fail_when_it_breaks_off():
     events, _ = await said_of(thinks("Look."), calls(call_delta(0, "1", "look", "{}")), finish())
     assert events[-1] == StageClosed(FIRST, 0.0)
@@ -216,6 +219,7 @@ def test_a_thought_that_the_client_brings_beside_the_state_wins():
     assert with_model_parts(message) == Message("assistant", "a", thoughts=brought)
 
 
+@proves("4")
 @pytest.mark.parametrize("status", [400, 422])
 async def test_a_service_that_refuses_thoughts_is_asked_without_them(status):
     thoughts = Thoughts({"reasoning": "Hm."}, "gpt")

@@ -1,8 +1,10 @@
 from apps.agent.messages import Message
 from apps.agent.todo_list import counts_of, tells_todo, todo_message
+from tests.contract import proves
 from tests.tables import each_row
 
 
+@proves("D-49")
 @each_row(
     ("text", "counts"),
     [

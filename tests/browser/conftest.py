@@ -7,6 +7,7 @@ while it runs, its event loop would be in the way of the asynchronous tests of t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 
@@ -137,6 +138,7 @@ def watch(page: Page) -> list[str]:
     return problems
 
 
+LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 390))
 SETTLED = """
 Promise.all(document.getAnimations()
   .filter((one) => one.effect?.getComputedTiming().endTime !== Infinity)
@@ -160,3 +162,13 @@ def look_for_barriers(page: Page) -> list[str]:
         for violation in Axe().run(page).response["violations"]
         for node in violation["nodes"]
     ]
+
+
+def barriers_of_looks(page: Page) -> list[str]:
+    """The barriers of the page as it stands, light on a desktop and dark on a phone."""
+    found = []
+    for scheme, width in LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        found += [f"{scheme} {width}: {one}" for one in barriers(page)]
+    return found

@@ -6,8 +6,10 @@ process does not.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
+import itertools
 import os
 import shutil
 import socket
@@ -36,6 +38,9 @@ TABLES = ROOT / "var" / "test-tables"
 """Likewise a database with all tables."""
 DATABASE = "db.sqlite3"
 PATIENCE = 240.0
+PORTS_OF_PROCESS = 100
+FIRST_PORT = 10_000 + os.getpid() % 200 * PORTS_OF_PROCESS
+PORTS = itertools.cycle(range(FIRST_PORT, FIRST_PORT + PORTS_OF_PROCESS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +83,15 @@ def close_shell(site: Site) -> None:
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
+    """Return a port that nobody takes until the site listens there.
+
+    Systems pick the ports of connections from a range above these, and other processes of the tests
+    begin elsewhere.
+    """
+    for port in itertools.islice(PORTS, PORTS_OF_PROCESS):
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise AssertionError("All ports of this process are taken.")
 
 
 def site_environment(folder: Path, port: int, **settings: str) -> dict[str, str]:

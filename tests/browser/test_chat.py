@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page, WebSocket, expect
 from tests.browser.conftest import barriers
 from tests.browser.scripted import ScriptedSocket, send
 from tests.browser.serving import Site
+from tests.contract import proves
 
 SLUG = "page-tests"
 ADDRESS = f"/chat/{SLUG}/"
@@ -78,6 +79,7 @@ def ask(page: Page, socket: ScriptedSocket, text: str) -> None:
     assert socket.asked()[-1] == text
 
 
+@proves("T-05")
 def test_a_question_is_answered_with_its_steps_text_and_attachments(
     chat: Page, socket: ScriptedSocket
 ) -> None:

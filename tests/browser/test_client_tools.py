@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import barriers, watch
+from tests.browser.conftest import barriers_of_looks, watch
 from tests.browser.serving import Site, serve
+from tests.contract import proves
 from tests.peers.upstream import Upstream, serve_upstream
 
 SLUG = "client-tools"
@@ -57,12 +58,8 @@ def call(page: Page, tool: str, arguments: Any = None) -> None:
     question.press("Enter")
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_the_model_fills_in_a_field_which_the_person_undoes_by_keyboard(
-    page: Page, address: str, scheme: Any, width: int
-):
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
+@proves("T-33")
+def test_the_model_fills_in_a_field_which_the_person_undoes_by_keyboard(page: Page, address: str):
     page.goto(address)
     call(page, "_platform_set_field", {"value": "And in Riga?"})
 
@@ -72,7 +69,7 @@ def test_the_model_fills_in_a_field_which_the_person_undoes_by_keyboard(
     expect(page.locator("#set-notice")).to_contain_text("The answer filled in “Your question”.")
     expect(page.locator(".step")).to_contain_text("Filling in a field of the page")
     expect(page.locator(".answer-foot")).to_be_visible()
-    assert barriers(page) == []
+    assert barriers_of_looks(page) == []
 
     page.get_by_role("button", name="Undo").focus()
     page.keyboard.press("Enter")

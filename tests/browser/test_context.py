@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
+from tests.contract import proves
 
 SLUG = "brief"
 PREPARE = """
@@ -56,6 +57,7 @@ def test_the_box_stays_where_it_is_when_the_gauge_comes(page: Page) -> None:
     assert box.bounding_box() == before
 
 
+@proves("D-31")
 def test_the_gauge_tells_how_full_the_window_is_and_opens_to_the_parts(page: Page):
     page.goto(f"/chat/{SLUG}/")
     expect(page.locator(".gauge")).to_have_count(0)
@@ -89,6 +91,7 @@ def test_a_long_conversation_is_warned_of_then_summarised_and_stays_whole(page: 
     expect(page.locator(".summary-block")).to_have_count(1)
 
 
+@proves("D-31")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_window_that_is_nearly_full_is_told_in_words_and_colour(page: Page, scheme):
     use = {"system": 100, "tools": 200, "user": 300, "assistant": 400, "tool_results": 200}

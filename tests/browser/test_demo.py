@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import ADMIN, watch
 from tests.browser.serving import Site
+from tests.contract import proves
 
 TOOLS = "What is the weather in Oslo and Lima, and what time is it in Tokyo?"
 STORY = "Tell me a long story."
@@ -53,6 +54,7 @@ def wait_for_words(page: Page) -> None:
     expect(page.locator("chat-answer markdown-text").last).to_contain_text(re.compile(r"\w+ \w+"))
 
 
+@proves("T-05")
 @pytest.mark.walkthrough
 def test_the_demo_calls_its_tools_and_tells_what_they_said(demo: Page) -> None:
     demo.get_by_role("button", name="Several tools at once").click()

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
+from tests.contract import proves
 
 ADDRESS = "/chat/helpers/"
 TWO = "Let helpers work: tell me a long story; what is the weather in Oslo?"
@@ -34,6 +35,7 @@ def done_items(page: Page) -> list[str]:
     return page.locator(".todo-item[data-done=true] .todo-text").all_inner_texts()
 
 
+@proves("D-24")
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_one_of_two_helpers_is_read_and_stopped_while_the_other_answers_and_the_list_is_ticked(
     page: Page, scheme: Any, width: int

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import barriers
+from tests.browser.conftest import barriers_of_looks
 from tests.browser.scripted import ScriptedSocket
 from tests.browser.serving import Site
+from tests.contract import proves
 from tests.fork_server import ROOT
 from tests.peers.upstream import serve_upstream
 
@@ -71,13 +70,9 @@ def ask(page: Page, address: str) -> None:
     question.press("Enter")
 
 
+@proves("D-22", "D-48")
 @pytest.mark.walkthrough
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_a_call_is_approved_with_a_changed_argument_after_a_reload(
-    page: Page, address: str, scheme: Any, width: int
-):
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
+def test_a_call_is_approved_with_a_changed_argument_after_a_reload(page: Page, address: str):
     ask(page, address)
     card = page.locator(CARD)
     expect(card).to_be_focused()
@@ -86,7 +81,7 @@ def test_a_call_is_approved_with_a_changed_argument_after_a_reload(
 
     expect(card.locator(".risk")).to_have_text("Only reads")
     expect(card.get_by_role("timer")).to_contain_text("left")
-    assert barriers(page) == []
+    assert barriers_of_looks(page) == []
     card.get_by_label("city").fill("Riga")
     card.get_by_role("button", name="Approve").click()
 
@@ -94,7 +89,7 @@ def test_a_call_is_approved_with_a_changed_argument_after_a_reload(
     expect(page.locator(".decision")).to_contain_text("Approved by you")
     expect(page.locator(".decision")).to_contain_text("with changed city")
     expect(page).to_have_title("call Weather_now · Interactions")
-    assert barriers(page) == []
+    assert barriers_of_looks(page) == []
 
 
 def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: str):
@@ -107,7 +102,7 @@ def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: 
     expect(page.locator("chat-interaction")).to_have_count(0)
 
     page.goto("/approvals/")
-    assert barriers(page) == []
+    assert barriers_of_looks(page) == []
     page.get_by_role("button", name="Ask again: Weather_now").click()
     expect(page.get_by_text("None. Where an application asks")).to_be_visible()
 
@@ -115,13 +110,10 @@ def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: 
     expect(page.locator(CARD)).to_be_visible()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_a_person_is_asked_each_time_where_the_application_asks_nobody(
-    browser: Browser, site: Site, address: str, scheme: Any, width: int
+    site: Site, page: Page, address: str
 ):
-    size: Any = {"width": width, "height": 900}
-    context = browser.new_context(base_url=site.url, color_scheme=scheme, viewport=size)
-    page, settings = context.new_page(), context.new_page()
+    settings = page.context.new_page()
     site.shell(SET_MODE, slug=SLUG, mode="auto")
     ask(page, address)
     expect(page.locator(".answer-foot")).to_be_visible()
@@ -133,16 +125,13 @@ def test_a_person_is_asked_each_time_where_the_application_asks_nobody(
     settings.get_by_label("Application and tool").select_option("Interactions: all tools")
     settings.get_by_role("button", name="Ask me each time").press("Enter")
     expect(settings.get_by_role("heading", name="All tools")).to_be_visible()
-    assert barriers(settings) == []
-    if folder := os.environ.get("SCREENSHOTS"):
-        settings.screenshot(path=f"{folder}/approvals-{scheme}-{width}.png", full_page=True)
+    assert barriers_of_looks(settings) == []
     settings.get_by_role("button", name="Withdraw: Weather_now").click()
     expect(settings.get_by_role("heading", name="Weather_now")).to_have_count(0)
 
     ask(page, address)
     expect(page.locator(CARD)).to_be_visible()
     site.shell(SET_MODE, slug=SLUG, mode="confirm")
-    context.close()
 
 
 QUESTION = {
@@ -154,19 +143,16 @@ QUESTION = {
 }
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
-def test_a_question_is_answered_by_keyboard(page: Page, address: str, scheme: Any, width: int):
+def test_a_question_is_answered_by_keyboard(page: Page, address: str):
     socket = ScriptedSocket()
     socket.serve(page)
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
     ask(page, address)
     key = {"key": "t:1:0:a", "kind": "question"}
     socket.say(type="interaction.requested", **key, asked=QUESTION, due=None)
     socket.say(type="run.status", status="waiting")
     card = page.locator(CARD)
     expect(card).to_be_focused()
-    assert barriers(page) == []
+    assert barriers_of_looks(page) == []
 
     page.keyboard.press("Tab")
     expect(card.get_by_label("Riga")).to_be_focused()
@@ -183,13 +169,10 @@ def test_a_question_is_answered_by_keyboard(page: Page, address: str, scheme: An
     expect(page.locator(".decision")).to_contain_text("Answered by you")
     expect(page.locator(".decision")).to_contain_text("Oslo, In May.")
     expect(page.get_by_label("Your question")).to_be_focused()
-    assert barriers(page) == []
+    assert barriers_of_looks(page) == []
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
-def test_cards_that_say_why_they_ask_keep_nobody_out(
-    page: Page, address: str, scheme: Any, width: int
-):
+def test_cards_that_say_why_they_ask_keep_nobody_out(page: Page, address: str):
     asked = {
         "name": "pay",
         "arguments": {"amount": 5},
@@ -200,8 +183,6 @@ def test_cards_that_say_why_they_ask_keep_nobody_out(
     }
     socket = ScriptedSocket()
     socket.serve(page)
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
     ask(page, address)
 
     for key, four_eyes in (("a", False), ("b", True)):
@@ -210,4 +191,4 @@ def test_cards_that_say_why_they_ask_keep_nobody_out(
     socket.say(type="run.status", status="waiting")
 
     expect(page.locator(CARD).locator(".because")).to_have_count(2)
-    assert barriers(page) == []
+    assert barriers_of_looks(page) == []

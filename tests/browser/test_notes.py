@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import barriers, sign_in_as_admin
 from tests.browser.serving import Site
+from tests.contract import proves
 
 SLUG = "notekeeper"
 PREPARE = """
@@ -63,6 +64,7 @@ def write(page: Page, title: str, text: str, tags: str = "") -> None:
     expect(page.get_by_role("status")).to_have_text("Saved.")
 
 
+@proves("D-47")
 def test_what_an_agent_writes_is_approved_marked_linked_and_undone(page: Page, site: Site):
     site.shell(FORGET)
     sign_in_as_admin(page, site)

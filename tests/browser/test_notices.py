@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
+from tests.contract import proves
 
 # The page is told that it is hidden, and its notifications are written down.
 RECORDING = """
@@ -101,6 +102,7 @@ def shown(page: Page) -> Any:
     return page.evaluate("window.shown")
 
 
+@proves("notices")
 def test_the_tab_counts_what_is_not_seen_and_a_hidden_one_notifies_outside_of_quiet_hours(
     told: Site, context: BrowserContext
 ):

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import barriers
 from tests.browser.publishing import publish_content
 from tests.browser.serving import Site
+from tests.contract import proves
 
 CONTENT = "/admin/catalog/contentitem/"
 SKILL = """---
@@ -45,6 +46,7 @@ def save(page: Page) -> None:
         page.get_by_role("button", name="Save", exact=True).click()
 
 
+@proves("m4.2")
 @pytest.mark.usefixtures("own_rows")
 def test_content_is_changed_mended_reset_and_a_skill_is_put_to_use(site: Site, admin_page: Page):
     site.manage("import_content")

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import barriers, sign_in_as_admin, watch
 from tests.browser.serving import Site
+from tests.contract import proves
 from tests.fork_server import ROOT
 
 PATIENCE = 60
@@ -44,6 +45,7 @@ def photograph(page: Page, name: str) -> None:
         page.screenshot(path=f"{folder}/{name}.png", full_page=True)
 
 
+@proves("D-41")
 def test_an_alarm_is_set_in_the_chat_and_answered_while_nobody_looks(page: Page, site: Site):
     sign_in_as_admin(page, site)
     page.goto("/chat/reminding/")

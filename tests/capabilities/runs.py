@@ -33,20 +33,28 @@ def application(
     return ResolvedApplication(1, "app", "App", "", True, 1, document, prepared, **fields)
 
 
-async def events_of(
+async def events_in(
+    workspace: Any,
     app: ResolvedApplication,
-    models: Mapping[str, Model],
     *messages: Message,
     ledger: Ledger = NO_LEDGER,
     events: list[Event] | None = None,
     **request: Any,
 ) -> list[Event]:
-    """The events of a run that answers the messages; of one that fails, they are in `events`."""
+    """The events of a run for the caller of the workspace; of one that fails, they are in `events`."""
+    found: list[Event] = [] if events is None else events
+    asked = RunRequest(messages, **request)
+    await run(app, asked, workspace, workspace.caller, found.append, ledger)
+    return found
+
+
+async def events_of(
+    app: ResolvedApplication, models: Mapping[str, Model], *messages: Message, **rest: Any
+) -> list[Event]:
+    """The same for a run whose workspace has nothing but these models."""
     workspace = FakeWorkspace(CALLER)
     workspace.models = models
-    found: list[Event] = [] if events is None else events
-    await run(app, RunRequest(messages, **request), workspace, CALLER, found.append, ledger)
-    return found
+    return await events_in(workspace, app, *messages, **rest)
 
 
 def state_of(events: Sequence[Event]) -> dict[str, Any]:

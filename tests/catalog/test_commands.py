@@ -12,6 +12,7 @@ from apps.catalog.row_import import import_directories
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.secrets import SecretField, UnreadableSecret
 from tests.catalog.rows import make_application, make_deployment
+from tests.contract import proves
 
 
 def printed(*arguments: str) -> str:
@@ -41,6 +42,7 @@ def test_an_address_without_scheme_is_refused():
         printed("manifest_schema", "--base-url", "apps.example.com")
 
 
+@proves("G-02")
 @pytest.mark.django_db
 def test_the_registration_has_the_type_and_every_enabled_application():
     make_application("travel", title="Travel helper", description="Plans trips.")
@@ -86,6 +88,7 @@ def test_the_registration_has_the_type_and_every_enabled_application():
     }
 
 
+@proves("G-02")
 @pytest.mark.django_db
 def test_the_registration_of_the_built_in_agent_names_the_files_that_it_takes_g_02(settings):
     import_directories(settings.PREDEFINED_DIR)

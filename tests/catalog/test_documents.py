@@ -11,6 +11,7 @@ from apps.catalog.content.installed import look_again
 from apps.catalog.models import ContentItem
 from apps.catalog.resolve import forget, resolve_document
 from apps.errors import ApplicationBroken
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -175,6 +176,7 @@ async def test_a_patch_of_a_toolset_cannot_turn_the_credentials_of_its_templates
     assert told.startswith("tool_sets[0]: The predefined toolset 'track' has credentials")
 
 
+@proves("2.5")
 @pytest.mark.parametrize("is_on", [True, False])
 async def test_what_is_written_for_preview_features_in_vain_is_an_issue(is_on, settings, caplog):
     settings.ENABLE_PREVIEW_FEATURES = is_on

@@ -5,11 +5,13 @@ import pytest
 
 from apps.catalog.masking import Unmasked, masked, seal, unmasked
 from apps.manifest.problems import Problem
+from tests.contract import proves
 from tests.manifest.test_credentials import MCP, bearer, manifest
 
 pytestmark = pytest.mark.django_db
 
 
+@proves("m1.12")
 def test_a_masked_document_tells_only_whether_credentials_are_equal(settings):
     document = manifest(bearer("four"), bearer({"$secret": "s"}), MCP)
     before = copy.deepcopy(document)

@@ -10,6 +10,7 @@ from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
 from apps.errors import ApplicationBroken, ApplicationNotFound
 from tests.catalog.rows import make_application
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -21,6 +22,7 @@ def grow_old() -> None:
         catalog._absent.values[slug] = True, -1e9
 
 
+@proves("G-03")
 def test_a_burst_asks_the_database_once(django_assert_num_queries, settings):
     settings.CATALOG_MAX_AGE_SECONDS = 600.0
     make_application("travel")
@@ -123,6 +125,7 @@ PREVIEW = {
 }
 
 
+@proves("2.5")
 @pytest.mark.parametrize("is_on", [True, False])
 async def test_what_is_written_for_preview_features_is_warned_of_while_they_are_off(
     is_on, settings, caplog
@@ -146,6 +149,7 @@ async def test_what_is_written_for_preview_features_is_warned_of_while_they_are_
     assert application.prepared.issues == ()
 
 
+@proves("m4.4")
 async def test_what_is_refused_today_and_was_stored_before_costs_its_part_and_not_the_application():
     patched = {"type": "predefined", "template_name": "weather", "override": {"type": "mcp"}}
     hook = {

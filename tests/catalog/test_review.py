@@ -8,6 +8,7 @@ import pytest
 from apps.catalog.review import Finding, review_manifest, review_text, wrong_kinds
 from apps.manifest.problems import Problem
 from tests.catalog.rows import make_application, make_deployment, manifest_with
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -174,6 +175,7 @@ def test_the_service_model_of_tool_discovery_is_a_deployment_too(settings):
     assert "did you mean 'demo-model'" in warning.message
 
 
+@proves("6.1")
 def test_a_name_that_predefined_content_brings_a_second_time_is_an_error():
     make_deployment("demo-model")
     interpreter = {"type": "predefined-tool", "template_name": "py_interpreter"}

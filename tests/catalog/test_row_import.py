@@ -14,6 +14,7 @@ from apps.catalog.row_import import import_directories
 from apps.workspace.local.models import Deployment, Secret
 from tests.catalog.rows import secrets
 from tests.console.admin.test_document_form import tracking
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -101,6 +102,7 @@ def test_every_key_of_a_file_becomes_a_column(tmp_path):
         assert {key: getattr(row, renamed.get(key, key)) for key in written} == written
 
 
+@proves("R-01")
 def test_r_01_a_file_may_have_the_limit_of_another_system(directory):
     write(directory, "application/app.json", {**APP, "manifest": {**MANIFEST, "MaxTurns": 7}})
 

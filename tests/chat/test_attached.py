@@ -14,6 +14,7 @@ from apps.workspace.local import files
 from tests.catalog.rows import manifest_with
 from tests.chat.scripts import MANIFEST, ScriptedWorkspace, Tab, Visitor, open_tab, says, scene
 from tests.chat.test_views import add_application, visiting
+from tests.contract import proves
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
@@ -136,6 +137,7 @@ class Remembering(Visitor):
 TAKES_PDF = {**MANIFEST, "features": {"input_attachment_types": ["application/pdf", "image/*"]}}
 
 
+@proves("G-02")
 @pytest.mark.parametrize(
     ("manifest", "types"),
     [(TAKES_PDF, "application/pdf,image/*"), (MANIFEST, "text/*"), (manifest_with(), "text/*")],
@@ -147,6 +149,7 @@ def test_the_page_is_told_which_files_it_may_offer(settings, manifest, types):
     assert visiting().get(application.get_absolute_url()).context["upload_types"] == types
 
 
+@proves("G-02")
 async def test_a_question_takes_files_of_these_types_alone():
     async with scene(manifest=TAKES_PDF) as on:
         on.model.put(says("Fine."), None)

@@ -19,8 +19,9 @@ from apps.insights.meter import RunMeter
 from apps.live.database import on_a_thread
 from apps.live.models import Run
 from apps.live.summary_writer import SummaryWriter
-from tests.chat.scripts import says, scene, settled
+from tests.chat.scripts import Scene, says, scene, settled
 from tests.chat.test_views import add_application, add_conversation, visiting
+from tests.contract import proves
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
@@ -32,7 +33,7 @@ async def events() -> list[tuple[Any, ...]]:
     return [row async for row in rows]
 
 
-async def converse(on: Any, *questions: str) -> str:
+async def converse(on: Scene, *questions: str) -> str:
     tab = await on.visitor.tab(on.hub)
     for question in questions:
         await tab.exchange(question, says("Secret words"))
@@ -40,6 +41,7 @@ async def converse(on: Any, *questions: str) -> str:
     return tab.conversation
 
 
+@proves("T-63")
 async def test_t_63_a_conversation_leaves_an_event_for_each_thing_that_happens():
     async with scene() as on:
         await converse(on, "How warm is it?", "And in Lima?")
@@ -59,6 +61,7 @@ async def test_t_63_a_conversation_leaves_an_event_for_each_thing_that_happens()
     assert "warm" not in written
 
 
+@proves("T-63")
 async def test_t_63_the_call_of_a_tool_in_a_conversation_is_an_event():
     writer = SummaryWriter(on_a_thread)
     run, conversation = uuid4(), uuid4()
@@ -75,6 +78,7 @@ async def test_t_63_the_call_of_a_tool_in_a_conversation_is_an_event():
     ]
 
 
+@proves("T-63")
 def test_t_63_who_deletes_a_conversation_and_whose_it_was_not_is_in_the_audit():
     application = add_application()
     client, stranger = visiting(f"/chat/{application.slug}/"), visiting("/")

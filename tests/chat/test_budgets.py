@@ -13,6 +13,7 @@ from apps.insights.budgets.models import BudgetWindow
 from tests.chat.scripts import counts, open_tab, says, scene, settled
 from tests.chat.test_queue import typing
 from tests.chat.test_tasks import Program
+from tests.contract import proves
 from tests.insights.budgets.rows import make_budget
 
 pytestmark = pytest.mark.django_db
@@ -24,6 +25,7 @@ def of_type(frames: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     return [frame for frame in frames if frame["type"] == kind]
 
 
+@proves("budgets")
 async def test_a_question_is_refused_at_once_and_nothing_of_it_is_stored():
     await make(amount=0)
     async with open_tab() as (_, tab):
@@ -46,6 +48,7 @@ async def test_what_was_answered_before_the_end_of_a_budget_stays():
     assert await Message.objects.filter(role="assistant", text="A beginning.").aexists()
 
 
+@proves("budgets")
 async def test_the_soft_line_is_told_once_in_a_conversation():
     await make(amount=1000, soft_amount=0)
     async with open_tab() as (on, tab):

@@ -28,6 +28,7 @@ from apps.live.models import Interaction, Run
 from tests.capabilities.manifests import OTHERWISE
 from tests.chat.scripts import MANIFEST, PATIENCE, Scene, Tab, Visitor, open_tab, scene, settled
 from tests.chat.test_processes import layer as layer  # a fixture
+from tests.contract import proves
 from tests.fakes import calling, saying
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
@@ -137,6 +138,7 @@ async def page(
         yield Page(on, tab, conversation, requested)
 
 
+@proves("T-33", "T-35")
 async def test_the_page_is_asked_and_its_result_reaches_the_model_through_another_process(layer):
     async with page(checks_tasks=layer == "memory") as it:
         [requested] = it.requested
@@ -189,6 +191,7 @@ MALFORMED: list[Any] = [
 ]
 
 
+@proves("T-35")
 async def test_what_is_malformed_is_refused_and_the_call_stays_open():
     async with page() as it:
         sent = [one if isinstance(one, bytes) else {**it.call(), **one} for one in MALFORMED]
@@ -200,6 +203,7 @@ async def test_what_is_malformed_is_refused_and_the_call_stays_open():
     assert (await Interaction.objects.aget()).answer is None
 
 
+@proves("T-35")
 async def test_a_result_for_an_unknown_call_or_one_that_is_over_is_not_found():
     async with page() as it:
         stranger = Visitor(it.on.application, it.on.model, session_key="browser-2")
@@ -221,6 +225,7 @@ async def test_a_result_for_an_unknown_call_or_one_that_is_over_is_not_found():
     assert told == "1"
 
 
+@proves("T-09", "T-35")
 async def test_a_result_after_its_time_is_not_found_and_the_model_is_told_of_the_silence():
     async with page() as it:
         await Interaction.objects.aupdate(due_at=timezone.now() - timedelta(seconds=1))
@@ -243,6 +248,7 @@ async def make_user(*permissions: str) -> User:
     return user
 
 
+@proves("T-35")
 async def test_who_has_lost_the_permission_is_refused_and_the_call_stays_open():
     user = await make_user("change_application")
     async with page(user=user, permission="catalog.change_application") as it:
@@ -258,6 +264,7 @@ async def test_who_has_lost_the_permission_is_refused_and_the_call_stays_open():
     assert (refused, kept, answered, told) == ((403, "forbidden"), None, (200, "done"), "filled")
 
 
+@proves("T-36")
 @pytest.mark.parametrize("is_signed_in", [True, False])
 async def test_the_page_is_not_asked_for_a_person_without_the_permission(is_signed_in, caplog):
     user = await make_user() if is_signed_in else None
@@ -271,6 +278,7 @@ async def test_the_page_is_not_asked_for_a_person_without_the_permission(is_sign
     assert not await Interaction.objects.aexists()
 
 
+@proves("T-36")
 async def test_a_call_that_a_rule_denies_never_reaches_the_page():
     rule = {"deny": {"patterns": ["Riga"]}}
     async with page(until="done", approval=rule) as it:
@@ -280,6 +288,7 @@ async def test_a_call_that_a_rule_denies_never_reaches_the_page():
     assert [m.content for m in messages if m.role == "tool"] == [NOT_ALLOWED]
 
 
+@proves("T-36")
 async def test_a_person_approves_before_the_page_is_asked():
     async with page(approval={"mode": "confirm", "editable": ["value"]}) as it:
         approved = {"outcome": "approved", "arguments": {"value": "Oslo"}}
@@ -352,6 +361,7 @@ async def test_a_call_is_claimed_while_the_run_acts_on_another_answer_and_not_wh
     assert (early, going, late) == ("granted", (409, "run_going"), "answered")
 
 
+@proves("T-34")
 @pytest.mark.parametrize("surface", ["", "page"])
 async def test_only_the_whole_page_has_tools(surface):
     async with open_tab(manifest=manifest()) as (on, tab):
@@ -361,6 +371,7 @@ async def test_only_the_whole_page_has_tools(surface):
     assert names == (["shop_fill"] if surface else [])
 
 
+@proves("T-34")
 async def test_no_other_surface_can_be_named():
     async with open_tab(manifest=manifest()) as (_, tab):
         refusal = await tab.refusal(surface="x")

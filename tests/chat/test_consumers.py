@@ -25,6 +25,7 @@ from tests.chat.scripts import (
     text_of,
     thinks,
 )
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +34,7 @@ def kinds(frames: list[dict[str, Any]]) -> list[str]:
     return [frame["type"] for frame in frames]
 
 
+@proves("T-04", "D-07")
 async def test_a_question_is_answered_and_stored():
     async with open_tab() as (on, tab):
         frames = await tab.exchange("How warm is it?", says("12"), says(" degrees"), counts(7, 2))
@@ -84,6 +86,7 @@ async def test_a_question_is_answered_and_stored():
     assert (await Conversation.objects.aget()).owner == on.visitor.bucket
 
 
+@proves("2.6", "T-03")
 async def test_an_answer_that_never_ends_is_cut_and_stored_so(settings):
     settings.ANSWER_MAX_CHARS = 1000
     async with open_tab() as (on, tab):
@@ -99,6 +102,7 @@ async def test_an_answer_that_never_ends_is_cut_and_stored_so(settings):
     assert frames[-1]["status"] == "done"
 
 
+@proves("T-08")
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_stop_ends_the_request_to_the_model_and_keeps_what_there_was():
     async with open_tab() as (on, tab):
@@ -153,6 +157,7 @@ async def test_an_answer_goes_on_when_nobody_watches_it():
     assert kinds(rest) == ["message.delta", "message.complete", "run.status"]
 
 
+@proves("T-05")
 async def test_a_reload_at_any_point_of_an_answer_loses_and_doubles_nothing():
     pieces = [f"{number} " for number in range(6)]
     async with open_tab() as (on, tab):
@@ -536,6 +541,7 @@ async def test_a_deleted_conversation_takes_its_answer_with_it():
     assert [await rows.objects.acount() for rows in (Run, JournalEntry, Message)] == [0, 0, 0]
 
 
+@proves("T-14")
 async def test_a_page_that_leaves_in_the_middle_of_anything_leaves_nothing_running():
     async with open_tab() as (on, tab):
         await tab.exchange("Count.")

@@ -33,6 +33,7 @@ from tests.chat.scripts import (
     settled,
     text_of,
 )
+from tests.contract import proves
 
 pytestmark = [
     pytest.mark.django_db,
@@ -82,6 +83,7 @@ async def summaries(conversation: str) -> list[tuple[str, str]]:
     return [(text, end[:8]) async for text, end in rows.values_list("text", "parent__text")]
 
 
+@proves("D-32")
 async def test_the_summary_is_written_after_the_answer_that_makes_it_necessary():
     async with open_tab() as (on, tab):
         conversation = await converse(tab, 3)
@@ -109,6 +111,7 @@ async def test_the_summary_is_written_after_the_answer_that_makes_it_necessary()
     assert full[3] < full[2]  # as the next request will be, with the summary
 
 
+@proves("D-32")
 async def test_a_summary_is_made_before_the_call_where_none_is_there_and_then_reused():
     async with open_tab() as (on, tab):
         conversation = await converse(tab, 3)
@@ -172,6 +175,7 @@ async def test_a_conversation_is_deleted_with_its_summaries():
         assert await Message.objects.filter(conversation=UUID(conversation)).acount() == 0
 
 
+@proves("D-32")
 async def test_a_process_that_ends_in_the_middle_leaves_its_summary_to_the_next():
     async with open_tab() as (on, tab):
         conversation = await converse(tab, 3)
@@ -205,6 +209,7 @@ async def test_a_refusal_names_the_numbers_and_stores_the_question():
     assert len(on.model.asked) == 3
 
 
+@proves("D-30")
 async def test_what_the_model_counted_corrects_the_next_conversation():
     async with open_tab(manifest=strategy("trim")) as (_, tab):
         await tab.exchange(f"question {WORDS}", says(f"answer {WORDS}"), counts(160, 1))
@@ -227,6 +232,7 @@ async def owned(conversation: str, client: AsyncClient) -> None:
     await Conversation.objects.filter(pk=conversation).aupdate(owner=bucket)
 
 
+@proves("D-31")
 async def test_the_page_is_told_how_full_the_window_is_and_what_stands_for_the_beginning():
     client = AsyncClient()
     async with open_tab() as (on, tab):
@@ -261,6 +267,7 @@ async def test_the_page_is_told_how_full_the_window_is_and_what_stands_for_the_b
     assert told["summary"]["after"] == str(second.pk)
 
 
+@proves("D-31")
 @pytest.mark.parametrize(
     ("total", "state"), [(800, "ok"), (801, "warning"), (950, "warning"), (951, "danger")]
 )

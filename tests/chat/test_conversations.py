@@ -17,6 +17,7 @@ from apps.accounts.models import ApiKey, AuditEntry
 from apps.chat.models import Conversation, Message
 from apps.chat.routing import http_urlpatterns
 from tests.catalog.rows import make_application
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +54,7 @@ async def ask(key: str, path: str = "", method: str = "GET") -> tuple[int, Any]:
     return answer["status"], json.loads(answer["body"])
 
 
+@proves("T-41")
 async def test_a_program_pages_through_its_conversations_and_through_no_others(key):
     mine = await database_sync_to_async(make_conversations)(key, 5)
     await database_sync_to_async(make_conversations)("another1", 2, "other")
@@ -80,6 +82,7 @@ async def test_a_program_pages_through_its_conversations_and_through_no_others(k
     assert len((await ask(key, "?application=travel"))[1]["conversations"]) == 5
 
 
+@proves("T-41")
 async def test_a_conversation_is_read_with_its_messages_and_without_summaries(key):
     [mine] = await database_sync_to_async(make_conversations)(key, 1)
     asked = await Message.objects.acreate(conversation_id=mine, role="user", text="Why?")
@@ -100,6 +103,7 @@ async def test_a_conversation_is_read_with_its_messages_and_without_summaries(ke
     ]
 
 
+@proves("T-41")
 async def test_a_deleted_conversation_is_gone_and_the_audit_says_so(key):
     [mine] = await database_sync_to_async(make_conversations)(key, 1)
 
@@ -115,6 +119,7 @@ async def test_a_deleted_conversation_is_gone_and_the_audit_says_so(key):
     )
 
 
+@proves("T-41")
 async def test_those_of_others_look_as_if_there_were_none(key):
     [others] = await database_sync_to_async(make_conversations)("another1", 1)
     missing = str(uuid4())

@@ -13,7 +13,7 @@ import pytest
 from apps.capabilities.mcp import elicitation
 from apps.capabilities.mcp.pool import Pool, current_pool
 from apps.chat.continuation import sweeper
-from apps.live import elicitations
+from apps.live import committer, elicitations
 from apps.live.hub import Hub
 from apps.live.interactions import take_answer
 from apps.live.models import Interaction, Run
@@ -321,7 +321,8 @@ async def test_an_answer_reaches_the_process_that_makes_the_call(url, layer, mon
     assert json.loads(result) == ["accept", SEAT]
 
 
-async def test_a_question_is_lost_with_its_process(url):
+async def test_a_question_is_lost_with_its_process(url, monkeypatch):
+    monkeypatch.setattr(committer, "LOOK_SECONDS", 300.0)  # the dead process notices nothing
     async with called(url, "book") as it:
         dead = it.on.hub
         run = await Run.objects.aget()

@@ -12,6 +12,7 @@ from apps.chat import event_stream
 from apps.chat.event_stream import NotificationsConsumer
 from apps.live.hub import Hub
 from tests.chat.scripts import PATIENCE, Scene, Visitor, open_tab, says, thinks
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -94,6 +95,7 @@ async def test_a_conversation_is_read_as_server_sent_events():
     assert [int(number) for number, _, _ in events] == [frame["seq"] for frame in frames]
 
 
+@proves("T-14")
 async def test_who_comes_back_goes_on_after_the_last_event_it_has():
     async with open_tab() as (on, tab):
         frames = await tab.exchange("Count.", says("one"))
@@ -106,6 +108,7 @@ async def test_who_comes_back_goes_on_after_the_last_event_it_has():
     assert [data for _, _, data in events] == frames[-2:]
 
 
+@proves("T-14")
 async def test_a_silent_stream_has_a_heartbeat(settings):
     settings.HEARTBEAT_SECONDS = 0.02
     async with open_tab() as (on, tab):
@@ -171,6 +174,7 @@ async def test_a_visitor_has_so_many_streams_and_no_more(monkeypatch):
     assert not NotificationsConsumer.streams
 
 
+@proves("T-12")
 async def test_t_12_a_program_may_read_events_in_the_form_of_unions():
     async with open_tab() as (on, tab):
         await tab.exchange("Count.", says("one"))

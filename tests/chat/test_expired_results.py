@@ -9,6 +9,7 @@ import pytest
 from apps.agent.model import Finish, ToolCallDelta
 from apps.chat.models import Message
 from tests.chat.scripts import MANIFEST, Tab, open_tab, says, settled
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -31,6 +32,7 @@ async def runs() -> list[str]:
     return [str(row.run_id) async for row in rows]
 
 
+@proves("D-06")
 async def test_d_06_the_page_is_told_which_results_the_model_reads_no_more():
     async with open_tab(manifest=manifest(durations={"find": 2, "look": 1})) as (on, tab):
         first, second = await turn(tab), await turn(tab)

@@ -27,6 +27,7 @@ from apps.manifest.features import Figure
 from quickapps_site.settings import FIGURES
 from tests.catalog.rows import make_deployment
 from tests.chat.scripts import MANIFEST, counts, open_tab, says, settled
+from tests.contract import proves
 
 STORED: dict[str, Any] = {
     "prompt_tokens": 1000,
@@ -165,6 +166,7 @@ def price(name: str, **amounts: Any) -> None:
     Price.objects.create(deployment=row, valid_from=date(2020, 1, 1), **amounts)
 
 
+@proves("R-28")
 @pytest.mark.django_db
 async def test_the_cost_of_an_answer_is_that_of_its_rows(settings):
     settings.CATALOG_MAX_AGE_SECONDS = 0

@@ -18,6 +18,7 @@ from apps.chat.models import Conversation, Message
 from apps.live.hub import Hub
 from apps.live.models import HelperRun, Run
 from tests.chat.scripts import PATIENCE, Scene, Tab, counts, open_tab, says, settled
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +72,7 @@ async def row() -> HelperRun:
     return found
 
 
+@proves("D-24")
 async def test_a_helper_is_a_run_of_its_own_that_belongs_to_the_answer():
     async with helped() as it:
         going = await row()
@@ -96,6 +98,7 @@ async def test_a_helper_is_a_run_of_its_own_that_belongs_to_the_answer():
     assert await Conversation.objects.acount() == 1
 
 
+@proves("D-24")
 async def test_a_helper_is_stopped_by_itself_and_the_answer_goes_on():
     async with helped() as it:
         it.on.model.was_asked.clear()
@@ -111,6 +114,7 @@ async def test_a_helper_is_stopped_by_itself_and_the_answer_goes_on():
     assert (await HelperRun.objects.aget()).status == "stopped"
 
 
+@proves("D-24")
 async def test_another_process_stops_a_helper_as_well():
     async with helped() as it:
         await row()
@@ -122,6 +126,7 @@ async def test_another_process_stops_a_helper_as_well():
         await it.tab.until_over()
 
 
+@proves("D-24")
 async def test_nobody_else_stops_a_helper_and_one_that_there_is_not_is_told():
     async with helped() as it:
         await row()
@@ -139,6 +144,7 @@ async def test_nobody_else_stops_a_helper_and_one_that_there_is_not_is_told():
     assert not is_stopped
 
 
+@proves("D-24")
 async def test_a_helper_ends_with_the_answer_that_is_stopped():
     async with helped() as it:
         await row()
@@ -150,6 +156,7 @@ async def test_a_helper_ends_with_the_answer_that_is_stopped():
     assert (ended.status, ended.finished_at is not None) == ("stopped", True)
 
 
+@proves("D-49")
 async def test_the_list_is_told_live_kept_with_the_answer_and_stands_in_the_download():
     written = "- [x] look\n- [ ] tell"
     async with open_tab(manifest=MANIFEST) as (on, tab):

@@ -28,6 +28,7 @@ from apps.live.hub import Hub
 from apps.live.models import Consent, Interaction, Run
 from tests.chat.scripts import Scene, Tab, counts, open_tab, settled
 from tests.chat.test_figures import price
+from tests.contract import proves
 from tests.fakes import async_tool, calling, capability, saying
 
 pytestmark = pytest.mark.django_db
@@ -117,6 +118,7 @@ async def refusal(tab: Tab, frame: dict[str, Any]) -> str:
     return str((await tab.refusal(**frame))["code"])
 
 
+@proves("D-22")
 async def test_a_changed_call_is_approved_in_another_process_and_every_tab_is_told(desk):
     async with waiting() as it:
         other = Hub()
@@ -227,6 +229,7 @@ async def test_a_question_is_answered(desk):
     assert desk.paid == [{"outcome": "answered", "choices": ["B"], "text": ""}]
 
 
+@proves("D-43")
 @pytest.mark.usefixtures("desk")
 async def test_nobody_else_reaches_a_card():
     async with waiting() as it:
@@ -294,6 +297,7 @@ async def test_two_cards_are_answered_one_after_the_other(desk):
     assert [answer["outcome"] for answer in desk.paid] == ["denied", "approved"]
 
 
+@proves("D-22")
 async def test_the_clock_answers_and_viewers_are_told_at_once(desk):
     async with waiting() as it:
         await Interaction.objects.aupdate(due_at=timezone.now() - timedelta(seconds=1))
@@ -304,6 +308,7 @@ async def test_the_clock_answers_and_viewers_are_told_at_once(desk):
     assert desk.paid == [{"outcome": "timeout"}]
 
 
+@proves("D-09")
 async def test_a_run_that_waits_is_stopped_and_viewers_are_told_at_once(desk):
     async with waiting() as it:
         async with asyncio.timeout(10):  # a viewer looks by itself every 15 seconds
@@ -319,6 +324,7 @@ def consent(bucket: str, tool: str = "pay") -> Consent:
     return Consent.objects.create(bucket=bucket, application=application, tool=tool, mode="always")
 
 
+@proves("D-23")
 def test_people_see_and_withdraw_what_is_theirs(client, django_user_model):
     user = django_user_model.objects.create_user("vera")
     client.force_login(user)
@@ -335,6 +341,7 @@ def test_people_see_and_withdraw_what_is_theirs(client, django_user_model):
     assert list(Consent.objects.all()) == [other]
 
 
+@proves("D-23")
 def test_people_choose_before_which_tools_they_are_asked(client, django_user_model):
     user = django_user_model.objects.create_user("vera")
     client.force_login(user)

@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.workspace.local.models import Deployment, PersonalKey
+from tests.contract import proves
 from tests.workspace.local.key_service import KeyedService, serve_keyed
 
 pytestmark = pytest.mark.django_db
@@ -50,6 +51,7 @@ def post(client: Client, action: str, **fields: str) -> str:
     return str(answer.text)
 
 
+@proves("T-56")
 def test_a_key_is_stored_tested_replaced_and_deleted_and_never_shown(service):
     ada = signed_in("ada")
     host = service.url.removeprefix("http://").removesuffix("/v1")
@@ -91,6 +93,7 @@ def test_what_is_no_key_is_refused(service, key, problem):
     assert not PersonalKey.objects.exists()
 
 
+@proves("T-56")
 def test_nobody_reaches_the_key_of_another_person(service):
     ada, bob = signed_in("ada"), signed_in("bob")
     post(ada, "store", service=name_of(service), key=OWN)

@@ -26,6 +26,7 @@ from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.memories import operations
 from apps.workspace.memories.port import Changed, Collection, Memory, Merge
 from tests.chat.scripts import MANIFEST
+from tests.contract import proves
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -193,6 +194,7 @@ def test_many_memories_are_on_several_pages(browser, grace):
     assert (first.count, second.count) == (ON_A_PAGE + 5, ON_A_PAGE + 5)
 
 
+@proves("G-32")
 def test_a_memory_is_changed(browser, grace, embedder):
     collection = remember(grace, "Lives\nin Riga")
     address = f"/memory/{collection}/1700000000/"
@@ -320,6 +322,7 @@ def test_an_old_merge_is_not_offered(browser, grace):
     assert browser.get("/memory/").context["sections"][0].merges == []
 
 
+@proves("G-32")
 def test_an_export_can_be_imported_again_and_again(browser, grace):
     collection = remember(grace, "Lives in Riga", "Likes tea", topics=("home",))
     before = remembered(grace)

@@ -17,6 +17,7 @@ from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
 from tests.catalog.rows import make_application, make_operator
 from tests.chat.scripts import open_tab, says
+from tests.contract import proves
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
@@ -69,6 +70,7 @@ def restored(*arguments: str) -> str:
     return out.getvalue()
 
 
+@proves("T-40")
 @pytest.mark.django_db(transaction=True)
 async def test_a_turn_is_in_the_file_once_its_answer_is_stored(folder):
     async with open_tab() as (on, tab):
@@ -85,6 +87,7 @@ async def test_a_turn_is_in_the_file_once_its_answer_is_stored(folder):
     assert document["title"] == "High tide?"
 
 
+@proves("T-40")
 def test_what_was_wiped_is_restored_as_it_was(folder):
     row = make_conversation(is_unread=True, has_memory=False)
     mirror(row.pk)
@@ -99,6 +102,7 @@ def test_what_was_wiped_is_restored_as_it_was(folder):
     assert restored(str(folder)) == "Restored: 0. There already: 1.\n"
 
 
+@proves("T-40")
 def test_a_conversation_whose_application_is_gone_can_be_read_again(folder):
     row = make_conversation()
     number = row.application_id
@@ -115,6 +119,7 @@ def test_a_conversation_whose_application_is_gone_can_be_read_again(folder):
     )
 
 
+@proves("T-40")
 @pytest.mark.django_db(transaction=True)
 def test_files_follow_a_new_title_and_whoever_signs_in_and_go_with_the_conversation(client, folder):
     client.get("/")
@@ -133,6 +138,7 @@ def test_files_follow_a_new_title_and_whoever_signs_in_and_go_with_the_conversat
     assert written(folder) == {}
 
 
+@proves("T-40")
 @pytest.mark.parametrize(
     ("change", "why"),
     [

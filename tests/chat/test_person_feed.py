@@ -18,6 +18,7 @@ from apps.live.notifications import EVERYBODY, announce_growth
 from tests.chat.scripts import PATIENCE, Scene, open_tab, says, scene, settled
 from tests.chat.test_event_stream import Stream
 from tests.chat.test_processes import layer
+from tests.contract import proves
 
 __all__ = ["layer"]
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -54,6 +55,7 @@ def of(conversation: str, frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [frame for frame in frames if frame["conversation"] == conversation]
 
 
+@proves("T-10", "T-13")
 async def test_one_stream_has_the_answers_of_all_conversations_in_all_processes(layer):
     async with scene(checks_tasks=layer == "memory") as on:
         feed, other = Feed(on, Hub()), Hub()
@@ -82,6 +84,7 @@ def whole(frames: list[dict[str, Any]]) -> list[Any]:
     return [*kinds, "".join(texts)]
 
 
+@proves("T-14")
 async def test_a_reader_that_comes_back_misses_nothing_and_gets_nothing_twice():
     async with scene() as on:
         feed = Feed(on, on.hub)
@@ -125,6 +128,7 @@ async def test_a_reader_that_is_cut_off_before_the_first_event_misses_nothing():
     assert whole(frames) == whole(own)
 
 
+@proves("T-10")
 async def test_a_stream_has_nothing_of_others_even_if_they_are_asked_for_by_id():
     async with open_tab() as (on, tab):
         await tab.exchange("Count.", says("secret"))
@@ -174,6 +178,7 @@ async def test_a_conversation_that_is_over_is_not_followed_any_more(settings, mo
     ]
 
 
+@proves("T-10")
 async def test_a_list_that_has_changed_is_to_be_loaded_anew(settings):
     settings.HEARTBEAT_SECONDS = 0.05
     async with scene() as on:
@@ -192,6 +197,7 @@ async def test_a_list_that_has_changed_is_to_be_loaded_anew(settings):
     assert told == ("", "ListRefresh", {"type": "list.refresh", "list": "conversations"})
 
 
+@proves("T-10")
 async def test_messages_of_operators_are_told_to_everybody_once():
     async with scene() as on:
         await SystemMessage.objects.acreate(text="Over", until=timezone.now())

@@ -20,6 +20,7 @@ from apps.chat.spoken import spoken
 from apps.errors import Refused
 from tests.chat.scripts import MANIFEST, open_tab, says
 from tests.chat.test_views import add_application
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -44,6 +45,7 @@ def asked(request: ModelRequest) -> str:
     return [message.text for message in request.messages if message.role == "user"][-1]
 
 
+@proves("T-20")
 async def test_t_21_a_place_adds_its_prompt_and_what_the_person_sees_is_seen_in_the_conversation():
     async with open_tab() as (on, tab):
         on.model.put(says("Yes"), None)
@@ -117,6 +119,7 @@ def test_the_address_of_the_page_names_the_place():
     assert unknown.status_code == 404
 
 
+@proves("T-23")
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [

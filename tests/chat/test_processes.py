@@ -23,6 +23,7 @@ from apps.live.hub import Hub
 from apps.live.leases import MOST_ATTEMPTS
 from apps.live.models import Run
 from tests.chat.scripts import MANIFEST, PATIENCE, Scene, open_tab, says, scene, settled, text_of
+from tests.contract import proves
 from tests.services import absence
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -43,6 +44,7 @@ def layer(request: pytest.FixtureRequest, settings: Any) -> str:
     return str(request.param)
 
 
+@proves("T-13")
 async def test_a_viewer_in_another_process_sees_the_answer_as_it_grows(layer):
     async with scene(checks_tasks=layer == "memory") as on:
         here = await on.visitor.tab(on.hub)
@@ -121,6 +123,7 @@ async def leave_behind(on: Scene, *, seconds: float) -> tuple[str, int]:
     return str(conversation.pk), last
 
 
+@proves("D-07")
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_the_answer_of_a_process_that_died_is_marked_as_failed_when_it_is_opened():
     async with scene() as on:
@@ -198,6 +201,7 @@ async def test_who_watches_while_a_process_dies_is_told(settings):
     assert frames[-1]["status"] == "failed"
 
 
+@proves("G-62")
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_another_process_goes_on_and_the_first_one_writes_nothing_more():
     async with open_tab() as (on, tab):

@@ -43,6 +43,7 @@ from apps.live.events import (
     StatusChanged,
     StreamEvent,
 )
+from tests.contract import proves
 
 CHART = Attachment("image/png", "Chart", url="files/user-7/chart.png")
 CHART_TOLD = {"type": "image/png", "title": "Chart", "url": CHART.url}
@@ -121,6 +122,7 @@ FRAMES: list[tuple[StreamEvent, dict[str, Any] | None]] = [
 ]
 
 
+@proves("10.2", "T-04")
 def test_every_event_has_a_frame_or_is_not_shown():
     assert [(event, encode(event)) for event, _ in FRAMES] == FRAMES
 
@@ -131,6 +133,7 @@ def test_every_event_is_among_these():
     assert missing == set(), "each needs a line in FRAMES"
 
 
+@proves("T-04")
 def test_every_frame_has_a_name_among_server_sent_events():
     types = {frame["type"] for _, frame in FRAMES if frame is not None}
 
@@ -161,6 +164,7 @@ SAID = 7, UUID(int=2), TextDelta("one")
 IDS = f'"conversation":"{UUID(int=1)}","run":"{UUID(int=2)}","seq":7'
 
 
+@proves("T-12")
 def test_t_12_an_event_is_plain_json_or_has_the_form_of_a_union():
     plain = server_sent_event(UUID(int=1), SAID)
     cases = server_sent_event(UUID(int=1), SAID, unions="cases")

@@ -17,6 +17,7 @@ from apps.live.models import Interaction, Run
 from apps.live.stopping import stop
 from tests.chat.scripts import Scene, Visitor, says, scene, settled, text_of
 from tests.chat.test_tasks import Program
+from tests.contract import proves
 from tests.live.records import held_run
 
 pytestmark = pytest.mark.django_db
@@ -164,6 +165,7 @@ async def test_what_waits_for_its_person_is_stopped_by_an_operator_too():
     assert statuses(frames) == ["stopped"]
 
 
+@proves("T-11")
 async def test_a_program_sees_that_its_task_is_queued_and_may_cancel_it():
     async with scene() as on:
         program = Program(on)

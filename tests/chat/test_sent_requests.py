@@ -26,6 +26,7 @@ from apps.live.sent_requests import delete_old, digests_in, requests_of
 from apps.workspace.openai.model import make_model
 from tests.chat.scripts import MANIFEST, Scene, ScriptedWorkspace, Visitor, scene
 from tests.chat.test_views import add_application, run_in
+from tests.contract import proves
 from tests.workspace.openai.service import DONE, Service, chunked, finish, service, text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback"), pytest.mark.postgres]
@@ -67,6 +68,7 @@ def sent_list(key: str, row: SentRequestRow, parts: Any) -> bytes:
     return b"[%b]" % b",".join(parts[digest].text.encode() for digest in digests)
 
 
+@proves("T-23")
 async def test_t_23_what_is_shown_is_what_was_sent_byte_for_byte():
     async with service(fine(), fine()) as running, scene(manifest=TRAVEL) as on:
         await converse(on, running, "Wie heißt du?", 'And "you"?\n\0')
@@ -187,6 +189,7 @@ def test_nobody_else_reads_it_on_the_page(client, ann, settings):
     assert client.get(f"/answers/{run.pk}/requests/").status_code == 404
 
 
+@proves("T-23")
 def test_an_operator_with_the_permission_reads_it_and_that_is_in_the_audit(client, ann):
     run = asked_by(ann)
     operator = User.objects.create_user("operator", is_staff=True)

@@ -32,6 +32,7 @@ from tests.chat.scripts import (
     scene,
     settled,
 )
+from tests.contract import proves
 from tests.fakes import calling, saying
 
 pytestmark = pytest.mark.django_db
@@ -96,6 +97,7 @@ class Program:
         raise TimeoutError
 
 
+@proves("T-34")
 async def test_a_program_has_no_page_that_could_run_tools():
     async with scene() as on:
         refused = await Program(on).submit(surface="page")
@@ -110,6 +112,7 @@ async def make_key(*applications: Application) -> str:
     return str(key)
 
 
+@proves("T-11", "T-41")
 async def test_a_message_has_a_task_at_once_whose_status_follows_its_answer():
     async with scene() as on:
         program = Program(on)
@@ -164,6 +167,7 @@ async def test_a_conversation_goes_on_and_a_request_that_is_repeated_is_taken_on
     ]
 
 
+@proves("T-08")
 async def test_a_task_is_cancelled_through_any_process_and_once():
     async with scene() as on:
         program = Program(on)
@@ -354,6 +358,7 @@ async def asked(**arguments: Any) -> AsyncIterator[tuple[Scene, Program, Any]]:
         yield on, program, begun
 
 
+@proves("D-43")
 async def test_a_message_answers_the_question_for_which_its_conversation_waits():
     async with asked() as (on, program, begun):
         message = {"conversation": begun["conversation"], "text": "Riga", "id": str(uuid4())}

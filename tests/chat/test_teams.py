@@ -29,6 +29,7 @@ from tests.catalog.rows import make_application
 from tests.chat.scripts import MANIFEST, says, scene, settled
 from tests.chat.test_event_stream import Stream
 from tests.chat.test_files import joined
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -64,6 +65,7 @@ def begin(user: User, team: Team | None, application: Application, mark: str) ->
     return conversation
 
 
+@proves("T-42")
 def test_a_person_switches_between_their_teams_and_to_no_other(ada, grace):
     docs, sales = make_team("Docs", ada), make_team("Sales", grace)
     client = working_in(ada, docs)
@@ -81,6 +83,7 @@ def test_a_person_switches_between_their_teams_and_to_no_other(ada, grace):
     assert Client(enforce_csrf_checks=True).post("/teams/switch/").status_code == 403
 
 
+@proves("T-42")
 def test_nothing_of_one_team_is_seen_in_another(ada, travel):
     docs, sales = make_team("Docs", by=ada), make_team("Sales", by=ada)
     places = {"docs": docs, "sales": sales, "own": None}
@@ -150,6 +153,7 @@ def text_of(answer: Any) -> str:
     return content.decode()
 
 
+@proves("T-42")
 async def test_a_conversation_begins_in_the_team_and_its_page_closes_when_it_is_left(ada):
     docs = await sync_to_async(make_team)("Docs", ada, visibility="members")
     client = await sync_to_async(working_in)(ada, docs)
@@ -190,6 +194,7 @@ def tab_stream(user: User, team: Team) -> Any:
     return person_stream(bucket_of(user.pk, team.pk))
 
 
+@proves("T-42")
 async def test_one_who_was_removed_asks_nothing_more_in_the_team(ada):
     docs = await sync_to_async(make_team)("Docs", ada)
     client = await sync_to_async(working_in)(ada, docs)
@@ -223,6 +228,7 @@ READERS = {
 }
 
 
+@proves("T-43")
 @pytest.mark.parametrize("visibility", READERS)
 def test_t_43_others_read_as_far_as_the_team_is_open(travel, visibility):
     people = {name: User.objects.create_user(name) for name in WHO}
@@ -258,6 +264,7 @@ def test_t_43_others_read_as_far_as_the_team_is_open(travel, visibility):
     assert set(read.values_list("actor", flat=True)) == names
 
 
+@proves("T-43")
 def test_t_43_a_team_that_is_opened_shows_nothing_of_before(ada, grace, travel):
     docs = make_team("Docs", grace, by=ada)
     before = begin(grace, docs, travel, "Before")

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from tests.catalog.rows import make_operator
 from tests.console.pages import permit
+from tests.contract import proves
 from tests.insights.calls import model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
@@ -24,6 +25,7 @@ def _dev(settings) -> None:
     )
 
 
+@proves("T-61")
 def test_without_the_setting_there_is_no_such_address(settings, client):
     settings.DEV_ENDPOINTS = False
     client.force_login(make_operator())
@@ -32,6 +34,7 @@ def test_without_the_setting_there_is_no_such_address(settings, client):
     assert client.get(ADDRESS, HTTP_ACCEPT=JSON).status_code == 404
 
 
+@proves("T-61")
 def test_an_operator_sees_the_calls_of_all(client):
     client.force_login(make_operator())
 
@@ -60,6 +63,7 @@ def test_an_operator_sees_the_calls_of_all(client):
     }
 
 
+@proves("T-61")
 def test_the_page_says_the_same(client):
     client.force_login(make_operator())
 
@@ -75,6 +79,7 @@ def test_the_page_says_the_same(client):
     assert "1.00 s" in text
 
 
+@proves("T-61")
 @pytest.mark.parametrize("is_viewer", [False, True])
 def test_other_people_see_their_own_unless_they_may_see_usage(client, django_user_model, is_viewer):
     person = django_user_model.objects.create_user("alice")
@@ -90,6 +95,7 @@ def test_other_people_see_their_own_unless_they_may_see_usage(client, django_use
     assert client.get(ADDRESS, HTTP_ACCEPT="text/html").status_code == 200
 
 
+@proves("T-61")
 def test_nobody_sees_anything_without_signing_in(client):
     page, data = client.get(ADDRESS, HTTP_ACCEPT="text/html"), client.get(ADDRESS, HTTP_ACCEPT=JSON)
 

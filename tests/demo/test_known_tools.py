@@ -9,6 +9,7 @@ from apps.agent.model import ModelRequest
 from apps.demo.calls import Call
 from apps.demo.known_tools import CONFIRM, NO_WEB
 from apps.demo.model import CALL_PREFIX, answer_to
+from tests.contract import proves
 from tests.fakes import spec
 from tests.tables import each_row
 
@@ -147,6 +148,7 @@ def called(name: str, id: str) -> ToolCall:
     return ToolCall(id, name, '{"query": "What should I wear today?", "limit": 5}')
 
 
+@proves("G-31")
 def test_what_to_wear_is_searched_in_the_memories_and_then_on_the_web_g_31():
     assert wears(*ALL) == [Call("search", {"query": "What should I wear today? Paris"})]
 
@@ -178,6 +180,7 @@ def test_without_a_tool_for_the_web_the_search_is_not_made_elsewhere():
     assert planned("Search the web for whales", tools=(finds, SEARCH)) == NO_WEB
 
 
+@proves("G-25")
 @pytest.mark.parametrize(
     "text", ["Forget everything about me", "Please delete all that you remember of me."]
 )

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from aidial_sdk.utils.merge_chunks import cleanup_indices, merge_chat_completion_chunks
 
+from tests.contract import proves
 from tests.dial.installation import (
     Installation,
     asking,
@@ -55,6 +56,7 @@ def results_of(body: Mapping[str, Any]) -> list[str]:
     return [message["content"] for message in told_to(body) if message["role"] == "tool"]
 
 
+@proves("R-28")
 async def test_files_and_state_of_an_application_below_go_on_to_its_siblings(
     reporting: Core, installation: Installation
 ):

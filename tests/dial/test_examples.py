@@ -12,6 +12,7 @@ import pytest
 from tests.browser.serving import serve
 from tests.capabilities.manifests import OTHERWISE
 from tests.catalog.content.files import write
+from tests.contract import proves
 from tests.dial.harbour import (
     PASS,
     PROMPT,
@@ -105,6 +106,7 @@ def conversation(core: Core, harbour: Harbour) -> Conversation:
     return Conversation(core, harbour)
 
 
+@proves("m5")
 async def test_the_smallest_tells_the_time(conversation: Conversation):
     reply = await conversation.ask("smallest", called(CLOCK, timezone="Europe/Riga"), FINE)
 
@@ -114,6 +116,7 @@ async def test_the_smallest_tells_the_time(conversation: Conversation):
     assert statuses(reply) == {"Current time": "completed"}
 
 
+@proves("m5")
 async def test_rest_calls_go_out_with_path_query_header_and_body(conversation: Conversation):
     reply = await conversation.ask(
         "rest_api",
@@ -145,6 +148,7 @@ async def test_rest_calls_go_out_with_path_query_header_and_body(conversation: C
     assert statuses(reply) == {"Ship: 9/1": "completed", "berths · print_pass": "completed"}
 
 
+@proves("m5")
 async def test_deployments_answer_each_in_its_way(conversation: Conversation):
     tables = "files/harbour/tide-tables.pdf"
     reply = await conversation.ask(
@@ -168,6 +172,7 @@ async def test_deployments_answer_each_in_its_way(conversation: Conversation):
     assert set(statuses(reply).values()) == {"completed"}
 
 
+@proves("m5")
 async def test_tools_come_from_servers_toolsets_and_applications(conversation: Conversation):
     reply = await conversation.ask(
         "remote_tools",
@@ -193,6 +198,7 @@ async def test_tools_come_from_servers_toolsets_and_applications(conversation: C
     assert set(statuses(reply).values()) == {"completed"}
 
 
+@proves("m5")
 async def test_a_predefined_toolset_and_a_prompt_of_core_are_put_in(conversation: Conversation):
     reply = await conversation.ask(
         "predefined",
@@ -212,6 +218,7 @@ async def test_a_predefined_toolset_and_a_prompt_of_core_are_put_in(conversation
     }
 
 
+@proves("m5")
 async def test_features_bring_the_tools_that_were_chosen_and_a_skill_of_core(
     conversation: Conversation,
 ):
@@ -231,6 +238,7 @@ async def test_features_bring_the_tools_that_were_chosen_and_a_skill_of_core(
     assert statuses(reply) == {"Reading Skill: radio-phrases": "completed"}  # the one that failed
 
 
+@proves("m5")
 async def test_preview_features_work_together(conversation: Conversation):
     reply = await conversation.ask(
         "preview",
@@ -269,6 +277,7 @@ async def test_preview_features_work_together(conversation: Conversation):
     assert noted == ("note", ["assistant", "tool", "assistant"], 10)
 
 
+@proves("m5")
 async def test_old_spellings_still_run(conversation: Conversation):
     reply = await conversation.ask(
         "deprecated", called("digest", query="All of it"), called("Shifts_who_works", hour=6), FINE

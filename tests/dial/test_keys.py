@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.contract import proves
 from tests.dial.installation import (
     DOOR,
     TYPE,
@@ -89,6 +90,7 @@ async def test_a_key_with_a_bearer_beside_it_is_core_on_behalf_of_a_user(
     assert "authorization" not in asked["/v1/bucket"].headers
 
 
+@proves("G-61")
 async def test_the_key_is_in_no_answer_and_no_log_whatever_goes_wrong(
     core: Core, installation: Installation
 ):

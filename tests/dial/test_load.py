@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import serve_process
+from tests.contract import proves
 from tests.dial.crowd import ADDED
 from tests.dial.installation import DOOR, said
 from tests.dial.people import Person, all_at_once
@@ -110,6 +111,7 @@ async def leave_nothing(place: Place, crowds: Iterable[range]) -> None:
     }
 
 
+@proves("G-60")
 @pytest.mark.timeout(3 * SECONDS)
 async def test_everybody_gets_their_own_and_nothing_is_left_over(place: Place):
     await leave_nothing(place, [range(WARM_UP, WARM_UP + PEOPLE)])

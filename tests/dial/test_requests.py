@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from tests.contract import proves
 from tests.dial.installation import (
     Installation,
     ask_helper,
@@ -34,6 +35,7 @@ def completions(core: Core, model: str) -> list[Hop]:
     ]
 
 
+@proves("4")
 async def test_tools_that_a_deployment_runs_itself_stand_behind_ours_and_are_never_run_here(
     core: Core, installation: Installation
 ):
@@ -117,6 +119,7 @@ async def test_names_in_the_language_of_the_caller(core: Core, installation: Ins
     assert told == ["Papagei", "Papagei", "Parrot", "Parrot"]
 
 
+@proves("R-28")
 async def test_what_was_spent_is_told_whole_and_by_model(core: Core, installation: Installation):
     usage = {"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 13}
 

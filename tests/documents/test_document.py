@@ -9,6 +9,7 @@ from apps.documents.document import FIRST_PAGES, Document, lines_of
 from apps.documents.pages import Part, Unreadable
 from apps.documents.process import Bounds, Extract, Order, extract
 from apps.documents.reader import read_document
+from tests.contract import proves
 from tests.documents.samples import docx, pdf, xlsx
 
 MANY = pdf(*(f"Page number {n}" if n % 10 else "" for n in range(1, 60)))
@@ -64,6 +65,7 @@ async def test_in_the_end_it_is_what_is_read_at_once():
     assert one.characters == len("\n".join(whole)) + 1
 
 
+@proves("14.5")
 async def test_no_page_is_read_twice_and_many_at_a_time_when_many_are_wanted():
     reader = Reader(500)
     found = document(reader)

@@ -4,6 +4,7 @@ import pytest
 
 from apps.documents.pages import Unreadable
 from apps.documents.reader import html_to_markdown, read_document
+from tests.contract import proves
 from tests.documents.samples import (
     RTF,
     docx,
@@ -21,6 +22,7 @@ PAGE = b"""<html><head><title>Prices</title><style>b{}</style></head><body>
 <script>steal()</script><table><tr><th>City</th></tr><tr><td>Riga</td></tr></table></body></html>"""
 
 
+@proves("14.5")
 async def test_the_pages_of_a_pdf_are_told_apart_and_a_scan_is_called_one():
     text = await read_document(pdf("First page", "", "Third page"))
 

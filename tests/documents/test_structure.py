@@ -3,6 +3,7 @@
 import pytest
 
 from apps.documents.structure import Page, PagedText, read_pages
+from tests.contract import proves
 from tests.documents.samples import RTF, docx, epub, pdf, pptx, xlsx
 
 CASES = {
@@ -74,6 +75,7 @@ CASES = {
 }
 
 
+@proves("G-51")
 @pytest.mark.parametrize("kind", CASES)
 async def test_a_document_is_read_by_its_pages(kind):
     content, name, expected = CASES[kind]

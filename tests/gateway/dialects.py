@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tests.catalog.rows import manifest_with
+
 OWN_TOOL = "internal_skills_read_skill"
 """A tool that every application has."""
 PROMPT = "Repeat."
@@ -100,16 +102,14 @@ class Row:
 def manifest(
     parameters: Mapping[str, Any] | None = None, model: str = "upstream", **orchestrator: Any
 ) -> dict[str, Any]:
-    return {
-        "orchestrator": {
+    return manifest_with(
+        orchestrator={
             "deployment": {"deployment_id": model, "parameters": parameters or {}},
             "system_prompt": {"type": "custom", "content": PROMPT, "variables": {}},
             **orchestrator,
         },
-        "contexts": [],
-        "tool_sets": [],
-        "features": None,
-    }
+        features=None,
+    )
 
 
 APPLICATIONS = {

@@ -11,6 +11,7 @@ from typing import Any
 import openai
 
 from tests.browser.serving import Site, serve
+from tests.catalog.rows import manifest_with
 from tests.dial_core import Core, serve_core
 from tests.peers.upstream import Upstream, serve_upstream
 
@@ -27,12 +28,9 @@ row, result = ApiKey.objects.create_key(name="program")
 """
 SLUG = "echo"
 ECHO = {
-    SLUG: {
-        "orchestrator": {"deployment": {"deployment_id": "upstream"}},
-        "contexts": [],
-        "tool_sets": [],
-        "features": {"timestamp": None},
-    }
+    SLUG: manifest_with(
+        orchestrator={"deployment": {"deployment_id": "upstream"}}, features={"timestamp": None}
+    )
 }
 """An application that asks the service whatever it is asked."""
 

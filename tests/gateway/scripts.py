@@ -21,6 +21,7 @@ from apps.gateway import routing
 from apps.gateway.completions import CompletionConsumer, Recorded, unrecorded
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.port import DeploymentInfo
+from tests.catalog.rows import manifest_with
 
 PATIENCE = 60.0
 LOCAL = ("127.0.0.1", 50000)
@@ -93,12 +94,9 @@ class ScriptedWorkspace:
         return self
 
 
-MANIFEST = {
-    "orchestrator": {"deployment": {"deployment_id": "scripted"}},
-    "contexts": [],
-    "tool_sets": [],
-    "features": {"timestamp": None},
-}
+MANIFEST = manifest_with(
+    orchestrator={"deployment": {"deployment_id": "scripted"}}, features={"timestamp": None}
+)
 """An application that brings nothing of its own into a conversation."""
 
 

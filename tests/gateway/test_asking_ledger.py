@@ -43,6 +43,7 @@ from tests.capabilities.manifests import Files, parameter, tool, tool_set
 from tests.capabilities.service import Service, json_reply, serving
 from tests.chat.scripts import ScriptedWorkspace as PageWorkspace
 from tests.chat.scripts import scene, settled
+from tests.contract import proves
 from tests.fakes import calling
 from tests.gateway.scripts import (
     MANIFEST,
@@ -480,6 +481,7 @@ def asks(**arguments: Any) -> tuple[str, str, Mapping[str, Any]]:
     return "q", TOOL_NAME, {**QUESTION, **arguments}
 
 
+@proves("D-43")
 @each_row(
     ("arguments", "text", "told"),
     [
@@ -511,6 +513,7 @@ async def test_a_question_stands_in_the_answer_with_its_options():
         )
 
 
+@proves("D-43")
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
@@ -574,6 +577,7 @@ async def test_the_model_of_another_application_approves_nothing():
 # --- Both ways --------------------------------------------------------------------------------
 
 
+@proves("R-11")
 async def test_the_same_manifest_asks_on_the_page_and_through_dial(monkeypatch):
     monkeypatch.setattr(PageWorkspace, "files", Files(), raising=False)
     from_core(monkeypatch)

@@ -19,6 +19,8 @@ from apps.live.database import on_a_thread
 from apps.live.run_summary import RunSummary
 from apps.live.summary_writer import SummaryWriter
 from tests.browser.serving import Site, serve
+from tests.catalog.rows import manifest_with
+from tests.contract import proves
 from tests.gateway.scripts import (
     Answer,
     ScriptedModel,
@@ -44,6 +46,7 @@ def error_of(answer: Answer) -> Any:
     return answer.json()["error"]
 
 
+@proves("budgets")
 @pytest.mark.django_db
 async def test_a_spent_budget_is_429_with_the_time_of_its_renewal(writer):
     application = await add_application()
@@ -65,6 +68,7 @@ async def test_a_spent_budget_is_429_with_the_time_of_its_renewal(writer):
     assert statuses == ["done", "refused"]
 
 
+@proves("budgets")
 @pytest.mark.django_db
 @pytest.mark.parametrize(("for_core", "status"), [(False, 429), (True, 403)])
 async def test_core_is_told_of_a_refusal_that_it_does_not_take_for_a_failure(
@@ -88,15 +92,13 @@ async def test_core_is_told_of_a_refusal_that_it_does_not_take_for_a_failure(
     assert error["display_message"].startswith(WORDS.replace("of 10", "of 0"))
 
 
+@proves("budgets")
 @pytest.mark.django_db
 async def test_in_the_middle_of_a_stream_the_error_comes_as_its_last_event(writer):
     application = await add_application(
-        manifest={
-            "orchestrator": {"deployment": {"deployment_id": "scripted"}},
-            "contexts": [],
-            "tool_sets": [],
-            "features": {"timestamp": {}},
-        }
+        manifest=manifest_with(
+            orchestrator={"deployment": {"deployment_id": "scripted"}}, features={"timestamp": {}}
+        )
     )
     await make(amount=10)
     name = "internal_current_timestamp"
@@ -163,6 +165,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, str]]
         yield served, served.shell(PREPARE)
 
 
+@proves("budgets")
 def test_openais_client_reads_a_spent_quota_and_when_it_renews(site):
     served, key = site
     hello: Any = {"model": "own", "messages": [{"role": "user", "content": "Hello"}]}

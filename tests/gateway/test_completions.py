@@ -16,6 +16,7 @@ from apps.catalog.versions.publication import withdraw
 from apps.errors import ModelFailed
 from apps.gateway import completions
 from apps.gateway.admission import Visit
+from tests.contract import proves
 from tests.gateway.scripts import (
     PATIENCE,
     ScriptedModel,
@@ -42,6 +43,7 @@ async def create_key(*applications, **fields):
     return text
 
 
+@proves("G-01")
 async def test_an_answer_is_streamed_as_it_comes():
     application = await add_application()
     model = ScriptedModel([says("Hel"), says("lo"), ends()])
@@ -81,6 +83,7 @@ async def test_core_gets_the_last_event_in_a_write_of_its_own(monkeypatch):
     assert b'"finish_reason":"stop"' in answer.pieces[-2]
 
 
+@proves("G-01", "G-12")
 async def test_an_answer_is_given_whole():
     model = ScriptedModel([says("Hel"), says("lo"), ends()])
 
@@ -101,6 +104,7 @@ async def test_an_answer_is_given_whole():
     ]
 
 
+@proves("2.6")
 @pytest.mark.parametrize("stream", [True, False])
 async def test_an_answer_that_never_ends_is_cut_and_says_so(settings, stream):
     settings.ANSWER_MAX_CHARS = 1000
@@ -117,6 +121,7 @@ async def test_an_answer_that_never_ends_is_cut_and_says_so(settings, stream):
         assert (choice["message"]["content"], choice["finish_reason"]) == (told, "length")
 
 
+@proves("G-09")
 async def test_the_first_words_leave_before_the_answer_is_complete():
     rest = asyncio.Event()
     client = asking(await add_application(), ScriptedModel([says("Hel"), rest, says("lo"), ends()]))
@@ -400,6 +405,7 @@ async def test_other_methods_are_refused():
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
+@proves("2.6")
 @pytest.mark.parametrize("stream", [False, True])
 async def test_an_error_before_the_first_words_has_a_status(stream, caplog):
     model = ScriptedModel([ModelFailed("no such key", status=401, code="invalid_api_key")])
@@ -419,6 +425,7 @@ async def test_an_error_before_the_first_words_has_a_status(stream, caplog):
     assert f"reference={reference}" in caplog.text
 
 
+@proves("2.6")
 @each_row("stream", [False, True])
 @each_row(
     ("asked", "told"),
@@ -442,6 +449,7 @@ async def test_only_a_limit_is_told_with_a_time():
     assert (answer.status, answer.headers.get("retry-after")) == (500, None)
 
 
+@proves("2.6")
 async def test_a_limit_after_the_first_words_is_told_by_its_code():
     model = ScriptedModel([says("Hel"), ModelFailed("slow down", status=429, code="tokens")])
 
@@ -451,6 +459,7 @@ async def test_a_limit_after_the_first_words_is_told_by_its_code():
     assert answer.chunks()[-1]["error"]["code"] == "tokens"
 
 
+@proves("2.6")
 async def test_an_error_after_the_first_words_is_one_more_event_and_the_stream_ends_properly():
     model = ScriptedModel([says("Hel"), Usage(9), ModelFailed("cut", reason="stream")])
 
@@ -469,6 +478,7 @@ async def test_an_error_after_the_first_words_is_one_more_event_and_the_stream_e
     assert answer.pieces[-1] == b"data: [DONE]\n\n"
 
 
+@proves("2.6")
 async def test_an_error_nobody_expected_tells_nothing_of_itself(caplog):
     model = ScriptedModel([RuntimeError("a secret")])
 

@@ -13,6 +13,7 @@ from apps.accounts.models import AuditEntry
 from apps.gateway import denials, metrics
 from apps.live.database import on_a_thread
 from apps.live.hub import HUB
+from tests.contract import proves
 from tests.gateway.scripts import Client, router
 
 pytestmark = pytest.mark.django_db
@@ -41,6 +42,7 @@ async def noted(since: Any) -> list[tuple[str, str, str, str]]:
     return [row async for row in rows.values_list(*fields)]
 
 
+@proves("T-63")
 @pytest.mark.parametrize(
     ("method", "path"),
     [
@@ -66,6 +68,7 @@ async def test_t_63_every_door_that_refuses_notes_it_once_a_minute(method: str, 
     assert await noted(began) == [("access.denied", "10.0.0.7", application, path)]
 
 
+@proves("T-63")
 async def test_t_63_a_door_is_noted_beside_another_one():
     began = timezone.now()
 
@@ -75,6 +78,7 @@ async def test_t_63_a_door_is_noted_beside_another_one():
     assert [row[3] for row in await noted(began)] == ["/v1/embeddings", "/v1/chat/completions"]
 
 
+@proves("T-63")
 @pytest.mark.parametrize("path", ["validate", "skills/validate"])
 async def test_t_63_so_does_the_api_of_editors(path: str):
     began, address = timezone.now(), f"/v1/configuration-support/{path}"
@@ -89,6 +93,7 @@ async def test_t_63_so_does_the_api_of_editors(path: str):
     assert [row[3] for row in await noted(began)] == [address]
 
 
+@proves("T-63")
 async def test_t_63_and_the_figures_of_the_process(monkeypatch: pytest.MonkeyPatch):
     began = timezone.now()
     monkeypatch.setattr(metrics, "_sink", object())

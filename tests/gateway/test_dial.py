@@ -16,6 +16,7 @@ import pytest
 from tests.browser.serving import Site, serve
 from tests.capabilities.manifests import tool, tool_set
 from tests.capabilities.service import json_reply, serving
+from tests.contract import proves
 from tests.dial_core import Core, Faults, serve_core
 from tests.dial_core.core import KEY, Reply
 from tests.dial_core.models import Model
@@ -129,6 +130,7 @@ async def test_the_manifest_of_an_application_that_core_keeps_is_fetched_with_it
     }
 
 
+@proves("R-20")
 async def test_r_20_alarms_and_schedules_are_not_offered_where_the_key_dies_with_the_request(
     core: Core,
 ):
@@ -407,6 +409,7 @@ async def test_no_key_is_in_the_log(core: Core, installation: Installation):
     assert [key for key in keys if key in log] == []
 
 
+@proves("5")
 async def test_core_is_told_what_a_model_thinks_as_a_stage(core: Core):
     core.add_model("gpt", [[{"reasoning": "Let me see."}, {"text": "Four."}]])
 
@@ -421,6 +424,7 @@ async def test_core_is_told_what_a_model_thinks_as_a_stage(core: Core):
     assert not any("reasoning_content" in delta for delta in deltas)
 
 
+@proves("2.6")
 async def test_core_is_told_of_a_models_limit_as_of_any_failure(core: Core):
     """It relays few statuses; others it would retry or replace."""
     refusal = {"error": {"status": 429, "message": "later", "display_message": "Later."}}
@@ -432,6 +436,7 @@ async def test_core_is_told_of_a_models_limit_as_of_any_failure(core: Core):
     assert reply.json()["error"]["display_message"].startswith("Later. (error reference: ")
 
 
+@proves("R-11")
 @pytest.mark.parametrize("is_chained", [False, True])
 async def test_r_11_a_call_is_approved_through_core_by_a_form_but_not_by_another_application(
     core: Core, is_chained: bool

@@ -8,6 +8,7 @@ from typing import Any
 import openai
 import pytest
 
+from tests.contract import proves
 from tests.gateway.installation import ECHO, SLUG, Installation, serve_installation
 from tests.peers.upstream import PATIENCE
 
@@ -26,6 +27,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
         yield running
 
 
+@proves("G-61")
 @pytest.mark.parametrize("stream", [False, True])
 async def test_openais_client_waits_for_its_turn_and_core_is_told_of_a_failure(
     installation: Installation, stream: bool

@@ -13,6 +13,7 @@ from apps import metrics
 from apps.gateway import metrics as scrapes
 from apps.live.models import Run
 from tests.browser.serving import serve
+from tests.contract import proves
 from tests.gateway.scripts import LOCAL, get
 from tests.tables import each_row
 
@@ -31,12 +32,14 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     metrics.disconnect(scrapes._sink)
 
 
+@proves("T-62")
 async def test_without_the_setting_there_is_no_such_address():
     answer = await get("/metrics")
 
     assert (answer.status, answer.json()["error"]["code"]) == (404, "unknown_url")
 
 
+@proves("T-62")
 @pytest.mark.usefixtures("started")
 async def test_programs_on_this_machine_need_no_token():
     answer = await get("/metrics")
@@ -47,6 +50,7 @@ async def test_programs_on_this_machine_need_no_token():
     assert b'quickapps_process_runs{door="gateway"} 0.0' in answer.body
 
 
+@proves("T-62")
 @pytest.mark.usefixtures("started")
 @each_row(
     ("token", "client", "headers", "status"),

@@ -11,6 +11,7 @@ from apps.agent.messages import Message
 from apps.errors import BadRequest
 from apps.gateway import dial_dialect, openai_dialect
 from apps.manifest.chat_place import ChatPlace
+from tests.contract import proves
 from tests.runs.prompts import context_of
 
 ORDERS = ChatPlace("orders", "Orders", "They look at orders.")
@@ -24,6 +25,7 @@ def prepared(dialect: Any, **fields: Any) -> Any:
     return dialect.read(json.dumps(body).encode())[1](APPLICATION)
 
 
+@proves("T-20")
 @pytest.mark.parametrize(
     ("dialect", "field"),
     [

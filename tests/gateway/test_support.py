@@ -8,6 +8,7 @@ from django.test import AsyncClient
 from jsonschema import Draft202012Validator
 
 from apps.accounts.models import ApiKey
+from tests.contract import proves
 from tests.dial_core import Core, serve_core
 from tests.dial_core.core import KEY
 from tests.gateway.scripts import MANIFEST
@@ -59,6 +60,7 @@ async def test_a_new_application_begins_with_what_the_file_says(settings, tmp_pa
     assert response.json() == {"contexts": []}
 
 
+@proves("m1.14")
 async def test_the_predefined_skills_are_listed_with_what_they_say_of_themselves(
     settings, tmp_path
 ):
@@ -104,6 +106,7 @@ async def test_a_skill_is_validated_for_holders_of_a_key(headers):
     assert response.json() == {"detail": "Send a valid API key in the Api-Key header."}
 
 
+@proves("m1.14")
 @pytest.mark.parametrize(
     ("body", "place"),
     [
@@ -131,6 +134,7 @@ async def test_a_skill_that_only_dial_has_is_not_found(key):
     assert "prompts/b/skill" in response.json()["detail"]
 
 
+@proves("m1.14")
 async def test_a_kind_of_skill_that_is_a_preview_is_refused_without_it(key, settings):
     settings.ENABLE_PREVIEW_FEATURES = False
     skill = {"type": "dial-skill", "url": "skills/b/s"}
@@ -167,6 +171,7 @@ def put_skill(core: Core, kind: str, path: str, text: str) -> dict[str, str]:
     return {"type": kind, "url": url}
 
 
+@proves("m1.14")
 @pytest.mark.parametrize("kind", ["dial-prompt", "dial-skill"])
 async def test_a_skill_of_core_is_fetched_with_the_key_of_the_request(fake, kind):
     skill = put_skill(fake, kind, "tone", "---\nname: tone\ndescription: d\n---\nDo it.")
@@ -177,6 +182,7 @@ async def test_a_skill_of_core_is_fetched_with_the_key_of_the_request(fake, kind
     assert {hop.headers["api-key"] for hop in fake.requests} == {KEY}
 
 
+@proves("m1.14")
 @pytest.mark.parametrize("kind", ["dial-prompt", "dial-skill"])
 @pytest.mark.parametrize(
     ("text", "message"),
@@ -195,6 +201,7 @@ async def test_a_skill_that_cannot_be_used_is_told_why(fake, kind, text, message
     assert response.json()["detail"].startswith(message)
 
 
+@proves("m1.14")
 @each_row("kind", ["dial-prompt", "dial-skill"])
 @each_row("path", ["{}/none", "somebody-else/tone", "x", "../x"])
 async def test_a_skill_that_is_not_there_is_as_one_of_somebody_else(fake, kind, path):
@@ -207,6 +214,7 @@ async def test_a_skill_that_is_not_there_is_as_one_of_somebody_else(fake, kind, 
     assert response.json()["detail"].startswith(f"'{url}' cannot be read: There is no ")
 
 
+@proves("m1.14")
 async def test_a_key_that_core_does_not_know_is_refused(fake):
     skill = put_skill(fake, "dial-prompt", "tone", "x")
 
@@ -227,6 +235,7 @@ async def test_one_of_our_own_keys_is_shown_to_nobody(fake, key):
     assert fake.requests == []
 
 
+@proves("m1.14")
 async def test_while_core_cannot_be_asked_that_is_told(settings):
     settings.DIAL_URL = "http://127.0.0.1:9"
 

@@ -31,6 +31,7 @@ from apps.agent.events import (
 from apps.agent.messages import Attachment, ToolCall
 from apps.gateway.body import Completion
 from apps.gateway.wire import ChunkEncoder
+from tests.contract import proves
 from tests.tables import each_row
 
 USAGE = Usage(10, 5, (ModelUsage("large", 7, 4), ModelUsage("small", 3, 1)))
@@ -114,6 +115,7 @@ def test_the_choice_is_opened_with_its_role():
     assert chunk["choices"] == [{"index": 0, "finish_reason": None, "delta": {"role": "assistant"}}]
 
 
+@proves("10.1", "10.2")
 def test_stages_are_numbered_in_one_sequence_and_know_their_parent():
     written = [delta["custom_content"]["stages"] for delta in deltas(RUN[:10])]
 
@@ -226,6 +228,7 @@ def test_the_state_leaves_whole_right_before_the_end():
     assert json.loads(last[6:])["choices"][0]["finish_reason"] == "stop"
 
 
+@proves("R-28")
 def test_the_last_chunk_has_the_finish_reason_the_usage_and_the_statistics(settings):
     settings.SHOW_USAGE_STATISTICS = True
 
@@ -248,6 +251,7 @@ def test_the_share_of_each_model_is_told_only_where_the_installation_says_so():
     assert "statistics" not in chunk
 
 
+@proves("D-32")
 @pytest.mark.parametrize("discarded", [(), (1, 2)])
 def test_a_client_that_set_a_limit_is_told_which_messages_were_discarded(discarded):
     finished = Finished("stop", USAGE, discarded)

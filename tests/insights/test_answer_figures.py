@@ -23,6 +23,7 @@ from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.deployment.scripts import simple
 from tests.catalog.rows import make_deployment
+from tests.contract import proves
 from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying
 from tests.insights.test_rows import make
 
@@ -118,6 +119,7 @@ def test_list_prices_are_read_before_they_are_needed():
     assert rates.currency == "USD"
 
 
+@proves("R-28")
 async def test_the_costs_of_an_application_inside_are_included_once():
     await make("outer", "big", simple("inner"))
     await make("inner", "small")

@@ -16,6 +16,7 @@ from apps.insights import call_metrics, rows
 from apps.insights.meter import Entry, RunMeter
 from apps.insights.models import Price
 from tests.catalog.rows import make_deployment
+from tests.contract import proves
 from tests.metrics import connected, samples
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -35,6 +36,7 @@ def told(*reports: Any) -> dict[str, float]:
         return samples(sink)
 
 
+@proves("T-62")
 def test_calls_of_models_have_the_labels_provider_and_model_and_no_person():
     row = make_deployment(
         "gpt", provider="openai", model_name="gpt-4o", base_url="http://models.test/v1"
@@ -67,6 +69,7 @@ def test_calls_of_models_have_the_labels_provider_and_model_and_no_person():
     }
 
 
+@proves("T-62")
 def test_calls_of_tools_have_no_names_which_anybody_may_choose():
     found = told(
         ToolCallReport("search", 1, 0.5),
@@ -83,6 +86,7 @@ def test_calls_of_tools_have_no_names_which_anybody_may_choose():
     }
 
 
+@proves("T-62")
 def test_a_name_of_a_model_that_never_answered_makes_no_series():
     with connected(sink := PrometheusSink()):
         write(*(ModelCallReport(f"made-up-{n}", 1.0, error="status 404") for n in range(50)))
@@ -95,6 +99,7 @@ def test_a_name_of_a_model_that_never_answered_makes_no_series():
     }
 
 
+@proves("T-62")
 def test_models_beyond_the_most_are_counted_together(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(call_metrics, "MOST_MODELS", 2)
 

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 import time_machine
 
-from apps.insights.figures import Figures, Report, report
+from apps.insights.figures import By, Figures, Report, report
 from apps.insights.models import ModelCall, SummedSpan, UsageSum
 from apps.insights.periods import Period, start_of_day
 from apps.insights.sums import TOTAL, RunCount
 from apps.insights.upkeep import sum_up_all
+from tests.contract import proves
 from tests.insights.calls import NOON, model_call, store, tool_use
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -42,6 +43,7 @@ def near(*seconds: float) -> Any:
     return pytest.approx(seconds, rel=0.05)
 
 
+@proves("T-61")
 def test_fixed_rows_give_fixed_numbers():
     store(
         *(model_call(seconds=float(n), first_text_seconds=n / 10) for n in range(1, 21)),
@@ -71,6 +73,7 @@ def test_what_was_stopped_is_no_error():
     assert [(one.name, one.sums.errors) for one in of_day.errors] == [("timeout", 1)]
 
 
+@proves("T-61")
 def test_the_cache_hit_rate_is_the_mean_of_the_calls_that_report_it():
     store(
         model_call(input_tokens=100, cached_tokens=50),
@@ -117,6 +120,7 @@ def test_versions_are_lines_of_their_own_and_keys_are_no_users():
     assert found("user", DAY).callers == 2
 
 
+@proves("T-61")
 def test_tools_have_figures_of_their_own():
     store(
         model_call(),
@@ -202,8 +206,9 @@ def run_each_hour(since: datetime, until: datetime) -> Iterator[RunCount]:
         hour += timedelta(hours=1)
 
 
+@proves("T-61")
 def test_what_is_summed_up_has_the_same_figures_as_its_rows():
-    dimensions = ("application", "version", "user", "key", "deployment", "tool")
+    dimensions: tuple[By, ...] = ("application", "version", "user", "key", "deployment", "tool")
     asked = list(product(dimensions, (DAY, WEEK, MONTH)))
     days_of_calls()
     before = {one: report(*one, run_each_hour) for one in asked}

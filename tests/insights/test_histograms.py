@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.insights.histograms import SHORTEST, bin_of, nearest_rank, percentile
+from tests.contract import proves
 
 DURATIONS = st.floats(min_value=SHORTEST, max_value=100_000, allow_nan=False)
 
 
+@proves("T-61")
 @given(st.lists(DURATIONS, min_size=1), st.sampled_from((1, 50, 95, 99, 100)))
 def test_a_percentile_of_a_histogram_is_off_by_five_percent_at_most(values, percent):
     exact = sorted(values)[nearest_rank(len(values), percent) - 1]

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from apps.insights.latency import LatencyReport, ModelLatency, Seconds, ToolLatency, latency_report
+from tests.contract import proves
 from tests.insights.calls import NOON, model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
@@ -14,6 +15,7 @@ pytestmark = pytest.mark.django_db
 NOW = NOON + timedelta(minutes=30)
 
 
+@proves("T-61")
 def test_fixed_rows_give_fixed_numbers_t_61():
     store(
         *(model_call(seconds=n / 10, first_text_seconds=n / 100) for n in range(1, 101)),
@@ -53,6 +55,7 @@ def test_fixed_rows_give_fixed_numbers_t_61():
     )
 
 
+@proves("T-61")
 def test_a_row_that_is_61_minutes_old_is_out_t_61():
     store(
         model_call(started_at=NOW - timedelta(minutes=61)),
@@ -65,6 +68,7 @@ def test_a_row_that_is_61_minutes_old_is_out_t_61():
     assert ([one.calls for one in found.models], found.tools) == ([1], [])
 
 
+@proves("T-61")
 def test_the_calls_of_others_are_out_t_61():
     store(
         model_call(bucket="user-7"),

@@ -21,6 +21,7 @@ from apps.capabilities.wrappers.embedders import find_embedder
 from apps.errors import ServiceFailed
 from apps.insights.meter import Entry, RunMeter
 from apps.workspace.embeddings.port import Embeddings
+from tests.contract import proves
 from tests.fakes import (
     FakeWorkspace,
     MemoryLedger,
@@ -80,6 +81,7 @@ async def test_the_vectors_of_the_server_itself_are_not_reported(settings):
     assert entries == []
 
 
+@proves("T-60")
 async def test_a_tool_of_the_client_is_reported_without_a_time():
     own, entries = meter()
     model = ScriptedModel(calling(("1", "locate", {})))
@@ -90,6 +92,7 @@ async def test_a_tool_of_the_client_is_reported_without_a_time():
     assert entries[-1].report == ToolCallReport("locate", 1, None, "client")
 
 
+@proves("T-60")
 async def test_a_tool_of_the_page_is_reported_once_when_the_page_has_answered():
     async def locate(invocation: Invocation) -> ToolResult:
         if "client_tool" in invocation.answers:

@@ -34,7 +34,8 @@ from apps.runs.run import run
 from apps.workspace.local.models import Deployment
 from tests.capabilities.deployment.scripts import simple, team
 from tests.capabilities.manifests import PROMPT
-from tests.catalog.rows import make_application, make_deployment
+from tests.catalog.rows import make_application, make_deployment, manifest_with
+from tests.contract import proves
 from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying, text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -51,12 +52,11 @@ MODEL_COLUMNS = (
 
 
 async def make(slug: str, model: str, *tools: Any, **fields: Any) -> None:
-    manifest = {
-        "orchestrator": {"deployment": {"deployment_id": model}, "system_prompt": PROMPT},
-        "contexts": [],
-        "tool_sets": [team(*tools)] if tools else [],
+    manifest = manifest_with(
+        orchestrator={"deployment": {"deployment_id": model}, "system_prompt": PROMPT},
+        tool_sets=[team(*tools)] if tools else [],
         **fields,
-    }
+    )
     await sync_to_async(make_application)(slug, manifest=manifest)
 
 
@@ -87,6 +87,7 @@ async def model_calls(*columns: str) -> list[Any]:
     return [row async for row in found]
 
 
+@proves("T-53", "T-60")
 async def test_a_run_of_three_turns_leaves_three_rows_t_60():
     await make("clock", "big")
     usage = Usage(100, 20, cached=60, created=10, reasoning=5)
@@ -122,6 +123,7 @@ async def test_a_run_of_three_turns_leaves_three_rows_t_60():
     ]
 
 
+@proves("T-60")
 async def test_no_row_has_a_word_of_what_was_said_t_60():
     await make("clock", "big")
     failed = ModelFailed(f"It said: {SECRET}", status=500, code=SECRET, kind=SECRET)
@@ -198,6 +200,7 @@ async def test_a_helper_counts_as_the_application_that_asked_it(settings):
     ]  # fmt: skip
 
 
+@proves("T-60")
 async def test_each_attempt_has_its_row():
     await make("app", "big")
     busy = ModelFailed("busy", status=503, is_transient=True, retry_after=0)
@@ -306,6 +309,7 @@ def noon(day: date) -> float:
     return datetime.combine(day, time(12), UTC).timestamp()
 
 
+@proves("R-28")
 def test_an_application_outside_that_reports_several_models_has_a_row_for_each():
     spent = (*usage("gpt-4o", 1_000_000), *usage("no-such-model", 5))
 
@@ -339,6 +343,7 @@ def test_the_cost_of_runs_is_one_query(django_assert_num_queries):
     assert {run: sums.costs for run, sums in found.items()} == {RUN: {"USD": Decimal(5)}}
 
 
+@proves("T-60")
 async def test_rows_that_the_database_refuses_fail_no_run_and_are_told_once(monkeypatch, caplog):
     writer = SummaryWriter(on_a_thread)
     monkeypatch.setattr(rows, "recent_services", lambda names: 1 / 0)

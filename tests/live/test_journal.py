@@ -21,6 +21,7 @@ from apps.live.hub import Hub
 from apps.live.log import RunLog
 from apps.live.models import JournalEntry, Run, RunStep
 from apps.live.run_record import RunRecord
+from tests.contract import proves
 from tests.live.records import (
     held_run,
     new_run,
@@ -149,6 +150,7 @@ def test_a_portion_that_is_written_again_is_there_once():
     assert journal.last_number(run.stream) == 6
 
 
+@proves("D-07")
 def test_an_ending_that_is_written_again_is_stored_once():
     run = new_run(holder="here")
     run.save(force_insert=True)
@@ -178,6 +180,7 @@ def test_an_ending_that_cannot_be_stored_is_not_an_ending():
     assert (run.status, texts_of(run.stream)) == ("running", [])
 
 
+@proves("D-09")
 @pytest.mark.parametrize(
     ("status", "holder"),
     [

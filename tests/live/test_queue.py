@@ -20,6 +20,7 @@ from apps.live.places import Places
 from apps.live.queue import Going, next_up
 from apps.live.stopping import stop
 from apps.live.sweeper import Sweeper
+from tests.contract import proves
 from tests.live.records import PATIENCE, held_run, new_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -188,6 +189,7 @@ async def swept(hub: Hub) -> list[str]:
     return taken
 
 
+@proves("D-09")
 async def test_any_process_takes_what_it_has_room_for(limits: Any):
     limits.RUNS_PER_PROCESS = 2
     for name in ("anna", "ben", "carla", "dora"):

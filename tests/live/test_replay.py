@@ -22,6 +22,7 @@ from apps.live.hub import Hub
 from apps.live.log import RunLog
 from apps.live.models import Run
 from apps.live.replay import follow, newer
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -150,6 +151,7 @@ async def play(steps: list[tuple[str, int]], kept: int) -> None:
 CUTS = given(steps=STEPS, kept=st.integers(0, 2))
 
 
+@proves("T-14")
 @settings(max_examples=100)
 @CUTS
 def test_any_cuts_and_any_batches_lose_and_double_nothing(steps: Any, kept: int):

@@ -18,6 +18,7 @@ from apps.workspace.anthropic.parameters import ModelTraits
 from apps.workspace.anthropic.requests import encode_request as encode_anthropic
 from apps.workspace.openai.requests import encode_request as encode_openai
 from apps.workspace.responses.requests import encode_request as encode_responses
+from tests.contract import proves
 from tests.fakes import spec
 
 LAYERS = (PromptSpan("application", "the manifest", 8), PromptSpan("skills", "skills", 5))
@@ -53,6 +54,7 @@ def view(body: bytes, **options: Any) -> RequestView:
     return view_of(row, {digest: part for (_, digest), part in parts.items()}, **options)
 
 
+@proves("T-23")
 @pytest.mark.parametrize("api", ["openai", "anthropic", "responses"])
 def test_the_layers_of_the_system_prompt_are_told_apart_in_every_api(api):
     found = view(bodies()[api])
@@ -67,6 +69,7 @@ def test_the_layers_of_the_system_prompt_are_told_apart_in_every_api(api):
     assert json.loads(found.parameters)["stream"] is True
 
 
+@proves("T-23")
 @pytest.mark.parametrize("api", ["openai", "anthropic", "responses"])
 def test_others_see_of_private_calls_how_long_they_are(api):
     mine = "".join(piece.text for piece in view(bodies()[api]).messages)

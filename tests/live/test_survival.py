@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import Site, serve_process
+from tests.contract import proves
 from tests.live.slow_service import SlowService, serve_slow_service
 from tests.load.processes import until
 from tests.postgresql import shared_services
@@ -20,8 +21,6 @@ from tests.websocket import PATIENCE, PageSocket, visitor_cookie
 SLUG = "steady"
 LEASE = {"RUN_LEASE_SECONDS": "5"}
 """A killed process still holds its runs for that long."""
-ATTEMPTS = 4
-"""Requests to an overloaded model before its fallback is asked."""
 NOTICE = "Answered by Spare because Slow was overloaded."
 PREPARE = """
 from apps.catalog.models import Application
@@ -30,7 +29,8 @@ Deployment.objects.create(
     deployment_id="spare", display_name="Spare", base_url=url, model_name="m", api_key="k"
 )
 Deployment.objects.create(
-    deployment_id="slow", display_name="Slow", base_url=f"{url}/busy", fallbacks=["spare"]
+    deployment_id="slow", display_name="Slow", base_url=main_url, model_name="m",
+    fallbacks=["spare"],
 )
 Application.objects.create(slug=slug, title="Steady", manifest=manifest, is_public=True)
 """
@@ -46,8 +46,9 @@ result = {
 """
 BEGUN = """
 from apps.live.models import RunStep
-result = RunStep.objects.filter(kind="tool", status="begun").exists()
+result = RunStep.objects.filter(key__endswith=":call-1", status="begun").exists()
 """
+"""Whether it is stored that the slow tool was called, and so all before it."""
 STATUS = """
 from apps.live.models import Run
 result = list(Run.objects.values_list("status", "holder"))
@@ -104,8 +105,13 @@ def shared(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
 
 
 def ask(site: Site, service: SlowService) -> tuple[PageSocket, str, str]:
-    """Ask, and wait until the slow tool runs: a tab, its cookie, the conversation."""
-    site.shell(PREPARE, url=service.url, slug=SLUG, manifest=manifest(service.url))
+    """Ask, and wait until the slow tool runs: a tab, its cookie, the conversation.
+
+    The fallback answers, unless Redis would tell the sites of other tests that a model is overloaded.
+    """
+    main_url = service.url if "REDIS_URL" in site.environment else f"{service.url}/busy"
+    values = {"url": service.url, "main_url": main_url, "slug": SLUG}
+    site.shell(PREPARE, **values, manifest=manifest(service.url))
     cookie = visitor_cookie(site.url, SLUG)
     tab = PageSocket(site.url, SLUG, cookie)
     conversation = tab.ask("Look for me.")
@@ -125,6 +131,7 @@ def kinds(frames: list[dict[str, Any]]) -> list[str]:
     return [frame["type"] for frame in frames]
 
 
+@proves("T-05")
 def test_an_answer_whose_process_is_killed_is_finished_by_the_next(
     tmp_path: Path, service: SlowService, shared: dict[str, str]
 ):
@@ -134,6 +141,7 @@ def test_an_answer_whose_process_is_killed_is_finished_by_the_next(
         tab, cookie, conversation = ask(site, service)
         begun = tab.until("stage.opened", title="shop · slow")
         assert until(PATIENCE, lambda: site.shell(BEGUN))
+        refused = service.refused
         process.kill()
         process.wait(PATIENCE)
         tab.close()
@@ -146,8 +154,9 @@ def test_an_answer_whose_process_is_killed_is_finished_by_the_next(
     steps = dict(stored.pop("steps"))
     assert stored == FINISHED
     assert set(steps.values()) == {"done"}
-    assert [one["text"] for one in begun if one["type"] == "notice.added"] == [NOTICE]
-    assert (service.refused, service.asked) == (ATTEMPTS, 3)
+    notices = [one["text"] for one in begun if one["type"] == "notice.added"]
+    assert notices == ([] if shared else [NOTICE])
+    assert (service.refused, service.asked) == (refused, 3)
     assert [name for name, _ in service.called] == ["quick", "slow", "slow"]
     assert service.called[1] == service.called[2]
     assert "run.continued" in kinds(frames)

@@ -26,6 +26,7 @@ from apps.live.models import Interaction, Run
 from apps.live.queue import Going, read_going
 from apps.live.step_ledger import read_interactions, read_steps
 from apps.live.sweeper import Sweeper
+from tests.contract import proves
 from tests.live.records import PATIENCE, held_run, new_run, settled, supervised, texts_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -51,6 +52,7 @@ def rows() -> list[tuple[Any, ...]]:
     return list(Run.objects.values_list("status", "holder"))
 
 
+@proves("D-09")
 async def test_a_run_that_waits_is_rows_and_nothing_else(settings: Any):
     hub = Hub()
 
@@ -147,6 +149,7 @@ async def park_again(
     await settled(hub)
 
 
+@proves("T-13", "D-09")
 async def test_any_process_goes_on_when_the_answer_is_there():
     run = await parked(Hub())
     other = Hub()

@@ -1,10 +1,12 @@
 import pytest
 
 from apps.manifest.aliases import with_own_names
+from tests.contract import proves
 
 MODEL = {"deployment": {"deployment_id": "gpt"}}
 
 
+@proves("R-01")
 @pytest.mark.parametrize(
     "document",
     [

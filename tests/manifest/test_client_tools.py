@@ -7,6 +7,7 @@ import pytest
 from apps.manifest.client_tools import OF_THE_PAGE, PLATFORM_NAMES, ClientToolSet
 from apps.manifest.names import sanitize
 from apps.manifest.validation import ManifestInvalid, read
+from tests.contract import proves
 from tests.manifest.documents import manifest
 
 NOTHING = {"type": "object", "properties": {}}
@@ -28,6 +29,7 @@ def problems(*toolsets: dict[str, Any]) -> list[tuple[str, str]]:
     return []
 
 
+@proves("T-32")
 @pytest.mark.parametrize(
     "name", ["shop.fill", "shop-1.fill_in.all", "fill", "a" * 64, *sorted(OF_THE_PAGE)]
 )
@@ -36,6 +38,7 @@ def test_a_name_has_parts_and_becomes_one_that_models_accept(name):
     assert sanitize(name) == name.replace(".", "_")
 
 
+@proves("T-32")
 @pytest.mark.parametrize("name", ["", ".fill", "shop.", "shop..fill", "shop fill", "ü", "a" * 65])
 def test_other_names_are_refused(name):
     [(path, message)] = problems(client(tool(name)))
@@ -44,6 +47,7 @@ def test_other_names_are_refused(name):
     assert "write a name like `shop.fill_order`" in message
 
 
+@proves("T-32")
 @pytest.mark.parametrize("name", ["_platform.fill", "_platform_fill", "_platform.ui.set_field"])
 def test_the_prefix_of_the_platform_is_for_its_own_tools(name):
     [(path, message)] = problems(client(tool(name)))
@@ -52,6 +56,7 @@ def test_the_prefix_of_the_platform_is_for_its_own_tools(name):
     assert "`_platform.` begins the names" in message
 
 
+@proves("T-32")
 def test_no_other_tool_takes_the_prefix_of_the_platform():
     deployments = {
         "type": "dial-deployment",
@@ -84,6 +89,7 @@ def test_a_tool_of_elsewhere_does_not_pass_for_one_of_the_platform(name):
     assert (internal == []) == (name == "_platform_inspect_team")
 
 
+@proves("T-31")
 def test_two_names_that_the_model_could_not_tell_apart_are_a_mistake():
     found = problems(
         client(tool("shop.fill"), tool("shop.fill", enabled=False)),
@@ -97,6 +103,7 @@ def test_two_names_that_the_model_could_not_tell_apart_are_a_mistake():
     ]
 
 
+@proves("T-30")
 @pytest.mark.parametrize("permission", ["", "change_application", "catalog.", "a.b.c", "A.b"])
 def test_a_permission_is_one_of_the_admin(permission):
     assert problems(client(tool("a.b", permission="catalog.change_application"))) == []
@@ -107,6 +114,7 @@ def test_a_permission_is_one_of_the_admin(permission):
     assert "write one like `catalog.change_application`" in message
 
 
+@proves("T-09")
 def test_a_toolset_waits_for_90_seconds_unless_it_says_otherwise():
     read_back = read(manifest(tool_sets=[client(tool("a.b")), client(tool("a.c"), seconds=5)]))
 

@@ -5,6 +5,7 @@ import pytest
 from apps.manifest.credentials import Place, credential_places
 from apps.manifest.places import replaced
 from apps.manifest.servers import servers_of
+from tests.contract import proves
 from tests.tables import each_row
 
 
@@ -65,6 +66,7 @@ def constant(key: str, const: Any, place: str = "header") -> dict[str, Any]:
 CONST = "open_ai_tool.function.parameters.properties.k.const"
 
 
+@proves("m1.12")
 def test_every_kind_of_authorization_has_its_place():
     key = {"type": "api_key", "name": "X-Key", "key": "k", "location": "header"}
     basic = {"type": "basic", "username": "u", "password": {"$secret": "shop"}}
@@ -101,6 +103,7 @@ def test_an_item_of_predefined_content_is_read_as_a_manifest_is(document, places
     assert found(document) == places
 
 
+@proves("8")
 @each_row(
     ("headers", "places"),
     [
@@ -132,6 +135,7 @@ def test_shared_headers_are_credentials_where_their_name_or_their_value_says_so(
     ]
 
 
+@proves("8")
 def test_the_servers_of_a_toolset_with_a_base_are_that_and_the_others_that_are_named():
     def tools(*urls: str) -> list[Any]:
         return [{"rest_api_method_info": {"method_url": url}} for url in urls]

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from apps.manifest.validation import review
+from tests.contract import proves
 from tests.manifest.documents import manifest
 from tests.tables import each_row
 
@@ -45,6 +46,7 @@ def test_a_template_that_can_be_filled_in(arguments):
     assert errors(arguments=arguments, event=event) == []
 
 
+@proves("16.2")
 @each_row(
     ("arguments", "problem"),
     [
@@ -128,6 +130,7 @@ def test_each_event_has_names_of_its_own():
     assert errors(event="on_user_message", arguments=named) != []
 
 
+@proves("16.2")
 def test_a_template_is_not_refreshed_by_the_clock():
     ttl = {"kind": "ttl", "ttl_minutes": 5}
 

@@ -4,9 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.manifest.names import localized, sanitize, visible_name
+from tests.contract import proves
 from tests.tables import each_row
 
 
+@proves("6.1", "R-23")
 @each_row(
     ("name", "expected"),
     [
@@ -25,6 +27,7 @@ def test_a_name_becomes_one_that_models_accept(name, expected):
     assert sanitize(name) == expected
 
 
+@proves("6.1")
 def test_names_that_are_too_long_stay_different():
     first, second = sanitize("a" * 64 + "b"), sanitize("a" * 64 + "c")
 
@@ -34,16 +37,19 @@ def test_names_that_are_too_long_stay_different():
     assert first == sanitize("a" * 64 + "b")
 
 
+@proves("6.1")
 @given(st.text())
 def test_any_text_gives_a_name(text):
     assert re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}", sanitize(text))
 
 
+@proves("6.1")
 def test_the_toolset_goes_in_front():
     assert visible_name("rest api", "get user") == "rest_api_get_user"
     assert visible_name({"lv": "Celtni", "en": "Crane desk"}, "book") == "Crane_desk_book"
 
 
+@proves("10.4")
 @each_row(
     ("text", "locale", "expected"),
     [

@@ -2,6 +2,7 @@ import copy
 from typing import Any
 
 from apps.manifest.overrides import merge
+from tests.contract import proves
 from tests.tables import each_row
 
 CASES: list[tuple[Any, Any, Any]] = [
@@ -23,6 +24,7 @@ CASES: list[tuple[Any, Any, Any]] = [
 ]
 
 
+@proves("m4.4")
 @each_row(("target", "patch", "expected"), CASES)
 def test_the_cases_of_the_rfc(target, patch, expected):
     before = copy.deepcopy((target, patch))

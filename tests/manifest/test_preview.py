@@ -2,9 +2,11 @@ import pytest
 
 from apps.manifest.mcp_toolsets import McpToolSet
 from apps.manifest.validation import ManifestInvalid, read
+from tests.contract import proves
 from tests.manifest.documents import EXAMPLES, example, manifest, rest_tools
 
 
+@proves("7.4", "m1.8")
 def test_without_preview_its_features_read_as_null_and_its_models_are_gone():
     found = read(example("preview"), preview=False).model_dump(mode="json", exclude_unset=True)
 
@@ -44,6 +46,7 @@ def test_without_preview_its_features_read_as_null_and_its_models_are_gone():
     }
 
 
+@proves("6.3")
 def test_hidden_tools_are_visible_without_preview():
     server = {"protocol": "stdio", "server": "time"}
     toolset = {"type": "mcp", "name": "x", "mcp_server_info": server, "hidden_from_model": ["a"]}
@@ -58,6 +61,7 @@ def test_hidden_tools_are_visible_without_preview():
     assert found == [("a",), None]
 
 
+@proves("6.3")
 def test_a_hidden_tool_that_is_not_allowed_is_a_mistake_with_preview_and_without():
     """The manifest is checked first, and then what belongs to preview features is taken out."""
     server = {"protocol": "stdio", "server": "time"}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from apps.manifest.problems import Problem
 from apps.manifest.skill_document import SkillDocument, SkillInvalid, read_skill_document
 from apps.manifest.skill_files import MOST_BYTES, MOST_FILES, Bundled, bundled, is_offered
+from tests.contract import proves
 from tests.tables import each_row
 
 FULL = """---
@@ -42,6 +43,7 @@ def written(front: str, body: str = "Do it.") -> str:
 # --- What can be read --------------------------------------------------------------------------
 
 
+@proves("15")
 def test_everything_that_a_skill_says_is_read_as_it_was_written():
     assert read_skill_document(FULL) == SkillDocument(
         name="tone-of-voice",
@@ -54,6 +56,7 @@ def test_everything_that_a_skill_says_is_read_as_it_was_written():
     )
 
 
+@proves("m1.14")
 @pytest.mark.parametrize(
     "text",
     [
@@ -71,6 +74,7 @@ def test_what_can_only_be_meant_in_one_way_is_read_in_that_way(text):
     assert read_skill_document(text) == SkillDocument("a", "d", body="x")
 
 
+@proves("m1.14")
 def test_a_text_with_a_colon_is_read_without_quotes_and_told():
     text = written("name: a\ndescription: Use when: it's asked\nlicense: see: LICENSE")
 
@@ -92,12 +96,14 @@ def test_hyphens_in_the_body_belong_to_the_body():
     assert read_skill_document(text).body == "one\n\n---\n\ntwo\n---"
 
 
+@proves("15")
 def test_tools_can_be_a_list():
     text = written("name: a\ndescription: d\nallowed-tools: [Read, 'Bash(ls -l)']")
 
     assert read_skill_document(text).allowed_tools == ("Read", "Bash(ls -l)")
 
 
+@proves("m1.14")
 def test_what_was_hardly_meant_is_told():
     text = written("name: a\ndescription: d\nallowed_tools: Read\nversion: 2", "")
 
@@ -111,6 +117,7 @@ def test_what_was_hardly_meant_is_told():
 # --- What cannot -------------------------------------------------------------------------------
 
 
+@proves("m1.14")
 @each_row(
     ("text", "message"),
     [
@@ -134,6 +141,7 @@ def test_front_matter_that_cannot_be_read_is_told_with_what_to_do(text, message)
     assert message in problems_of(text)["front matter"]
 
 
+@proves("m1.14")
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -150,6 +158,7 @@ def test_a_text_of_no_bearable_size_is_refused(text, message):
 LETTERS = "write lower-case letters a-z, digits and single hyphens between them"
 
 
+@proves("15")
 @each_row(
     ("name", "message"),
     [
@@ -170,6 +179,7 @@ def test_a_name_that_cannot_be_one_is_refused(name, message):
     assert problems_of(written(f"name: {name}\ndescription: d")) == {"name": message}
 
 
+@proves("15")
 def test_every_broken_rule_is_told_at_once():
     text = written(
         f"description: ' '\nlicense: [MIT]\ncompatibility: {'c' * 501}\n"
@@ -187,6 +197,7 @@ def test_every_broken_rule_is_told_at_once():
     }
 
 
+@proves("15")
 @pytest.mark.parametrize(
     ("front", "problems"),
     [
@@ -240,6 +251,7 @@ def test_any_text_is_a_skill_or_a_mistake(form, text):
         assert found.description
 
 
+@proves("m1.14")
 def test_references_cannot_make_a_text_grow():
     levels = "\n".join(f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 9)}]" for i in range(1, 30))
     began = time.monotonic()
@@ -288,6 +300,7 @@ def test_what_is_no_text_by_its_ending_is_not_offered(path):
     assert problem.message.startswith("has none of the possible endings: .csv .html .ini .js .json")
 
 
+@proves("15")
 def test_files_that_cannot_be_read_are_told_and_the_others_kept():
     files: dict[str, str | bytes] = {
         "latin.txt": b"\xe4",
@@ -308,6 +321,7 @@ def test_files_that_cannot_be_read_are_told_and_the_others_kept():
     )
 
 
+@proves("15")
 def test_a_skill_has_so_many_files():
     files: dict[str, str | bytes] = {f"{number:03}.md": "x" for number in range(MOST_FILES + 1)}
 

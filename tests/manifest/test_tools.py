@@ -8,6 +8,7 @@ from apps.manifest.fallbacks import Retry
 from apps.manifest.parameters import ParameterStage
 from apps.manifest.tools import ToolStage
 from apps.manifest.validation import read, review
+from tests.contract import proves
 from tests.manifest.documents import function, manifest, rest_tool, rest_tools
 from tests.tables import each_row
 
@@ -44,6 +45,7 @@ def problems(*tool_sets: dict[str, Any]) -> list[tuple[str, str]]:
     return [(problem.path, problem.message) for problem in found]
 
 
+@proves("13.1", "m1.8")
 def test_what_a_tool_does_not_say_is_filled_in():
     (tool,) = toolset(**rest_tools(rest_tool()))["tools"]
 
@@ -69,6 +71,7 @@ def test_what_a_tool_does_not_say_is_filled_in():
     }
 
 
+@proves("m1.8")
 def test_what_a_tool_of_a_deployment_does_not_say_is_filled_in():
     deployment = {"deployment_id": "expert"}
     full = {"deployment": deployment, "open_ai_tool": function("ask")}
@@ -133,6 +136,7 @@ def test_what_a_tool_of_a_deployment_does_not_say_is_filled_in():
     }
 
 
+@proves("m1.8", "m1.9")
 def test_displays_have_defaults():
     assert ToolStage().model_dump() == {
         "name": None,
@@ -153,12 +157,14 @@ def test_displays_have_defaults():
     }
 
 
+@proves("m1.11")
 def test_an_old_strategy_has_instructions_of_its_own():
     assert Retry().instructions == (
         "The tool failed. Find out why, correct the call and try it again."
     )
 
 
+@proves("m1.9")
 def test_nested_values_lose_what_only_parameters_have():
     inner = {"type": "string", "default": "x", "display": {"stage": {"ignore": True}}}
     outer = {"type": "array", "description": "d", "items": inner, "parameter_info": PLACE}
@@ -176,6 +182,7 @@ def test_nested_values_lose_what_only_parameters_have():
     }
 
 
+@proves("m1.9")
 @pytest.mark.parametrize("const", ["s", 0, False, None, [1], {"a": None}])
 def test_a_constant_may_be_any_value(const):
     constant = {"type": None, "const": const, "parameter_info": PLACE}
@@ -186,6 +193,7 @@ def test_a_constant_may_be_any_value(const):
     assert (properties["key"]["type"], properties["key"]["const"]) == (None, const)
 
 
+@proves("13.1", "m1.8", "m1.9", "m1.11")
 @pytest.mark.parametrize(
     ("tool", "found"),
     [
@@ -259,6 +267,7 @@ CREDENTIALS = {
 }
 
 
+@proves("m1.12")
 @pytest.mark.parametrize(
     ("authorization", "of_rest", "of_mcp"),
     [
@@ -288,6 +297,7 @@ def test_who_is_calling_is_told_in_ways_that_differ_by_the_kind(authorization, o
         assert read_back == {k: v for k, v in expected.items() if v is not ...}
 
 
+@proves("m1.12")
 def test_scope_and_audience_are_text():
     document = rest_tools(authorization={**CREDENTIALS, "scope": ["a"], "aud": 5})
 
@@ -297,6 +307,7 @@ def test_scope_and_audience_are_text():
     ]
 
 
+@proves("13.3")
 @pytest.mark.parametrize(
     ("seconds", "message"),
     [

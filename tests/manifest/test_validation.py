@@ -5,6 +5,7 @@ import pytest
 from apps.manifest.manifest import Manifest
 from apps.manifest.problems import Problem
 from apps.manifest.validation import ManifestInvalid, read, review
+from tests.contract import proves
 from tests.manifest.documents import (
     EXAMPLES,
     example,
@@ -42,6 +43,7 @@ def test_what_was_written_can_be_read_back():
         assert read(with_credentials(first, example(name))) == first
 
 
+@proves("T-02", "R-01")
 def test_defaults_are_filled_in():
     found = read(example("smallest"))
 
@@ -68,6 +70,7 @@ def test_a_manifest_cannot_be_changed():
         found.orchestrator.max_iterations = 3  # type: ignore[misc]
 
 
+@proves("m1.10")
 def test_null_in_an_attachment_filter_means_the_default():
     nothing = {"supported_types": None, "propagate_types_to_choice": None}
     tool = rest_tool(attachment={**nothing, "media_type_substitution": None})
@@ -82,6 +85,7 @@ def test_null_in_an_attachment_filter_means_the_default():
     }
 
 
+@proves("m1.8")
 @pytest.mark.parametrize(
     ("tool", "kind"),
     [
@@ -101,6 +105,7 @@ def test_the_shape_of_a_tool_tells_its_kind(tool, kind):
     assert toolset["tools"][0]["type"] == kind
 
 
+@proves("m1.9")
 def test_a_parameter_says_how_it_is_encoded():
     place = {"type": "query", "key": "q"}
     tool = rest_tool(
@@ -463,6 +468,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
 ]
 
 
+@proves("4", "m1.9", "m4.4")
 @pytest.mark.parametrize(
     ("document", "expected"), [case[1:] for case in MISTAKES], ids=[case[0] for case in MISTAKES]
 )
@@ -501,6 +507,7 @@ def mcp(authorization: object) -> dict[str, Any]:
     return manifest(tool_sets=[{"type": "mcp", "name": "x", "mcp_server_info": server}])
 
 
+@proves("m1.12")
 @pytest.mark.parametrize(
     "authorization",
     [
@@ -549,6 +556,7 @@ def test_only_so_many_problems_are_told():
     assert len(told) == 101
 
 
+@proves("6.1", "T-31")
 def test_two_tools_of_one_name_are_a_mistake():
     document = manifest(
         tool_sets=[
@@ -583,6 +591,7 @@ def test_two_tools_of_one_name_are_a_mistake():
     ]
 
 
+@proves("4", "m4.4", "R-01")
 @pytest.mark.parametrize(
     "members",
     [

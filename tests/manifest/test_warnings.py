@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from apps.manifest.validation import review
+from tests.contract import proves
 from tests.manifest.documents import (
     EXAMPLES,
     example,
@@ -99,6 +100,7 @@ def test_what_is_free_form_has_no_unknown_keys():
     assert warnings(document) == []
 
 
+@proves("13.1", "m1.11", "m5")
 def test_old_spellings_are_told_with_the_new_ones():
     assert warnings(example("deprecated")) == [
         ("starters", "is deprecated. Write `conversation_starters`."),
@@ -136,6 +138,7 @@ def test_null_for_an_old_spelling_is_no_use_of_it():
     assert warnings(manifest(starters=None)) == []
 
 
+@proves("m1.9", "G-13")
 def test_descriptions_that_models_refuse_are_told():
     long = "x" * 1025
     nested = {"type": "object", "description": long, "properties": {"a": {"type": "string"}}}
@@ -152,6 +155,7 @@ def test_descriptions_that_models_refuse_are_told():
     ]
 
 
+@proves("m1.11")
 def test_instructions_for_every_error_are_in_vain():
     trigger = {"type": "contains", "value": "429"}
     strategies = [
@@ -173,6 +177,7 @@ PLACE = {"type": "query", "key": "k"}
 REFUSED = "does not fit the parameter, so calls that leave it out are refused."
 
 
+@proves("m1.9")
 @each_row(
     ("parameter", "is_told"),
     [

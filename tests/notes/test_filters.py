@@ -13,6 +13,7 @@ from apps.notes import store
 from apps.notes.content import NoteContent
 from apps.notes.models import Note
 from apps.notes.note_lists import matching
+from tests.contract import proves
 from tests.notes.written import OTHER, OWNER, PERSON, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -74,12 +75,14 @@ FOUND = {
 """The titles that each filter finds among `three`."""
 
 
+@proves("D-45")
 def test_notes_are_found():
     three()
 
     assert {filter: found(filter) for filter in FOUND} == FOUND
 
 
+@proves("D-45")
 @pytest.mark.parametrize("text", ["我想去东京旅行", "ฉันอยากไปโตเกียว", "東京に行きたい"])
 def test_words_of_languages_without_spaces_are_found(text):
     write("Note", text)
@@ -98,6 +101,7 @@ def test_what_was_changed_and_deleted_is_not_found_any_more():
     assert found("nothing") == ["Plan"]
 
 
+@proves("D-45")
 @pytest.mark.parametrize(
     ("filter", "words"),
     [

@@ -11,11 +11,13 @@ from apps.notes.checks import problems_of
 from apps.notes.models import Note
 from apps.notes.note_lists import backlinks, contents, listed, recent, tag_counts
 from apps.workspace.local import files
+from tests.contract import proves
 from tests.notes.written import OTHER, OWNER, write
 
 pytestmark = pytest.mark.django_db
 
 
+@proves("D-46")
 def test_backlinks_are_the_notes_whose_text_leads_there():
     write("Fleet")
     write("Log", "See [[fleet]].")
@@ -38,6 +40,7 @@ def test_the_contents_are_the_tree_of_tags():
     assert tree("Nothing", 3) == []
 
 
+@proves("D-46")
 def test_a_tree_that_leads_back_into_itself_ends():
     write("A", "", "C")
     write("B", "", "A")
@@ -86,6 +89,7 @@ def test_tags_are_counted_in_one_workspace():
     ]
 
 
+@proves("D-46")
 def test_what_is_wrong_with_a_note_is_said_with_its_line():
     write("Log")
     files.keep(OWNER, "notes/there.png", b"x", "image/png")

@@ -13,6 +13,7 @@ from apps.errors import NoteChanged, NoteMissing, NoteRefused
 from apps.notes import limits, store
 from apps.notes.content import NoteContent, content_of
 from apps.notes.models import Note, NoteLink, NoteTag
+from tests.contract import proves
 from tests.notes.written import AGENT, OTHER, OWNER, PERSON, said, text_of, titles, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -102,6 +103,7 @@ def test_who_saw_an_older_version_is_told_and_overwrites_nothing():
     assert text_of("Plan") == "By another"
 
 
+@proves("D-47")
 def test_an_edit_is_made_again_of_what_somebody_else_wrote_meanwhile():
     write("Plan", "one")
     others = iter(["one two", "one two three"])
@@ -115,6 +117,7 @@ def test_an_edit_is_made_again_of_what_somebody_else_wrote_meanwhile():
     assert text_of("Plan") == "one two three four"
 
 
+@proves("D-47")
 @pytest.mark.skipif(
     "connection.vendor == 'sqlite'", reason="SQLite lets one write at a time; PostgreSQL tests."
 )

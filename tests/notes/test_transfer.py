@@ -26,6 +26,7 @@ from apps.notes.transfer.note_export import exported, file_name, write_zip
 from apps.notes.transfer.note_import import Imported, import_notes
 from apps.notes.transfer.sources import open_zip
 from apps.workspace.local import files
+from tests.contract import proves
 from tests.notes.written import OTHER, OWNER, PERSON, said, text_of, titles, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -51,6 +52,7 @@ def everything(owner: str) -> list[Any]:
     return [(content_of(note), note.created_at, note.modified_at) for note in rows]
 
 
+@proves("D-50")
 def test_all_notes_go_there_and_back_with_their_files():
     picture = f"![](files/{OWNER}/notes/plan%20a.png)"
     write("A: plan", f"\n{picture}\n\n[[Log]] ", "sea", "yes", colour="no", size="01")
@@ -133,7 +135,7 @@ def test_a_note_that_is_there_gets_a_version():
     assert said(note) == [(1, "created", "Boats", False), (2, "imported", "Boats", False)]
 
 
-REFUSED = [
+REFUSED: list[tuple[dict[str, bytes | str], str]] = [
     ({"../evil.md": "x"}, r"\.\./evil\.md: its name leads out of the folder"),
     ({"/etc/evil.md": "x"}, "/etc/evil.md: its name leads out"),
     ({"a\\..\\b.md": "x"}, "its name leads out"),
@@ -208,6 +210,7 @@ def test_names_of_files_are_such_as_all_file_systems_have():
     ]
 
 
+@proves("D-50")
 def test_commands_write_and_read_a_folder(tmp_path, django_user_model):
     ada = django_user_model.objects.create_user("ada")
     owner = bucket_of(ada.pk)

@@ -8,6 +8,7 @@ from asgiref.sync import async_to_sync
 from apps.notes import store, vectors
 from apps.notes.content import NoteContent
 from apps.notes.vectors import Updated
+from tests.contract import proves
 from tests.notes.written import OTHER, OWNER, PERSON, write
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
@@ -25,6 +26,7 @@ def update(model: str = "hashed", **wanted: bool) -> Updated:
     return async_to_sync(vectors.update)(OWNER, HashedEmbedder(model), seconds=60, **wanted)
 
 
+@proves("D-45")
 def test_the_most_alike_come_first_and_none_below_the_threshold():
     write("Sailing boats", "Boats that sail on the sea")
     write("Boats", "Boats with an engine")
@@ -37,6 +39,7 @@ def test_the_most_alike_come_first_and_none_below_the_threshold():
     assert found("boats that sail on the sea", threshold=0.99) == []
 
 
+@proves("D-45")
 def test_only_what_was_changed_is_embedded_again():
     note = write("Boats", "one")
     write("Bread", "two")
@@ -50,6 +53,7 @@ def test_only_what_was_changed_is_embedded_again():
     assert found("three", threshold=0.0) == ["Bread"]
 
 
+@proves("D-45")
 def test_another_model_embeds_everything_again():
     write("Boats", "one")
     update()

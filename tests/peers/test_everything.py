@@ -18,6 +18,7 @@ from apps.capabilities.registry import Contribution
 from apps.workspace.local import mcp_servers
 from tests.capabilities.manifests import Files, manifest, opened, stage_text, use
 from tests.capabilities.mcp.servers import nothing_left_over, over_http, over_stdio, register
+from tests.contract import proves
 from tests.peers.everything import NODE, SCRIPT, install, running_everything
 
 pytestmark = [
@@ -67,6 +68,7 @@ async def desk(protocol: str, url: str) -> AsyncIterator[Desk]:
             yield Desk(contribution, files)
 
 
+@proves("10.1")
 async def test_what_it_has_is_listed_and_its_refusals_are_told(protocol: str, everything_url: str):
     events: list[Event] = []
 
@@ -85,6 +87,7 @@ async def test_what_it_has_is_listed_and_its_refusals_are_told(protocol: str, ev
     assert "Invalid resourceId" in refused.content
 
 
+@proves("G-40")
 async def test_texts_numbers_images_and_structures_come_back(protocol: str, everything_url: str):
     async with desk(protocol, everything_url) as server:
         echoed = await server.use("echo", message="hello")

@@ -13,13 +13,10 @@ from apps.manifest.validation import read
 from apps.runs.layers import PromptContext
 from apps.runs.requests import RunRequest
 from apps.workspace.local.workspace import LocalWorkspace
+from tests.catalog.rows import manifest_with
 
 CALLER = Caller("user-1")
-MANIFEST = {
-    "orchestrator": {"deployment": {"deployment_id": "gpt"}},
-    "contexts": [],
-    "tool_sets": [],
-}
+MANIFEST = manifest_with(orchestrator={"deployment": {"deployment_id": "gpt"}})
 
 
 def context_of(manifest: Manifest | None = None, request: Any = None, **known: Any):

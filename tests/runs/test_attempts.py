@@ -32,7 +32,8 @@ from tests.capabilities.manifests import manifest, opened, tool, tool_set, use
 from tests.capabilities.mcp.desk import answering
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.service import Reply, Seen, serving
-from tests.catalog.rows import make_application, make_deployment
+from tests.catalog.rows import make_application, make_deployment, manifest_with
+from tests.contract import proves
 from tests.dial_core import serve_core
 from tests.dial_core.faults import Faults
 from tests.tables import each_row
@@ -74,6 +75,7 @@ async def ask(running: Service, backoff: Backoff) -> str:
     return assembly.reply("m").message.text
 
 
+@proves("T-57", "D-33")
 @each_row("trouble", TROUBLES)
 @each_row(("backoff", "times"), [(Backoff(3, 0, 0), 3), (ONCE, 1)])
 @each_row("is_kept", [True, False])
@@ -90,6 +92,7 @@ async def test_a_service_in_trouble_is_asked_as_often_as_the_policy_says(
     assert len(running.requests) == len(before) + times
 
 
+@proves("D-33")
 @each_row("status", [429, 500, 502, 503, 504, 400, 401, 404, 422])
 async def test_a_status_of_trouble_is_asked_again_and_no_other_d_33(status: int):
     async with service(*[answer(f"{status} No", b"")] * 8) as running:
@@ -98,6 +101,7 @@ async def test_a_status_of_trouble_is_asked_again_and_no_other_d_33(status: int)
     assert len(running.requests) == (4 if status in {429, 500, 502, 503, 504} else 1)
 
 
+@proves("R-12")
 async def test_a_connection_that_was_closed_in_a_pause_costs_no_attempt():
     async with service([*GOOD, CLOSE], GOOD) as running:
         await ask(running, ONCE)
@@ -108,14 +112,12 @@ async def test_a_connection_that_was_closed_in_a_pause_costs_no_attempt():
 
 
 def document(deployment_id: str) -> dict[str, Any]:
-    return {
-        "orchestrator": {
+    return manifest_with(
+        orchestrator={
             "deployment": {"deployment_id": deployment_id},
             "system_prompt": {"type": "custom", "content": "Help.", "variables": {}},
-        },
-        "contexts": [],
-        "tool_sets": [],
-    }
+        }
+    )
 
 
 def application(deployment_id: str) -> ResolvedApplication:
@@ -140,6 +142,7 @@ async def failure_of(outer: ResolvedApplication) -> None:
         )
 
 
+@proves("R-12")
 @pytest.mark.django_db
 @pytest.mark.parametrize(("features", "times"), [({}, 4), ({"dial": True}, 1)])
 async def test_an_orchestrator_asks_a_model_four_times_and_an_application_once_r_12(
@@ -151,6 +154,7 @@ async def test_an_orchestrator_asks_a_model_four_times_and_an_application_once_r
     assert len(running.requests) == times
 
 
+@proves("R-12")
 @pytest.mark.django_db
 async def test_an_application_of_our_own_works_once_however_often_its_model_is_asked():
     await sync_to_async(make_application)("inner", manifest=document("far"))
@@ -161,6 +165,7 @@ async def test_an_application_of_our_own_works_once_however_often_its_model_is_a
     assert len(running.requests) == 4
 
 
+@proves("R-12")
 @pytest.mark.django_db
 @pytest.mark.parametrize(("kind", "times"), [("model", 4), ("application", 1)])
 async def test_core_is_asked_for_a_model_four_times_and_for_an_application_once_r_12(

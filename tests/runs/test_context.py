@@ -10,6 +10,7 @@ from apps.errors import ContextTooLong
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo
+from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
 from tests.runs.test_run import application
 
@@ -37,6 +38,7 @@ async def answer(model, window, turns=10, progress=None, *, context=None, **wish
     return events
 
 
+@proves("D-32")
 async def test_a_limit_of_the_client_tells_it_what_was_discarded():
     model = ScriptedModel(saying("Fine."))
 
@@ -60,6 +62,7 @@ async def test_without_a_limit_of_its_own_a_client_reads_a_notice_and_no_statist
     assert [type(event) for event in events].count(Noticed) == 1
 
 
+@proves("D-32")
 async def test_the_next_request_of_a_program_is_cut_at_the_same_place():
     first, second = ScriptedModel(saying("Fine.")), ScriptedModel(saying("Fine."))
 

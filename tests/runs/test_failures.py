@@ -20,6 +20,7 @@ from apps.errors import (
     Unsupported,
 )
 from apps.runs.failures import failure
+from tests.contract import proves
 from tests.tables import each_row
 
 ADMINISTRATOR = "Please contact your administrator."
@@ -39,6 +40,7 @@ def model(**fields):
     return ModelFailed("for the log", **fields)
 
 
+@proves("2.6", "T-07")
 @each_row(
     ("error", "status", "text", "retryable"),
     [
@@ -145,12 +147,14 @@ def test_what_a_failure_becomes(error, status, text, retryable, caplog):
     assert f"reference={found.reference}" in caplog.text
 
 
+@proves("2.6")
 def test_codes_and_types_of_the_upstream_are_passed_on():
     found = failure(model(status=400, code="content_filter", kind="moderation"))
 
     assert (found.code, found.kind) == ("content_filter", "moderation")
 
 
+@proves("2.6")
 @pytest.mark.parametrize(
     ("error", "code", "kind"),
     [
@@ -166,6 +170,7 @@ def test_codes_and_types_that_the_upstream_did_not_give_come_from_the_status(err
     assert (found.code, found.kind) == (code, kind)
 
 
+@proves("2.6")
 @pytest.mark.parametrize(
     ("error", "status", "message", "text"),
     [
@@ -187,6 +192,7 @@ def test_what_the_request_is_to_blame_for_is_told_plainly(error, status, message
     assert caplog.text == ""
 
 
+@proves("2.6")
 def test_what_nobody_expected_is_logged_with_its_traceback(caplog):
     try:
         raise RuntimeError("boom")
@@ -198,6 +204,7 @@ def test_what_nobody_expected_is_logged_with_its_traceback(caplog):
     assert "RuntimeError: boom" in caplog.text
 
 
+@proves("2.6")
 def test_what_was_expected_is_logged_in_one_line(caplog):
     failure(ModelFailed("first line\nFAKE LOG LINE", status=500))
 
@@ -206,6 +213,7 @@ def test_what_was_expected_is_logged_in_one_line(caplog):
     assert "\n" not in record.getMessage()
 
 
+@proves("2.6")
 @each_row(
     ("error", "status", "text", "retryable"),
     [

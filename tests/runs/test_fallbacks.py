@@ -31,7 +31,8 @@ from apps.workspace.local import breakers
 from apps.workspace.local.models import Deployment
 from tests.capabilities.deployment.scripts import simple, team
 from tests.capabilities.manifests import manifest, use
-from tests.catalog.rows import make_deployment
+from tests.catalog.rows import make_deployment, manifest_with
+from tests.contract import proves
 from tests.fakes import MemoryLedger
 from tests.workspace.openai.service import (
     CHUNKED,
@@ -117,13 +118,7 @@ async def deployed(**answers: Sequence[Any]) -> AsyncIterator[Mapping[str, Servi
 def application(name: str = "a", **fields: Any) -> ResolvedApplication:
     prompt = {"type": "custom", "content": "Help.", "variables": {}}
     model = {"deployment_id": name, **fields}
-    written = read(
-        {
-            "orchestrator": {"deployment": model, "system_prompt": prompt},
-            "contexts": [],
-            "tool_sets": [],
-        }
-    )
+    written = read(manifest_with(orchestrator={"deployment": model, "system_prompt": prompt}))
     return ResolvedApplication(1, "app", "App", "", True, 1, written, Prepared((), ()))
 
 
@@ -143,6 +138,7 @@ async def ask(
     return heard
 
 
+@proves("T-57")
 async def test_another_deployment_answers_and_the_person_is_told_t_57():
     async with deployed(a=[BUSY] * 4, b=[GOOD]) as services:
         heard = await ask()
@@ -186,6 +182,7 @@ async def test_a_deployment_that_stays_silent_is_given_up(trouble: Sequence[Any]
     )
 
 
+@proves("R-12")
 @pytest.mark.parametrize(
     "trouble",
     [
@@ -204,6 +201,7 @@ async def test_what_is_wrong_with_the_request_is_asked_of_nobody_else_r_12(troub
     assert services["b"].requests == []
 
 
+@proves("R-12")
 async def test_nobody_else_is_asked_after_the_first_word_r_12():
     cut = [CHUNKED, frame(text("Hel")), CLOSE]
     async with deployed(a=[cut], b=[GOOD]) as services:
@@ -257,6 +255,7 @@ async def test_a_fallback_is_asked_with_its_own_model_parameters_and_without_for
     assert "reasoning_content" not in second["messages"][2]
 
 
+@proves("R-12")
 async def test_a_fallback_is_asked_for_no_longer_answer_than_it_gives():
     async with deployed(a=[BUSY] * 4, b=[BUSY] * 4, c=[GOOD]) as services:
         rows = Deployment.objects
@@ -268,6 +267,7 @@ async def test_a_fallback_is_asked_for_no_longer_answer_than_it_gives():
     assert asked == [{100}, {50}, {100}]
 
 
+@proves("R-12")
 async def test_nor_does_a_fallback_ask_for_a_longer_answer_by_its_own_parameters():
     async with deployed(a=[BUSY] * 4, b=[GOOD]) as services:
         await Deployment.objects.filter(deployment_id="b").aupdate(
@@ -279,6 +279,7 @@ async def test_nor_does_a_fallback_ask_for_a_longer_answer_by_its_own_parameters
     assert request["max_completion_tokens"] == 50
 
 
+@proves("R-12")
 async def test_a_conversation_is_not_sent_to_a_fallback_that_does_not_read_so_much():
     long = Message("user", "word " * 2_000)
     async with deployed(a=[BUSY] * 4, b=[GOOD], c=[GOOD]) as services:
@@ -302,6 +303,7 @@ async def test_a_deployment_whose_fallbacks_read_too_little_waits_as_one_without
     assert services["b"].requests == []
 
 
+@proves("R-12")
 async def test_a_run_goes_back_when_its_conversation_outgrows_the_fallback():
     long = Message("user", "word " * 700)
     # What makes it too long is the call.

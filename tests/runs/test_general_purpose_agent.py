@@ -27,6 +27,7 @@ from apps.workspace.local import mcp_servers
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.mcp.servers import nothing_left_over
 from tests.capabilities.mcp.test_failure_texts import SEARCHING
+from tests.contract import proves
 from tests.fakes import ModelsWorkspace, ScriptedModel, saying
 
 pytestmark = pytest.mark.django_db
@@ -60,6 +61,7 @@ def titles(events: list[Event]) -> list[str]:
     return [event.title for event in events if isinstance(event, StageOpened)]
 
 
+@proves("G-01")
 async def test_nothing_is_missing_as_it_is_shipped_g_01():
     events = await ask("What can you do?")
 
@@ -69,6 +71,7 @@ async def test_nothing_is_missing_as_it_is_shipped_g_01():
     assert isinstance(events[-1], Finished)
 
 
+@proves("G-17")
 async def test_a_drawn_picture_stands_in_the_answer_and_among_the_files():
     events = await ask("Draw a red boat")
 
@@ -91,6 +94,7 @@ async def test_the_model_knows_the_picture_in_the_next_question():
     assert "red" not in said(again)
 
 
+@proves("G-18")
 async def test_a_sum_is_computed():
     events = await ask("What is 17 * 23 + 4 ** 5?")
 
@@ -98,6 +102,7 @@ async def test_a_sum_is_computed():
     assert [event.failed for event in events if isinstance(event, StageClosed)] == [False]
 
 
+@proves("G-02", "G-05")
 async def test_another_model_is_asked_the_same_under_its_own_name_g_02():
     application = await Application.objects.aget(slug="general-purpose-agent")
     asked = []

@@ -7,6 +7,7 @@ import pytest
 
 from apps.agent.messages import Message, Thoughts, ToolCall, to_dicts
 from apps.runs.history import SEALED, expand, new_tool_messages, newest_state, seal, unseal
+from tests.contract import proves
 from tests.tables import each_row
 
 QUESTION = Message("user", "Weather in Riga and Lima?")
@@ -21,6 +22,7 @@ def answer(history: object, **state: object) -> Message:
     return Message("assistant", "12 and 19", state={"tool_execution_history": history, **state})
 
 
+@proves("G-10")
 def test_stored_calls_come_back_before_their_answer_grouped_as_they_were():
     found = expand([QUESTION, answer(STORED, session=1)])
 
@@ -32,6 +34,7 @@ def test_stored_calls_come_back_before_their_answer_grouped_as_they_were():
     ]
 
 
+@proves("G-12")
 def test_an_answer_without_a_history_stays_as_it_is():
     messages = [QUESTION, Message("assistant", "12", state={"session": 1})]
 

@@ -9,9 +9,11 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InitializationIssue
 from apps.runs.capabilities import naming_toolset, open_capabilities, show_issues
 from tests.capabilities.manifests import manifest, opening_for, tool, tool_set
+from tests.contract import proves
 from tests.tables import each_row
 
 
+@proves("2.5")
 def test_issues_are_shown_under_their_sections():
     events: list[Event] = []
     issues = [
@@ -36,6 +38,7 @@ def test_issues_are_shown_under_their_sections():
     ]
 
 
+@proves("2.5")
 @pytest.mark.parametrize("is_hard", [True, False])
 def test_one_hard_issue_makes_the_stage_failed(is_hard):
     events: list[Event] = []
@@ -45,6 +48,7 @@ def test_one_hard_issue_makes_the_stage_failed(is_hard):
     assert events[-1] == StageClosed("initialization-issues", 0.0, failed=is_hard)
 
 
+@proves("2.5")
 def test_without_issues_nothing_is_shown():
     events: list[Event] = []
 
@@ -66,6 +70,7 @@ TOOLSETS = (
 LABELS = ("Shop", "Team", "Inside", "Desk", "my desk", "Core's", "Helper", "weather")
 
 
+@proves("2.5")
 @each_row(("index", "label"), [*enumerate(LABELS)])
 def test_an_issue_of_a_toolset_names_it(index, label):
     issue = InitializationIssue(
@@ -85,6 +90,7 @@ def test_an_issue_of_no_toolset_is_left_as_it_is(path):
     assert naming_toolset(issue, manifest(*TOOLSETS)) is issue
 
 
+@proves("2.5", "G-04")
 async def test_a_run_names_the_toolsets_whose_tools_it_goes_without():
     document = manifest(tool_set(tool("nowhere"), name="Shop"))
     prepared = Prepared((("rest", rest.prepare(document)),), ())  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ from apps.runs.layers import (
 from apps.runs.prompt import OF_THE_PERSON, PLATFORM
 from apps.runs.requests import RunRequest
 from tests.accounts.teams import make_team
+from tests.contract import proves
 from tests.runs.prompts import MANIFEST, context_of
 
 ORDERS = ChatPlace("orders", "Orders", "They look at orders.")
@@ -43,6 +44,7 @@ def fails(context):
     raise RuntimeError("broken")
 
 
+@proves("R-14", "T-21")
 async def test_t_21_the_layers_are_platform_application_place_and_those_of_capabilities():
     prompt = {"type": "custom", "content": "You sell trips.", "variables": {}}
     contexts = [{"type": "user-defined", "content": "Riga is in Latvia."}]
@@ -69,6 +71,7 @@ async def test_t_21_the_layers_are_platform_application_place_and_those_of_capab
     assert sum(span.length + 2 for span in spans_of(found)) - 2 == len(joined(found))
 
 
+@proves("R-14")
 @pytest.mark.django_db
 async def test_t_21_the_layer_of_the_team_stands_between_application_and_place():
     team = await sync_to_async(make_team)("Docs", prompt="docs")
@@ -91,6 +94,7 @@ async def test_t_21_the_layer_of_the_team_stands_between_application_and_place()
     assert await told(team.pk) == await told(0, docs="Write plainly.") == without
 
 
+@proves("R-14")
 @pytest.mark.django_db
 async def test_t_24_a_broken_layer_of_the_team_is_left_out_and_logged(caplog):
     team = await sync_to_async(make_team)("Docs", prompt="docs")
@@ -115,10 +119,12 @@ async def test_own_instructions_stand_behind_what_all_callers_share():
     )
 
 
+@proves("T-21")
 async def test_t_21_layers_that_say_nothing_are_absent():
     assert await compose(prompt_layers(), context_of()) == ()
 
 
+@proves("T-20")
 async def test_t_20_the_prompt_is_made_anew_for_each_person():
     layer = PromptLayer("who", lambda context: text_parts("who", "x", context.request.instructions))
 
@@ -128,6 +134,7 @@ async def test_t_20_the_prompt_is_made_anew_for_each_person():
     assert (joined(mine), joined(other)) == ("Ann", "Ben")
 
 
+@proves("T-22")
 async def test_t_22_layers_wait_together_and_keep_their_order():
     layers = [PromptLayer("a", after(0.2, "first")), PromptLayer("b", says("second"))]
     layers += [PromptLayer("c", after(0.2, "")), PromptLayer("d", after(0.1, "last"))]
@@ -139,6 +146,7 @@ async def test_t_22_layers_wait_together_and_keep_their_order():
     assert joined(found) == "first\n\nsecond\n\nlast"
 
 
+@proves("T-24")
 @pytest.mark.parametrize("build", [fails, after(0.0, "x")])
 async def test_t_24_an_optional_layer_that_fails_is_left_out_and_logged(build, caplog):
     async def breaks(context):
@@ -151,6 +159,7 @@ async def test_t_24_an_optional_layer_that_fails_is_left_out_and_logged(build, c
     assert "The layer 'odd' of the system prompt failed" in caplog.text
 
 
+@proves("T-24")
 async def test_t_24_without_a_required_layer_no_model_is_asked():
     with pytest.raises(InitializationIssue, match="The layer 'odd' of the system prompt failed"):
         await compose([PromptLayer("odd", fails, is_required=True)], context_of())

@@ -14,6 +14,7 @@ from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.model_capabilities import ModelCapabilities
 from apps.workspace.port import DeploymentInfo
+from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
 from tests.runs.test_run import CALLER, WEATHER, application, events_of, with_tools
 
@@ -30,6 +31,7 @@ def info(**can: Any) -> DeploymentInfo:
     return DeploymentInfo("gpt", "GPT", can=ModelCapabilities(**can))
 
 
+@proves("T-51")
 @pytest.mark.parametrize(
     ("part", "lacks", "noun"),
     [
@@ -53,6 +55,7 @@ async def test_a_question_that_the_model_cannot_read_is_refused_before_it_is_ask
     assert model.asked == []
 
 
+@proves("T-51")
 async def test_what_is_not_known_is_never_refused():
     model = ScriptedModel(saying("Hm"))
 

@@ -33,6 +33,7 @@ from apps.runs.workspaces import open_workspace
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import timeless
 from tests.catalog.rows import make_application, make_deployment, manifest_with
+from tests.contract import proves
 from tests.fakes import OBJECT, ModelsWorkspace, ScriptedModel, calling, saying, text, thinks
 
 pytestmark = pytest.mark.django_db
@@ -90,6 +91,7 @@ async def test_an_application_answers_as_a_model_does():
     assert (prompt.text.partition("\n")[0], asked.text) == ("You help.", "How warm is it?")
 
 
+@proves("15")
 async def test_an_application_that_drives_another_has_skills_of_its_own():
     await make("inner", manifest=driven_by("gpt"))
     read = ToolSpec(READ_SKILL, "The outer one's.", OBJECT)
@@ -256,6 +258,7 @@ async def test_no_more_than_five_applications_stand_below_each_other():
         await five.inside("5").deployment("end")
 
 
+@proves("7.2")
 async def test_only_the_named_headers_go_along():
     await make("inner", manifest=driven_by("gpt"))
     caller = Caller("user-1", "user", headers={"X-Tenant": "acme", "X-Other": "1"})

@@ -9,6 +9,7 @@ from apps.agent.tools import Toolbox
 from apps.manifest.chat_place import ChatPlace
 from apps.manifest.validation import read
 from apps.runs.capabilities import narrow
+from tests.contract import proves
 from tests.fakes import tool
 from tests.runs.prompts import MANIFEST
 
@@ -36,6 +37,7 @@ def box() -> Toolbox:
     )
 
 
+@proves("T-21")
 @pytest.mark.parametrize(
     ("names", "listed"),
     [

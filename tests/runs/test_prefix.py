@@ -14,6 +14,7 @@ from apps.capabilities.registry import Contribution
 from apps.workspace.anthropic.parameters import ModelTraits
 from apps.workspace.anthropic.requests import encode_request
 from tests.capabilities.manifests import manifest
+from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, saying, tool
 from tests.runs.test_run import QUESTION, application, events_of, opener
 
@@ -21,6 +22,7 @@ NOON = datetime(2026, 3, 24, 14, 30, tzinfo=UTC)
 MARK = b',"cache_control":{"type":"ephemeral"}'
 
 
+@proves("T-54")
 async def test_neither_a_round_nor_a_turn_changes_the_beginning_though_the_model_is_told_the_time():
     tell_time = clock.prepare(manifest())
     assert tell_time is not None

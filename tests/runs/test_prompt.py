@@ -15,6 +15,7 @@ from apps.runs.prompt import (
     without_content_gaps,
     written_prompt,
 )
+from tests.contract import proves
 from tests.runs.prompts import context_of
 
 QUESTION = Message("user", "Hello")
@@ -72,6 +73,7 @@ def test_only_known_variables_are_replaced():
     assert fill('{a} {"b": {c}} {d}', {"a": "1", "c": "3"}) == '1 {"b": 3} {d}'
 
 
+@proves("11.1")
 def test_inline_contexts_are_part_of_the_prompt():
     contexts = [{"type": "user-defined", "content": "Riga is in Latvia."}]
 
@@ -91,6 +93,7 @@ def test_text_parts_of_a_system_message_are_joined():
     assert override([Message("system", parts), QUESTION], allowed=True) == "a\nb"
 
 
+@proves("G-05", "T-01")
 def test_the_parts_of_the_prompt_are_one_message_in_front():
     found = with_system([Message("system", "of the client"), QUESTION], "a\n\nb")
 
@@ -101,6 +104,7 @@ def test_a_prompt_that_says_nothing_is_no_message():
     assert with_system([Message("system", "of the client"), QUESTION], "") == [QUESTION]
 
 
+@proves("4")
 def test_an_answer_that_said_nothing_is_a_space():
     assert without_content_gaps(Message("assistant")) == Message("assistant", " ")
     assert without_content_gaps(Message("user")) == Message("user")

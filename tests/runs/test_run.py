@@ -40,6 +40,8 @@ from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import stage_text
+from tests.catalog.rows import manifest_with
+from tests.contract import proves
 from tests.fakes import (
     FakeWorkspace,
     ScriptedModel,
@@ -76,15 +78,13 @@ def opener(contribution: Contribution):
 def application(*openers, issues=(), prompt="", **orchestrator) -> ResolvedApplication:
     """An application of the model `gpt` with these capabilities."""
     manifest = read(
-        {
-            "orchestrator": {
+        manifest_with(
+            orchestrator={
                 "deployment": {"deployment_id": "gpt"},
                 "system_prompt": {"type": "custom", "content": prompt, "variables": {}},
                 **orchestrator,
-            },
-            "contexts": [],
-            "tool_sets": [],
-        }
+            }
+        )
     )
     named = tuple((f"part-{index}", opener) for index, opener in enumerate(openers))
     return ResolvedApplication(
@@ -132,6 +132,7 @@ async def test_an_answer_ends_with_its_state_and_what_it_cost():
     ]
 
 
+@proves("G-10", "G-62")
 async def test_the_next_request_shows_the_model_the_calls_of_the_last_one():
     answered = Message("assistant", "12 degrees", state={"tool_execution_history": KEPT})
     model = ScriptedModel(saying("You are welcome"))
@@ -181,6 +182,7 @@ async def test_what_a_model_has_to_read_again_of_its_last_answer_comes_back_to_i
     )
 
 
+@proves("T-54")
 @pytest.mark.parametrize("features", [{"cache": True}, {"cache": False}, {}])
 async def test_a_model_with_a_cache_is_asked_with_marks(features):
     model = ScriptedModel(saying("Hello"))
@@ -223,6 +225,7 @@ async def test_steps_of_capabilities_are_applied_in_their_order_and_views_are_no
     assert model.asked[0].messages[-1].text == f"{QUESTION.text} a b c d"
 
 
+@proves("4")
 async def test_parameters_of_the_deployment_yield_to_the_manifest_and_that_to_the_client():
     deployment = {"deployment_id": "gpt", "parameters": {"temperature": 0.5, "seed": 1}}
     model = ScriptedModel(CALL, saying("Hello"))
@@ -308,6 +311,7 @@ async def test_a_capability_that_cannot_settle_is_reported_and_the_run_goes_on()
     assert TextDelta("Hello") in events
 
 
+@proves("6.1", "R-23")
 async def test_of_two_tools_of_a_name_the_first_is_used_and_the_other_reported():
     other = tool("weather", lambda arguments: "never asked")
     parts = [opener(Contribution(tools=(found,))) for found in (WEATHER, other)]
@@ -376,6 +380,7 @@ async def test_capabilities_are_closed_in_the_reverse_of_their_order():
     assert said == ["open a", "open b", "close b", "close a"]
 
 
+@proves("4")
 async def test_a_model_that_fails_leaves_the_state_of_what_was_done():
     model = ScriptedModel(CALL, [text("It"), ModelFailed("It broke off.")])
 
@@ -384,6 +389,7 @@ async def test_a_model_that_fails_leaves_the_state_of_what_was_done():
     assert events == [TextDelta("It"), StateSaved({"tool_execution_history": KEPT})]
 
 
+@proves("4")
 async def test_what_a_failed_run_cost_is_told_last():
     broken = ScriptedModel([text("Wait"), Usage(9, 3), ModelFailed("cut", reason="stream")])
 
@@ -417,6 +423,7 @@ async def test_a_capability_mends_the_conversation_when_the_model_refuses_it():
     assert model.asked[2].messages[-1].text == "Not available."
 
 
+@proves("4", "6.3")
 async def test_a_hidden_tool_is_not_told_of_and_cannot_be_called(caplog):
     app = application(opener(Contribution(hidden=(WEATHER,))))
     model = ScriptedModel(CALL, saying("Sorry."))
@@ -451,6 +458,7 @@ async def test_without_its_prompt_an_application_says_so_and_asks_no_model(caplo
     assert "outcome=failed iterations=0" in caplog.text
 
 
+@proves("4", "T-02")
 async def test_a_run_that_reaches_its_limit_leaves_its_state():
     app = application(opener(Contribution(tools=(WEATHER,))), max_iterations=1)
 
@@ -459,6 +467,7 @@ async def test_a_run_that_reaches_its_limit_leaves_its_state():
     assert events == [StateSaved({"tool_execution_history": KEPT})]
 
 
+@proves("4")
 async def test_a_limit_that_is_none_is_told_and_the_installations_counts(settings):
     settings.DEFAULT_AGENT_MAX_ITERATIONS = 1
     app = application(opener(Contribution(tools=(WEATHER,))), max_iterations=0)
@@ -472,6 +481,7 @@ async def test_a_limit_that_is_none_is_told_and_the_installations_counts(setting
     assert events[-1] == StateSaved({"tool_execution_history": KEPT})
 
 
+@proves("4")
 async def test_a_cancelled_run_closes_everything_and_saves_its_state(caplog):
     caplog.set_level(logging.INFO, "apps.runs.records")
     started, is_closed = asyncio.Event(), []
@@ -523,6 +533,7 @@ async def test_a_tool_of_the_client_may_not_have_the_name_of_one_of_ours():
         await events_of(with_tools(WEATHER), ScriptedModel(), external={"weather": spec("weather")})
 
 
+@proves("4")
 @pytest.mark.parametrize(
     "choice", ["required", {"type": "function", "function": {"name": "weather"}}]
 )
@@ -531,6 +542,7 @@ async def test_a_tool_can_only_be_demanded_where_there_is_one(choice):
         await events_of(application(), ScriptedModel(), tool_choice=choice)
 
 
+@proves("4")
 @pytest.mark.parametrize("name", ["hidden", "wether"])
 async def test_a_tool_that_the_model_does_not_have_cannot_be_demanded(name):
     hidden = tool("hidden", lambda arguments: "")
@@ -556,6 +568,7 @@ async def test_results_of_the_applications_own_tools_are_refused():
     )
 
 
+@proves("R-15")
 @pytest.mark.parametrize(
     ("allowed", "prompt"), [(False, "Be brief.\n\nA part.\n\nBe kind."), (True, "Be kind.\n\nA part.")]
 )  # fmt: skip
@@ -571,6 +584,7 @@ async def test_instructions_of_a_client_stand_below_the_prompt_or_in_its_place(
     assert model.asked[0].messages[0] == Message("system", prompt)
 
 
+@proves("R-15")
 @pytest.mark.parametrize("allowed", [True, False])
 async def test_the_system_message_of_a_client_is_used_only_where_that_is_allowed(settings, allowed):
     settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE = allowed
@@ -641,6 +655,7 @@ async def test_a_run_that_fails_does_not_tell_where_the_time_went(settings):
     assert not any(isinstance(event, StageOpened) for event in events)
 
 
+@proves("T-06")
 @pytest.mark.parametrize(("kind", "asked"), [("user", 2), ("key", 2), ("dial", 4)])
 async def test_t_06_an_answer_ends_when_tools_keep_failing_but_not_for_dial(kind, asked):
     def fail(arguments):
@@ -657,6 +672,7 @@ async def test_t_06_an_answer_ends_when_tools_keep_failing_but_not_for_dial(kind
     assert len(model.asked) == asked
 
 
+@proves("T-06")
 @pytest.mark.parametrize(
     ("is_checked", "kind", "asked"),
     [(False, "user", 2), (True, "user", 1), (True, "dial", 2)],

@@ -14,6 +14,7 @@ from apps.agent.tools import Invocation, ToolResult
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.text_tools.model import TextToolModel
+from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, async_tool, calling, finish, saying, text
 from tests.fakes import timeless as without_durations
 from tests.runs.test_run import CALLER, QUESTION, WEATHER, with_tools
@@ -81,6 +82,7 @@ def renamed(message: Message, ids: dict[str, str]) -> Message:
     return replace(message, tool_calls=calls, tool_call_id=ids.get(message.tool_call_id or ""))
 
 
+@proves("R-04")
 async def test_r_04_a_run_through_text_has_the_same_events_as_one_through_the_api():
     native = await events_of(ScriptedModel(*NATIVE))
     in_text = await events_of(TextToolModel(ScriptedModel(*TEXT), "gpt"))
@@ -88,6 +90,7 @@ async def test_r_04_a_run_through_text_has_the_same_events_as_one_through_the_ap
     assert with_plain_ids(in_text) == with_plain_ids(native)
 
 
+@proves("R-04")
 @pytest.mark.parametrize("size", [1, 3, 7])
 async def test_r_04_however_the_text_arrives(size):
     pieces = [
@@ -112,6 +115,7 @@ def joined(events: list[Event]) -> tuple[str, list[Event]]:
     return said, [event for event in events if not isinstance(event, TextDelta)]
 
 
+@proves("R-04")
 async def test_r_04_a_conversation_goes_on_with_either():
     first = await events_of(ScriptedModel(*NATIVE))
     state = next(event.state for event in first if isinstance(event, StateSaved))

@@ -8,6 +8,7 @@ from itertools import islice
 import pytest
 
 from apps.schedules.occurrences import DueTimes, Timing, due_times, next_time, times_after
+from tests.contract import proves
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 BERLIN, NEW_YORK, LORD_HOWE = "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"
@@ -26,6 +27,7 @@ def local(timing: Timing, after: str, most: int = 3) -> list[str]:
 DAILY = "FREQ=DAILY;BYHOUR={};BYMINUTE={}"
 
 
+@proves("D-42")
 @pytest.mark.parametrize(
     ("zone", "clock", "after", "expected"),
     [
@@ -122,6 +124,7 @@ def test_a_rule_of_years_ago_keeps_its_rhythm():
     assert local.isoformat() == "2026-06-04T09:00:00+02:00"
 
 
+@proves("D-42")
 @pytest.mark.parametrize(
     ("opens", "closes", "after", "expected"),
     [
@@ -146,6 +149,7 @@ def test_a_schedule_that_is_never_within_its_hours_has_no_time():
     assert next_time(timing, START) is None
 
 
+@proves("D-41")
 def test_a_moment_comes_once_and_with_an_interval_again():
     at = utc("2026-05-04T10:00+00:00")
 

@@ -176,10 +176,12 @@ async function noticeAfter(t, reason, ...texts) {
   return tab.texts("chat-answer .notice");
 }
 
+// @proves("T-03")
 test("an answer that is cut shows a notice", async (t) => {
   assert.deepEqual(await noticeAfter(t, "length", "It is"), ["Cut off: the answer became too long for the model."]);
 });
 
+// @proves("T-06")
 test("an empty answer shows a notice", async (t) => {
   assert.deepEqual(await noticeAfter(t, "stop"), ["The model had nothing to say."]);
 });
@@ -309,6 +311,7 @@ test("numbers that the server does not send are left out", async (t) => {
   assert.ok(tab.find("#conversation-sum").hidden);
 });
 
+// @proves("D-06")
 test("a result that the model no longer reads is marked", async (t) => {
   const tab = await openChat(t);
   const { socket } = tab;

@@ -42,6 +42,7 @@ test("the model fills in a field, which the person undoes", async (t) => {
   assert.ok(tab.find("#set-notice").hidden);
 });
 
+// @proves("T-37")
 test("the model reads what the page shows, without its secrets", async (t) => {
   const tab = await openPage(t);
   await ask(tab, "Look");

@@ -18,6 +18,7 @@ async function openAnswered(t, questions, how) {
   return tab;
 }
 
+// @proves("10.2")
 test("a step that failed stays marked though the answer goes on, also after a reload", async (t) => {
   const first = await openChat(t);
   await ask(first, "Try it");
@@ -212,6 +213,7 @@ test("a deletion can be undone, and the button keeps the focus when the next pag
   assert.deepEqual(tab.network.sent(`${late.address}restore/`).length, 1);
 });
 
+// @proves("D-49")
 test("the to-do list is ticked as it goes", async (t) => {
   const tab = await openChat(t);
   await ask(tab, "Make a list");

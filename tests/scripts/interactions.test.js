@@ -90,6 +90,7 @@ test("an answer without anything in it is not sent, and a question can be skippe
   await until(() => sent(tab), { outcome: "skipped", choices: [], text: "" });
 });
 
+// @proves("D-43")
 test("the composer answers a question that takes words", async (t) => {
   const { tab, place } = await openCard(t, "question", WORDS);
   await until(() => box(tab).placeholder, "Answer the question above…");

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ask, box, openChat } from "./support/chat.js";
+import { textOf } from "./support/tab.js";
 import { settle, until } from "./support/until.js";
 
 const GROUPS = [
@@ -114,6 +115,8 @@ test("results of an earlier search are not shown", async (t) => {
   tab.fill(field, "newest");
   await until(() => held.at(-1)[0], "/find/?q=newest");
   const [, answerNew] = held.at(-1);
+  await settle();
+  assert.equal(textOf(tab.find("#palette [role=status]")).includes("cannot be searched"), false);
 
   answerNew({ groups: GROUPS.slice(0, 1) });
   await until(() => titles(tab), ["Second desk"]);

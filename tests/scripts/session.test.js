@@ -227,6 +227,7 @@ test("a session that ended is reported, and the page does not connect again", as
   assert.equal(tab.socket.everybody.length, 1);
 });
 
+// @proves("D-12")
 test("a failed answer shows its reference and is retried in its place", async (t) => {
   const tab = await openChat(t);
   const { socket } = tab;

@@ -27,6 +27,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.slow("runs all tests of the scripts in Node")
 def test_the_scripts_of_the_pages(subtests: pytest.Subtests, tmp_path: Path):
     write_pages()
     report = tmp_path / "report.xml"
@@ -37,11 +38,11 @@ def test_the_scripts_of_the_pages(subtests: pytest.Subtests, tmp_path: Path):
     )
 
     cases = ElementTree.parse(report).findall(".//testcase")
-    failures = {case.get("name"): case.findtext("failure") for case in cases}
-    for name, failure in failures.items():
+    failures = [(case.get("name"), case.findtext("failure")) for case in cases]
+    for name, failure in failures:
         with subtests.test(name):
             if failure is not None:
                 pytest.fail(failure.strip(), pytrace=False)
     output = ran.stdout + ran.stderr
     assert failures, output
-    assert ran.returncode == 0 or any(failures.values()), output
+    assert ran.returncode == 0 or any(failure for _, failure in failures), output

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.serving import Site, free_port, serve, serve_process
+from tests.browser.serving import Site, serve, serve_process
 from tests.postgresql import shared_services
 from tests.services import absence
 
@@ -17,14 +18,16 @@ PAGE = "https://app.example"
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A site with the built-in content. Its Redis is unavailable, so it counts for itself."""
-    with serve(
-        tmp_path_factory.mktemp("site"),
-        REDIS_URL=f"redis://127.0.0.1:{free_port()}/0",
-        CORS_ALLOWED_ORIGINS=f"{PAGE}, http://localhost:3000",
-        DEMO_MODEL_DELAY_SECONDS="0.001",
-    ) as served:
-        served.manage("import_content")
-        yield served
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # nobody listens there, and nobody else will
+        with serve(
+            tmp_path_factory.mktemp("site"),
+            REDIS_URL=f"redis://127.0.0.1:{closed.getsockname()[1]}/0",
+            CORS_ALLOWED_ORIGINS=f"{PAGE}, http://localhost:3000",
+            DEMO_MODEL_DELAY_SECONDS="0.001",
+        ) as served:
+            served.manage("import_content")
+            yield served
 
 
 @pytest.fixture(scope="session")

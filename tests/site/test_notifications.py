@@ -10,6 +10,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.browser.serving import Site
+from tests.contract import proves
 from tests.peers.upstream import serve_upstream
 from tests.serving import PREPARE, SLUG
 from tests.websocket import PATIENCE, visitor_cookie
@@ -39,6 +40,7 @@ def events(stream: HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, json.loads(value)
 
 
+@proves("T-10")
 @pytest.mark.full
 def test_what_is_sent_to_one_process_is_answered_in_the_stream_of_another(
     pair: tuple[Site, Site],

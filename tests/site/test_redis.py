@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from tests.browser.serving import Site
+from tests.contract import proves
 from tests.websocket import PageSocket, visitor_cookie
 
 
+@proves("T-13")
 def test_a_socket_is_accepted_and_answered_while_redis_is_away(site: Site) -> None:
     page = PageSocket(site.url, "demo", visitor_cookie(site.url, "demo"))
 

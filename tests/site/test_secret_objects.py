@@ -45,6 +45,7 @@ from quickapps_site.logs import JsonFormatter, TextFormatter
 from tests.capabilities.mcp.desk import answering
 from tests.capabilities.mcp.servers import nothing_left_over
 from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.contract import proves
 from tests.site.test_secrets import BASIC, MARK, PLACES, answer, manifest, mark, toolsets
 
 CALLER = Caller(
@@ -176,6 +177,7 @@ HELD = frozenset(
 """Those that a run is expected to have, or nothing was looked at."""
 
 
+@proves("m1.12")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("place", PLACES[:2])
 async def test_no_object_of_a_run_shows_a_credential(place: str, only_new_objects: None):
@@ -271,6 +273,7 @@ def logged(form: str) -> Iterator[StringIO]:
         root.setLevel(before)
 
 
+@proves("m1.12")
 @pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize(
     "place",

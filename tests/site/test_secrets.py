@@ -17,6 +17,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.browser.serving import Site, serve
+from tests.contract import proves
 from tests.dial_core import serve_core
 from tests.http_servers import serving
 from tests.site.test_tracing import ROUTE, TYPE, serve_collector
@@ -243,6 +244,7 @@ def leaks(found: dict[str, str], *marks: str) -> dict[str, str]:
     }
 
 
+@proves("m1.12", "G-61")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("form", ["text", pytest.param("json", marks=pytest.mark.full)])
 async def test_no_credential_is_seen_anywhere(tmp_path: Path, form: str):

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.browser.serving import Site, serve_process
+from tests.contract import proves
 from tests.load.processes import memory
 from tests.site.raw_server import answer, served
 from tests.site.torrents import PIECE, serve_torrent
@@ -45,6 +46,7 @@ def reader_that_never_reads(port: int, request: bytes) -> socket.socket:
     return connection
 
 
+@proves("T-09")
 @pytest.mark.parametrize("headers", ["", UPGRADE], ids=["http", "websocket"])
 async def test_a_client_that_takes_nothing_holds_its_sender_up_and_is_cut_off(headers: str):
     async with served("--stalled", "0.5") as (process, port):
@@ -59,6 +61,7 @@ async def test_a_client_that_takes_nothing_holds_its_sender_up_and_is_cut_off(he
     assert after - before < 16 * MB
 
 
+@proves("T-09")
 @pytest.mark.full
 def test_an_answer_that_nobody_reads_is_given_up_before_it_fills_the_memory(tmp_path: Path):
     with (

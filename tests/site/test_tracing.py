@@ -20,6 +20,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
 from tests.browser.serving import serve
+from tests.contract import proves
 from tests.dial_core import serve_core
 from tests.fork_server import ROOT
 from tests.http_servers import serving
@@ -120,6 +121,7 @@ def attributes(span: Any) -> dict[str, Any]:
     }
 
 
+@proves("T-62")
 async def test_a_request_leaves_spans_that_core_can_join(tmp_path: Path):
     with (
         serve_collector() as collector,

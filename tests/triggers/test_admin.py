@@ -14,6 +14,7 @@ from apps.catalog.models import Change
 from apps.triggers.models import Delivery, Subscription, Webhook, WebhookCall
 from apps.triggers.webhook_secrets import hash_of
 from tests.catalog.rows import make_application
+from tests.contract import proves
 from tests.triggers.programs import make_account, make_webhook
 from tests.triggers.test_deliveries import make_subscription
 
@@ -76,6 +77,7 @@ def shown_secret(page: str) -> str:
     return found[1] if found else ""
 
 
+@proves("webhooks")
 def test_a_webhook_is_made_and_its_secret_shown_once_and_never_recorded(client: Client, boss: User):
     sent = typed_webhook(make_application(), make_account())
 
@@ -130,6 +132,7 @@ def test_a_template_that_is_broken_json_is_refused_at_its_field(client: Client, 
     assert not Webhook.objects.exists()
 
 
+@proves("webhooks")
 def test_operators_see_and_edit_webhooks_of_applications_that_they_edit(client: Client):
     operator = sign_in_as_operator(client)
     mine = make_application("mine", owner=operator)

@@ -26,6 +26,7 @@ from apps.triggers.clock import fire_due
 from apps.triggers.due_schedules import due
 from tests.chat.scripts import MANIFEST, Scene, Visitor, counts, scene, settled
 from tests.chat.test_figures import price
+from tests.contract import proves
 from tests.fakes import calling, saying
 
 pytestmark = [
@@ -65,6 +66,7 @@ async def set_alarm(on: Scene, visitor: Visitor) -> str:
     return conversation
 
 
+@proves("D-41")
 async def test_an_alarm_wakes_its_conversation_once_with_a_marked_message():
     async with scene(manifest=SCHEDULING) as on:
         visitor = await person(on)
@@ -91,6 +93,7 @@ async def test_an_alarm_wakes_its_conversation_once_with_a_marked_message():
     assert not await Schedule.objects.aexists()
 
 
+@proves("D-41")
 async def test_an_alarm_goes_with_its_conversation():
     async with scene(manifest=SCHEDULING) as on:
         visitor = await person(on)
@@ -190,6 +193,7 @@ def desk(caller: Caller) -> Any:
     return desk_of(begun, type("Application", (), {"id": 1, "number": 1})(), caller)
 
 
+@proves("R-20")
 def test_visitors_and_keys_of_the_installation_have_no_schedules():
     assert desk(Caller("session-1")) is None
     assert desk(Caller("key-ab12cd34", "key")) is None
@@ -198,6 +202,7 @@ def test_visitors_and_keys_of_the_installation_have_no_schedules():
     assert desk(Caller("user-3", "user", user_id=3)).owner.bucket == "user-3"
 
 
+@proves("R-20")
 async def test_visitors_are_offered_no_schedules():
     async with scene(manifest=SCHEDULING) as on:
         on.model.put(*saying("Hello."), None)

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 from apps.triggers.models import Subscription, Webhook
 from apps.triggers.webhook_secrets import hash_of
 from tests.catalog.rows import make_application, make_operator
+from tests.contract import proves
 from tests.triggers.programs import make_account, make_webhook
 
 pytestmark = pytest.mark.django_db
@@ -90,6 +91,7 @@ def test_a_subscription_is_the_caller_s_and_its_problem_goes_when_it_is_enabled(
     assert (enabled.data["problem"], enabled.data["secret"]) == ("", None)
 
 
+@proves("webhooks")
 def test_operators_reach_rows_of_applications_that_they_edit():
     person = User.objects.create_user("olga", is_staff=True)
     names = [f"{action}_webhook" for action in ("add", "change", "delete", "view")]

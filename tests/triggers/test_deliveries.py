@@ -32,6 +32,7 @@ from apps.workspace.egress import per_loop
 from tests.catalog.rows import make_application
 from tests.chat.scripts import MANIFEST, Scene, scene, settled
 from tests.chat.test_tasks import Program as Asker
+from tests.contract import proves
 from tests.fakes import calling, saying
 from tests.triggers.receivers import Receiver, receiver
 
@@ -99,6 +100,7 @@ async def attempts(most: int) -> list[Delivery]:
     return seen
 
 
+@proves("subscriptions")
 async def test_an_answer_is_told_with_ids_and_states_alone_and_signed():
     with receiver() as there:
         async with scene() as on:
@@ -142,6 +144,7 @@ async def test_a_renewed_secret_signs_beside_the_former_one_for_a_day_and_then_a
     assert (left.former_secret, left.former_secret_until) == ("", None)
 
 
+@proves("subscriptions")
 async def test_the_text_is_told_where_the_subscription_says_so():
     async with ended(script=(*saying("Booked."), None), has_text=True) as (there, subscription):
         await sent_once()
@@ -175,6 +178,7 @@ async def test_failures_and_waiting_are_told_to_who_wants_that():
     assert [one["type"] for one in other.bodies(narrow.secret)] == ["run.failed"]
 
 
+@proves("subscriptions")
 async def test_a_receiver_that_is_away_is_asked_again_with_the_same_id_until_it_answers():
     async with ended(500, 503) as (there, _):
         seen = await attempts(3)
@@ -187,6 +191,7 @@ async def test_a_receiver_that_is_away_is_asked_again_with_the_same_id_until_it_
     assert len(there.ids) == 3
 
 
+@proves("subscriptions")
 async def test_after_the_last_attempt_it_is_given_up_and_sent_again_by_hand():
     async with ended(*[500] * 5) as (there, _):
         begun = timezone.now()
@@ -202,6 +207,7 @@ async def test_after_the_last_attempt_it_is_given_up_and_sent_again_by_hand():
     assert 40 * 60 < sum(pauses) < 75 * 60  # all attempts are over in an hour or so
 
 
+@proves("subscriptions")
 async def test_a_receiver_that_is_gone_for_good_disables_its_subscription():
     async with ended(410):
         await sent_once()
@@ -214,6 +220,7 @@ async def test_a_receiver_that_is_gone_for_good_disables_its_subscription():
     )
 
 
+@proves("subscriptions")
 async def test_a_private_address_is_refused_and_the_operator_reads_why(settings: Settings):
     settings.PRIVATE_NETWORK_ALLOWLIST = []
     async with ended() as (there, _):
@@ -225,6 +232,7 @@ async def test_a_private_address_is_refused_and_the_operator_reads_why(settings:
     assert "is on a private network" in row.error
 
 
+@proves("subscriptions")
 async def test_an_attempt_whose_process_is_killed_is_made_by_another_with_the_same_id():
     async with ended() as (there, _):
         [claimed] = await database_sync_to_async(delivery_attempts.claim)(20)
@@ -260,6 +268,7 @@ def news(slug: str, status: str = "done") -> RunNews:
     return RunNews(uuid4(), "gateway", slug, "key-1", status)
 
 
+@proves("subscriptions")
 def test_only_runs_of_applications_that_the_owner_edits_are_told():
     owner = User.objects.create_user("owner")
     mine = make_application("mine", owner=owner)
@@ -306,6 +315,7 @@ def test_an_ending_is_told_once_and_each_waiting_by_itself():
     ]
 
 
+@proves("subscriptions")
 def test_without_subscriptions_an_ending_asks_the_database_nothing_more():
     deliveries.note_runs([news("mine")])  # known for a second now
 

@@ -33,6 +33,7 @@ from apps.triggers.due_schedules import (
     fire,
 )
 from apps.triggers.listed_schedules import listed
+from tests.contract import proves
 from tests.triggers.rows import (
     MINUTE,
     NOON,
@@ -153,6 +154,7 @@ def test_a_skipped_time_moves_on_without_a_run():
     assert (row.next_at, row.run_count) == (NOON + 2 * HOUR, 0)
 
 
+@proves("D-41")
 def test_an_alarm_and_what_is_deleted_after_its_end_are_gone_then():
     application, ada = application_of(), add_user()
     add_schedule(application, ada, is_alarm=True, is_same_conversation=True)

@@ -20,6 +20,7 @@ from apps.triggers import mail_notices
 from apps.triggers.models import MailNotice
 from apps.triggers.outbox import Outbox
 from tests.chat.scripts import MANIFEST, Scene, scene, settled
+from tests.contract import proves
 from tests.fakes import calling, saying
 
 pytestmark = [
@@ -73,6 +74,7 @@ async def a_minute_later() -> None:
     await outbox.drain()
 
 
+@proves("notices")
 async def test_who_was_not_there_gets_a_link_and_nothing_of_the_conversation(mailbox: Path):
     async with scene() as on:
         await answered(on, *saying("The secret is 42."), None)
@@ -117,6 +119,7 @@ async def test_a_failure_says_so(mailbox: Path):
     assert "luck" not in letter
 
 
+@proves("notices")
 async def test_who_has_looked_by_then_gets_none(mailbox: Path):
     async with scene() as on:
         await answered(on, *saying("Done."), None)
@@ -127,6 +130,7 @@ async def test_who_has_looked_by_then_gets_none(mailbox: Path):
     assert not await MailNotice.objects.aexists()
 
 
+@proves("notices")
 async def test_who_did_not_ask_for_it_gets_none(mailbox: Path):
     async with scene() as on:
         await answered(on, *saying("Done."), None, sends_mail=False)
@@ -134,6 +138,7 @@ async def test_who_did_not_ask_for_it_gets_none(mailbox: Path):
     assert not await MailNotice.objects.aexists()
 
 
+@proves("notices")
 async def test_in_quiet_hours_it_waits_until_they_are_over(mailbox: Path):
     now = datetime.now(UTC)
     begin, end = (now - timedelta(hours=1)).time(), (now + timedelta(hours=1)).time()
@@ -181,6 +186,7 @@ QUIET = [
 ]
 
 
+@proves("notices")
 def test_quiet_hours_may_cross_midnight_and_go_by_the_clocks_of_the_person():
     def over(begin: str, end: str, now: str) -> datetime | None:
         hours = QuietHours(time.fromisoformat(begin), time.fromisoformat(end), "Europe/Berlin")

@@ -15,6 +15,7 @@ import pytest
 from standardwebhooks.webhooks import Webhook as Signer
 
 from tests.browser.serving import serve_process
+from tests.contract import proves
 from tests.load.processes import until
 from tests.postgresql import address_of, database
 from tests.triggers.receivers import receiver
@@ -118,6 +119,7 @@ def signed(secret: str, id: str, body: str) -> dict[str, str]:
     }
 
 
+@proves("D-42")
 def test_what_was_set_before_a_kill_is_asked_once_by_the_processes_that_come_after(
     tmp_path: Path, storage: dict[str, str]
 ):
@@ -134,6 +136,7 @@ def test_what_was_set_before_a_kill_is_asked_once_by_the_processes_that_come_aft
             assert until(PATIENCE, lambda: one.shell(ASKED) == [1, ["done"]])
 
 
+@proves("webhooks")
 def test_two_processes_ask_a_message_once_and_after_a_kill_another_one_tells_of_it(
     tmp_path: Path, storage: dict[str, str]
 ):

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import Site, close_shell, new_site
+from tests.contract import proves
 from tests.postgresql import address_of, database
 
 MAKE = """
@@ -110,6 +111,7 @@ def site(request: Any, tmp_path: Path) -> Iterator[Site]:
         close_shell(made)
 
 
+@proves("D-42")
 def test_two_clocks_ask_each_message_once(site):
     count = 300
 

@@ -15,6 +15,7 @@ from apps.capabilities import registry
 from apps.live.interactions import answer_due
 from apps.live.models import Interaction, Run
 from tests.chat.scripts import MANIFEST, scene
+from tests.contract import proves
 from tests.fakes import calling, saying
 from tests.runs.test_taint import Made
 from tests.triggers.programs import Program, amake_webhook, sweep
@@ -33,6 +34,7 @@ def _with_a_market(settings: Settings) -> Iterator[None]:
     registry.capabilities.cache_clear()
 
 
+@proves("webhooks")
 async def test_what_a_webhook_sent_makes_changes_wait_and_without_an_answer_they_are_denied():
     async with scene(manifest=GUARDED) as on:
         webhook, secret = await amake_webhook(on.application, answer_minutes=90)
@@ -56,6 +58,7 @@ async def test_what_a_webhook_sent_makes_changes_wait_and_without_an_answer_they
     assert "nobody approved this call in time" in on.model.asked[-1].messages[-1].content
 
 
+@proves("webhooks")
 async def test_without_minutes_it_waits_without_an_end():
     async with scene(manifest=GUARDED) as on:
         webhook, secret = await amake_webhook(on.application)

@@ -18,6 +18,7 @@ from apps.live.models import Run
 from apps.triggers.models import Webhook, WebhookCall
 from tests.chat.scripts import scene
 from tests.chat.test_tasks import Program as Asker
+from tests.contract import proves
 from tests.fakes import saying
 from tests.triggers.programs import Program, amake_webhook, sweep
 
@@ -39,6 +40,7 @@ async def code_of(answer: Any) -> tuple[int, str]:
     return status, told["error"]["code"]
 
 
+@proves("webhooks")
 async def test_what_a_program_sends_is_asked_by_the_account_and_marked_and_not_trusted():
     async with scene(is_public=False) as on:
         webhook, secret = await amake_webhook(
@@ -82,6 +84,7 @@ async def test_without_a_template_the_message_is_the_json():
     assert question.text == '{\n  "id": 7,\n  "note": "two boxes"\n}'
 
 
+@proves("webhooks")
 async def test_a_message_id_is_asked_once_also_by_another_process():
     async with scene() as on:
         webhook, secret = await amake_webhook(on.application)
@@ -98,6 +101,7 @@ async def test_a_message_id_is_asked_once_also_by_another_process():
     assert await Run.objects.acount() == 2
 
 
+@proves("webhooks")
 async def test_each_mistake_has_its_status_and_one_shape():
     async with scene() as on:
         webhook, secret = await amake_webhook(on.application, template="Order ${body.id}")
@@ -141,6 +145,7 @@ async def test_each_mistake_has_its_status_and_one_shape():
     assert await Run.objects.acount() == 0
 
 
+@proves("webhooks")
 async def test_a_key_admits_in_either_header_and_nothing_else_does():
     async with scene() as on:
         webhook, key = await amake_webhook(on.application, check_kind=Webhook.Check.KEY)
@@ -158,6 +163,7 @@ async def test_a_key_admits_in_either_header_and_nothing_else_does():
     assert key not in (kept.secret, kept.key_hash)
 
 
+@proves("webhooks")
 async def test_too_many_requests_are_told_when_to_come_back():
     async with scene() as on:
         webhook, secret = await amake_webhook(on.application, requests_per_minute=1)
@@ -172,6 +178,7 @@ async def test_too_many_requests_are_told_when_to_come_back():
     assert 1 <= int(headers["retry-after"]) <= 60
 
 
+@proves("webhooks")
 async def test_an_account_without_the_right_is_like_no_address_and_the_operator_is_told():
     async with scene(is_public=False, is_shared=False) as on:
         webhook, secret = await amake_webhook(on.application)

@@ -9,6 +9,7 @@ from apps.agent.model import ModelRequest
 from apps.workspace.fitted_model import fitted
 from apps.workspace.model_capabilities import UNKNOWN, ModelCapabilities
 from apps.workspace.text_tools.model import TextToolModel
+from tests.contract import proves
 from tests.fakes import ScriptedModel, saying, spec
 
 TEXT = {"type": "text", "text": "What is it?"}
@@ -25,6 +26,7 @@ async def asked(can: ModelCapabilities, *messages: Message, **fields) -> ModelRe
     return model.asked[0]
 
 
+@proves("T-51")
 @pytest.mark.parametrize(
     "can",
     [
@@ -68,6 +70,7 @@ async def test_what_is_not_known_is_sent():
     assert (await asked(ModelCapabilities(audio_input=False), message)).messages == [message]
 
 
+@proves("T-51")
 async def test_the_picture_of_a_tool_is_left_out_with_a_line_of_text():
     picture = Attachment("image/png", "a\nb.png", url="files/a.png")
     table = Attachment("text/csv", "t.csv", url="files/t.csv")

@@ -8,8 +8,6 @@ from apps.agent.events import Event, StateSaved
 from apps.agent.messages import Attachment, Message
 from apps.agent.tools import ToolSpec
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities import runs
@@ -51,10 +49,7 @@ async def answered(
     workspace = FakeWorkspace(CALLER)
     workspace.models = {"gpt": model}
     workspace.infos = {"gpt": DeploymentInfo("gpt", "GPT", **info)}
-    events: list[Event] = []
-    request = RunRequest(messages, external or {})
-    await run(app, request, workspace, CALLER, events.append)
-    return events
+    return await runs.events_in(workspace, app, *messages, external=external or {})
 
 
 def seen(model: ScriptedModel, request: int = -1) -> Sequence[Message]:

@@ -22,6 +22,7 @@ from tests.capabilities.attachments.conversations import (
     told,
 )
 from tests.capabilities.manifests import stage_text
+from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, saying, spec
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +46,7 @@ def text_of(attachment: Attachment) -> str:
     return f"The content of {attachment.title!r} ({attachment.type}) is attached."
 
 
+@proves("11")
 async def test_what_came_with_the_newest_question_is_there_as_if_it_was_asked_for():
     model = ScriptedModel(saying("I see."))
     earlier = Message("user", "Hello", attachments=(PICTURE,))
@@ -90,6 +92,7 @@ async def test_what_came_with_the_newest_question_is_there_as_if_it_was_asked_fo
     assert state(events) == {"tool_execution_history": []}
 
 
+@proves("11")
 @pytest.mark.parametrize("url", ["files/user-7/terms.pdf", " /files/user-7/terms.pdf "])
 @pytest.mark.parametrize("name", ["attachment_url", "context_url"])
 async def test_the_model_asks_for_a_content_and_nothing_of_it_is_left_behind(url, name):
@@ -114,6 +117,7 @@ async def test_the_model_asks_for_a_content_and_nothing_of_it_is_left_behind(url
     assert state(events) == {"tool_execution_history": []}
 
 
+@proves("11")
 async def test_files_of_the_operator_can_be_asked_for():
     await keep_files()
     model = ScriptedModel(asking("files/user-7/terms.pdf"), saying("I see."))
@@ -131,6 +135,7 @@ async def test_files_of_the_operator_can_be_asked_for():
     assert len(state(events)["tool_execution_history"]) == 2
 
 
+@proves("11")
 @pytest.mark.parametrize(
     ("url", "problem"),
     [
@@ -173,6 +178,7 @@ async def test_other_urls_are_refused(url, problem):
     )
 
 
+@proves("11")
 @pytest.mark.parametrize(
     ("accepted", "types", "attachment", "is_there"),
     [
@@ -199,6 +205,7 @@ async def test_the_tool_is_there_where_something_can_be_asked_for(
     assert len(seen(model)) == (3 if is_there else 1)
 
 
+@proves("11")
 async def test_a_picture_that_cannot_be_asked_for_is_shown_at_once():
     inside = Attachment("image/png", "Inside", data="iVBOR")
     model = ScriptedModel(saying("Yes."))
@@ -213,6 +220,7 @@ async def test_a_picture_that_cannot_be_asked_for_is_shown_at_once():
     assert seen(model)[0].attachments == (PICTURE, inside)
 
 
+@proves("11")
 async def test_a_deployment_that_does_not_say_what_it_takes_offers_nothing():
     model = ScriptedModel(saying("Yes."))
 
@@ -266,6 +274,7 @@ async def test_a_service_that_takes_text_from_tools_alone_gets_contents_behind_t
     ]
 
 
+@proves("11")
 async def test_a_content_that_the_model_refuses_is_taken_back_and_it_is_asked_once_more():
     model = ScriptedModel([REFUSAL], saying("I cannot read it."))
 
@@ -302,6 +311,7 @@ async def test_contents_that_the_model_has_read_are_left_to_it():
     ]
 
 
+@proves("11")
 @pytest.mark.parametrize(
     ("attachments", "failure"),
     [((), REFUSAL), ((NOTE,), REFUSAL), ((PAPER,), ModelFailed("no key", status=401))],
@@ -320,6 +330,7 @@ async def test_other_failures_stay_what_they_are(attachments, failure):
     assert (raised.value, len(model.asked)) == (failure, 1)
 
 
+@proves("11")
 async def test_an_answer_that_waits_for_the_clients_tools_keeps_what_was_read():
     question = Message("user", "Look", attachments=(PAPER,))
     external = {"draw": spec("draw")}

@@ -4,9 +4,8 @@ from typing import Any
 
 from apps.agent.events import Event, Finished, StateSaved
 from apps.agent.messages import Attachment, Message
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from tests.capabilities.attachments.conversations import application, told
+from tests.capabilities.runs import events_in
 from tests.dial_core import Core
 from tests.workspace.dial.callers import called
 
@@ -15,14 +14,11 @@ LAZY = {"type": "lazy_on_demand"}
 
 async def asked(core: Core, app: Any, name: str, kind: str, content: bytes) -> list[Event]:
     """A question with a file that the application's caller keeps."""
-    events: list[Event] = []
     with called(core) as workspace:
         kept = await workspace.files.keep(name, content, kind)
         attachment = Attachment(kind, name, url=kept.path)
         question = Message("user", "Look", attachments=(attachment,))
-        request = RunRequest((question,))
-        await run(app, request, workspace, workspace.caller, events.append)
-    return events
+        return await events_in(workspace, app, question)
 
 
 def attachment_of(message: dict[str, Any]) -> Attachment:
@@ -67,11 +63,9 @@ async def test_a_folder_of_the_operator_is_listed_and_read_on_demand(core):
         "gpt", [[{"tool_calls": [call]}], [{"text": "No dogs."}]], inputAttachmentTypes=["*/*"]
     )
     app = application(LAZY, contexts=[{"type": "folder", "url": "files/public/handbook/"}])
-    events: list[Event] = []
 
     with called(core) as workspace:
-        request = RunRequest((Message("user", "What holds?"),))
-        await run(app, request, workspace, workspace.caller, events.append)
+        events = await events_in(workspace, app, Message("user", "What holds?"))
 
     assert isinstance(events[-1], Finished)
     listing, content = (m for m in model.asked[1]["messages"] if m["role"] == "tool")

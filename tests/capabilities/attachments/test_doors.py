@@ -12,6 +12,7 @@ from apps.workspace.local.caller_files import LocalFiles
 from tests.capabilities.attachments.conversations import PNG
 from tests.capabilities.manifests import PROMPT
 from tests.catalog.rows import make_application, make_deployment
+from tests.contract import proves
 from tests.gateway.scripts import Answer, Client, router
 from tests.workspace.openai.service import (
     DONE,
@@ -68,6 +69,7 @@ async def key_with(name: str, content: bytes, content_type: str) -> tuple[str, s
     return key, info.path
 
 
+@proves("11")
 async def test_a_picture_reaches_the_model_as_a_picture():
     key, path = await key_with("cat.png", PNG, "image/png")
     async with service(WELL) as running:
@@ -91,6 +93,7 @@ async def test_a_picture_reaches_the_model_as_a_picture():
     }
 
 
+@proves("11")
 async def test_a_document_is_told_in_words():
     async with service(WELL) as running:
         await make(running)
@@ -106,6 +109,7 @@ async def test_a_document_is_told_in_words():
     }
 
 
+@proves("11")
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_a_document_that_the_model_refuses_is_taken_back_once():
     key, path = await key_with("terms.pdf", b"%PDF-1", "application/pdf")
@@ -130,6 +134,7 @@ async def test_a_document_that_the_model_refuses_is_taken_back_once():
     }
 
 
+@proves("11")
 async def test_a_second_refusal_is_told():
     key, path = await key_with("terms.pdf", b"%PDF-1", "application/pdf")
     async with service(REFUSAL, REFUSAL) as running:

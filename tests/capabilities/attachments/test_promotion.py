@@ -18,6 +18,7 @@ from tests.capabilities.attachments.conversations import (
     told,
 )
 from tests.capabilities.manifests import stage_text
+from tests.contract import proves
 from tests.fakes import ScriptedModel, saying
 from tests.internet import Internet, answer, internet, ok
 
@@ -45,6 +46,7 @@ async def asked(
     return seen(model), events
 
 
+@proves("11")
 async def test_a_picture_of_the_internet_is_kept_and_shown():
     async with internet(PAGES) as net:
         (message,), events = await asked(QUESTION)
@@ -58,6 +60,7 @@ async def test_a_picture_of_the_internet_is_kept_and_shown():
     assert [type(event) for event in events if isinstance(event, StageOpened)] == []
 
 
+@proves("11")
 async def test_the_next_request_finds_the_file_and_fetches_nothing():
     async with internet(PAGES) as net:
         _, events = await asked(QUESTION)
@@ -132,6 +135,7 @@ async def test_what_cannot_be_fetched_is_told_to_all_and_the_turn_goes_on(page, 
     assert isinstance(events[-1], Finished)
 
 
+@proves("11")
 async def test_the_policy_of_the_installation_is_told(settings):
     settings.EXTERNAL_URL_FETCH_ENABLED = False
     async with internet(PAGES) as net:
@@ -172,6 +176,7 @@ async def test_data_in_an_address_becomes_a_file():
     assert "base64" not in message.text
 
 
+@proves("11")
 async def test_only_what_the_user_attached_is_fetched():
     async with internet(PAGES) as net:
         await asked(

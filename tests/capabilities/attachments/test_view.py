@@ -23,6 +23,7 @@ from tests.capabilities.attachments.conversations import (
     told,
 )
 from tests.capabilities.manifests import manifest
+from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +38,7 @@ async def shown(*messages: Message, **info: Any) -> list[Message]:
     return list(seen(model))
 
 
+@proves("11")
 async def test_the_block_is_what_the_model_reads():
     item = Attachment(
         'text/x"y', "<b> & </attachments>", url="files/a?b=1&c=2", reference_url="https://x.example"
@@ -58,6 +60,7 @@ async def test_the_block_is_what_the_model_reads():
     )
 
 
+@proves("11", "G-11")
 async def test_users_and_tools_attachments_are_told_and_those_of_the_model_are_not():
     call = ToolCall("1", "draw", "{}")
     conversation = (
@@ -75,6 +78,7 @@ async def test_users_and_tools_attachments_are_told_and_those_of_the_model_are_n
     ]
 
 
+@proves("11")
 async def test_content_that_came_in_parts_gets_the_block_as_a_part():
     part = {"type": "text", "text": "Look"}
 
@@ -83,6 +87,7 @@ async def test_content_that_came_in_parts_gets_the_block_as_a_part():
     assert message.content == (part, {"type": "text", "text": told(PAPER)})
 
 
+@proves("11")
 async def test_nothing_that_is_kept_is_changed_by_what_the_model_sees():
     question = Message("user", "Look", attachments=(PAPER, PICTURE))
     model = ScriptedModel(saying("Yes."))
@@ -93,6 +98,7 @@ async def test_nothing_that_is_kept_is_changed_by_what_the_model_sees():
     assert question.attachments == (PAPER, PICTURE)
 
 
+@proves("11")
 async def test_a_conversation_without_attachments_is_the_very_same():
     opener = attachments.prepare(manifest())
     assert opener is not None
@@ -106,6 +112,7 @@ async def test_a_conversation_without_attachments_is_the_very_same():
         assert contribution.history == ()
 
 
+@proves("11")
 @pytest.mark.parametrize(
     ("types", "is_kept"),
     [((), True), (("*/*",), True), (("image/*",), True), (("image/jpeg", "text/*"), False)],
@@ -118,6 +125,7 @@ async def test_a_deployment_that_says_what_it_takes_is_given_no_other_pictures(t
     assert message.attachments == ((PICTURE,) if is_kept else ())
 
 
+@proves("11")
 async def test_a_service_that_knows_no_attachments_gets_pictures_as_parts():
     await keep_files()
     given = Attachment("image/jpeg", "Inside", data="anBlZw==")
@@ -146,6 +154,7 @@ async def test_a_service_of_dial_that_cannot_fetch_files_gets_what_is_in_them():
     )
 
 
+@proves("11")
 @pytest.mark.parametrize("files", ["none", "data"])
 async def test_a_picture_that_cannot_be_loaded_is_told_and_the_turn_goes_on(files):
     (message,) = await shown(Message("user", "Look", attachments=(PICTURE,)), files=files)
@@ -172,6 +181,7 @@ async def test_a_picture_that_is_too_large_is_told():
     )
 
 
+@proves("11")
 async def test_the_newest_pictures_are_shown_where_there_is_no_room_for_all():
     large = Attachment("image/png", "Large", data="A" * (MOST_CHARACTERS // 2 + 4))
     question = Message("user", "Look", attachments=(large,))

@@ -13,6 +13,7 @@ from apps.capabilities.client_tools.answers import FAILED, TIMED_OUT
 from apps.capabilities.client_tools.capability import client_tools
 from apps.errors import InvalidParameter
 from tests.capabilities.manifests import CALLER, OTHERWISE, manifest, opening_for
+from tests.contract import proves
 
 FIELD = {"type": "string", "description": "Its name."}
 PARAMETERS = {
@@ -40,6 +41,7 @@ def tool(**fields: Any) -> Tool:
     return found
 
 
+@proves("T-30")
 def test_the_model_is_told_of_a_tool_as_it_is_declared_under_a_name_that_it_may_have():
     found = tool()
 
@@ -48,6 +50,7 @@ def test_the_model_is_told_of_a_tool_as_it_is_declared_under_a_name_that_it_may_
     assert (found.toolset, found.is_repeatable) == ("tool_sets[0]", True)
 
 
+@proves("R-11")
 @pytest.mark.parametrize(
     ("options", "count"),
     [

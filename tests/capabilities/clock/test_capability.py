@@ -10,10 +10,12 @@ from apps.agent.tools import ToolResult
 from apps.capabilities.clock.capability import clock
 from apps.errors import InvalidParameter
 from tests.capabilities.manifests import manifest, opened, timeless, use
+from tests.contract import proves
 
 NOON = datetime(2026, 3, 24, 14, 30, 0, 987, tzinfo=UTC)
 
 
+@proves("12")
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -36,6 +38,7 @@ async def test_the_time_is_told_in_the_zone_that_was_asked_for(arguments, text):
     assert result == ToolResult(text, "text/plain")
 
 
+@proves("12")
 @pytest.mark.parametrize(
     ("zone", "advice"),
     [
@@ -75,6 +78,7 @@ async def test_the_call_is_shown():
     ]
 
 
+@proves("12")
 async def test_the_tool_is_there_unless_the_manifest_switches_it_off():
     internal = {
         "type": "internal",

@@ -14,6 +14,7 @@ from apps.capabilities.clock.capability import TOOL_NAME, clock
 from apps.capabilities.clock.timestamps import annotate
 from apps.capabilities.registry import Contribution
 from tests.capabilities.manifests import CALLER, manifest, opened
+from tests.contract import proves
 from tests.tables import each_row
 
 NOON = datetime(2026, 3, 24, 14, 30, 0, 987, tzinfo=UTC)
@@ -33,6 +34,7 @@ async def told(found: Contribution, messages: list[Message]) -> list[Message]:
     return messages
 
 
+@proves("12")
 async def test_every_question_comes_with_the_time_at_the_end():
     messages = await told(await contribution(), [QUESTION])
 
@@ -44,6 +46,7 @@ async def test_every_question_comes_with_the_time_at_the_end():
     )
 
 
+@proves("12")
 async def test_the_time_of_earlier_questions_stays_as_it_was():
     found = await contribution()
     earlier = await told(found, [QUESTION])
@@ -55,6 +58,7 @@ async def test_the_time_of_earlier_questions_stays_as_it_was():
     assert len({m.tool_call_id for m in messages if m.role == "tool"}) == 2
 
 
+@proves("12")
 async def test_a_user_whose_zone_is_known_is_told_the_time_there():
     found = await contribution(Caller("user-7", "user", timezone="Europe/Paris"))
 
@@ -64,6 +68,7 @@ async def test_a_user_whose_zone_is_known_is_told_the_time_there():
     assert result.state == {"_user_timezone": "Europe/Paris"}
 
 
+@proves("12")
 async def test_a_result_keeps_its_own_time_and_its_own_state():
     [step] = (await contribution()).results
 
@@ -89,6 +94,7 @@ def result_with(**timestamp: Any) -> Message:
     return Message("tool", "Rain.", tool_call_id="call-1", state=metadata)
 
 
+@proves("12")
 async def test_the_model_reads_the_time_below_a_result_and_nothing_of_it_is_kept():
     result = result_with(response_timestamp="2026-03-24T16:30:00+02:00")
     messages = [QUESTION, result]
@@ -102,6 +108,7 @@ async def test_the_model_reads_the_time_below_a_result_and_nothing_of_it_is_kept
     assert messages == [QUESTION, result]
 
 
+@proves("12")
 @each_row(
     "message",
     [
@@ -119,6 +126,7 @@ async def test_what_has_no_time_of_its_own_is_seen_as_it_is(message):
     assert await annotate([message]) == [message]
 
 
+@proves("12")
 @pytest.mark.parametrize("features", [None, {"timestamp": None}])
 def test_an_application_can_do_without_the_time(features):
     assert clock.prepare(manifest(features=features)) is None

@@ -17,6 +17,7 @@ from apps.capabilities.contexts.entries import MOST_ENTRIES
 from apps.capabilities.registry import Contribution, Opening
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import manifest, stage_text
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +55,7 @@ def statuses(message: Message) -> dict[str, str | None]:
     return {entry["title"]: entry.get("status") for entry in entries(message)}
 
 
+@proves("11.1")
 async def test_the_first_question_is_followed_by_all_files():
     asked, result = (await told(RULES, PLAN, RULES))[1:]
 
@@ -82,6 +84,7 @@ async def test_the_first_question_is_followed_by_all_files():
     }
 
 
+@proves("11.1")
 async def test_what_has_not_changed_is_not_said_again():
     messages = await told(RULES, PLAN)
 
@@ -89,6 +92,7 @@ async def test_what_has_not_changed_is_not_said_again():
     assert await told(PLAN, RULES, messages=messages) is messages
 
 
+@proves("11.1")
 async def test_what_changes_is_told_once():
     first = await told(RULES, PLAN)
     changed = {**RULES, "description": "What holds now"}
@@ -122,6 +126,7 @@ async def test_what_changes_is_told_once():
     assert third is second
 
 
+@proves("11.1")
 async def test_that_everything_is_gone_is_told_once_and_the_tool_stays():
     first = await told(RULES)
     second = await told(messages=first)
@@ -131,6 +136,7 @@ async def test_that_everything_is_gone_is_told_once_and_the_tool_stays():
     assert (await opened(messages=second)).tools
 
 
+@proves("11.1")
 async def test_what_comes_back_is_new_again_under_another_id():
     first = await told(RULES)
     second = await told(RULES, messages=await told(messages=first))
@@ -140,6 +146,7 @@ async def test_what_comes_back_is_new_again_under_another_id():
     assert len(set(ids)) == len(ids) == 3
 
 
+@proves("11.1")
 async def test_an_application_without_files_brings_nothing():
     text = {"type": "user-defined", "content": "Be kind."}
 
@@ -147,6 +154,7 @@ async def test_an_application_without_files_brings_nothing():
     assert await opened() == Contribution()
 
 
+@proves("11.1")
 @pytest.mark.parametrize("text", ["", "[]", "Not JSON", '{"entries": [{"url": 5}]}', "\ud800"])
 async def test_a_listing_that_cannot_be_read_counts_as_none(text):
     first = await told(RULES)
@@ -161,6 +169,7 @@ async def test_a_listing_that_cannot_be_read_counts_as_none(text):
     assert statuses((await told(RULES, messages=only_broken))[-1]) == {"house rules.pdf": "new"}
 
 
+@proves("11.1")
 async def test_the_model_may_ask_for_the_list():
     contribution = await opened(RULES)
     (tool,) = contribution.tools
@@ -173,6 +182,7 @@ async def test_the_model_may_ask_for_the_list():
     assert stage_text(events) == ""  # such calls are shown at the level `debug` alone
 
 
+@proves("11.1")
 async def test_a_folder_is_listed_anew_for_each_request():
     files = LocalWorkspace(CALLER).files
     await files.keep("docs/a.txt", b"a", "text/plain")
@@ -201,6 +211,7 @@ async def test_a_folder_is_listed_anew_for_each_request():
     }
 
 
+@proves("11.1")
 @pytest.mark.parametrize(
     ("depth", "titles"),
     [
@@ -219,6 +230,7 @@ async def test_folders_below_the_depth_are_named_and_not_opened(depth, titles):
     assert [entry["title"] for entry in entries(result)] == titles
 
 
+@proves("11.1")
 async def test_of_a_file_that_is_named_twice_the_one_with_a_description_counts():
     await LocalWorkspace(CALLER).files.keep("docs/a.txt", b"a", "text/plain")
     named = {"type": "file", "url": "/files/user-7/docs/a.txt", "description": "The first"}
@@ -231,6 +243,7 @@ async def test_of_a_file_that_is_named_twice_the_one_with_a_description_counts()
     ]
 
 
+@proves("11.1")
 async def test_a_folder_that_cannot_be_listed_is_told_and_nothing_of_it_is_gone():
     strange = {"type": "folder", "url": "files/somebody-else/docs/"}
     before = json.dumps(
@@ -256,6 +269,7 @@ async def test_a_folder_that_cannot_be_listed_is_told_and_nothing_of_it_is_gone(
     assert statuses(result) == {"a": None, "b": "removed"}
 
 
+@proves("11.1")
 async def test_of_too_many_files_the_rest_is_counted():
     many = [{"type": "file", "url": f"files/user-7/{n}.txt"} for n in range(MOST_ENTRIES + 2)]
 

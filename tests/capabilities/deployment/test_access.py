@@ -13,6 +13,7 @@ from apps.manifest.validation import read
 from apps.runs.workspaces import open_workspace
 from tests.capabilities.deployment.scripts import Workspace, opened, simple, team
 from tests.catalog.rows import make_application, make_deployment
+from tests.contract import proves
 from tests.fakes import ScriptedModel
 from tests.manifest.documents import manifest as document
 
@@ -45,16 +46,19 @@ async def looked_up(workspace: Knowing, **features: Any) -> list[str]:
     return workspace.looked_up
 
 
+@proves("6.3")
 async def test_what_may_not_be_used_is_left_out_without_a_word_and_never_looked_up():
     assert await looked_up(Knowing(["own", "a%20b", "unheard-of"]), **FILTERED) == ["own", "a b"]
     assert await looked_up(Knowing([]), **FILTERED) == []
 
 
+@proves("6.3")
 @pytest.mark.parametrize("usable", [None, Unsupported("no list")])
 async def test_where_it_cannot_be_told_everything_may_be_used(usable):
     assert await looked_up(Knowing(usable), **FILTERED) == ["own", "a b", "other"]
 
 
+@proves("6.3")
 @pytest.mark.parametrize("features", [{}, {"tool_access_filter": None}, {"tool_access_filter": {}}])
 async def test_nothing_is_left_out_unless_it_is_wanted(features):
     assert await looked_up(Knowing([]), **features) == ["own", "a b", "other"]

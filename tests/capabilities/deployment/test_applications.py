@@ -28,7 +28,9 @@ from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.deployment.scripts import simple, team, written
 from tests.capabilities.manifests import PROMPT, stage_text, timeless
+from tests.capabilities.runs import events_in
 from tests.catalog.rows import make_application
+from tests.contract import proves
 from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying, text
 
 pytestmark = pytest.mark.django_db
@@ -68,14 +70,15 @@ async def test_what_a_client_wishes_of_the_model_is_no_wish_of_the_tools_deploym
     big = ScriptedModel(calling(("1", "inner", {"query": "Time?"})), saying("It is noon."))
     small = ScriptedModel(saying("Noon"))
     workspace = ModelsWorkspace(CALLER, {"big": big, "small": small})
-    request = RunRequest((QUESTION,), parameters={"max_tokens": 5, "user": "u"})
+    parameters = {"max_tokens": 5, "user": "u"}
 
-    await run(await resolve("outer"), request, workspace, CALLER, lambda event: None)
+    await events_in(workspace, await resolve("outer"), QUESTION, parameters=parameters)
 
     assert [dict(asked.parameters) for asked in big.asked] == [{"max_tokens": 5, "user": "u"}] * 2
     assert [dict(asked.parameters) for asked in small.asked] == [{}]
 
 
+@proves("7.3")
 async def test_the_stages_of_the_inner_application_stand_below_the_tool_and_usage_adds_up():
     await make("outer", "big", simple("inner"))
     await make("inner", "small")
@@ -187,6 +190,7 @@ async def test_whoever_stops_the_outer_run_stops_the_inner_one_and_its_model():
     assert small.closed.is_set()
 
 
+@proves("7")
 async def test_a_circle_is_told_in_the_place_of_the_tool():
     await make("a", "big", simple("b"))
     await make("b", "small", written("a", name="ask_a"))

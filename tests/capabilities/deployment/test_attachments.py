@@ -11,6 +11,7 @@ from apps.agent.messages import Attachment, Message, ToolCall
 from apps.errors import InvalidParameter
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.deployment.scripts import ECHO, echo, one_tool, use, written
+from tests.contract import proves
 from tests.fakes import saying
 from tests.internet import answer, internet, ok
 from tests.tables import each_row
@@ -36,6 +37,7 @@ async def refusal(info: DeploymentInfo, *urls: Any, **rest: Any) -> str:
     return str(refused.value).removeprefix("Parameter attachment_urls is invalid: ")
 
 
+@proves("7.5")
 @pytest.mark.parametrize("prefix", ["", "file:url::", "/file:TEXT::", "file:base64::"])
 async def test_files_of_the_caller_go_by_their_path(prefix):
     assert await sent(
@@ -46,6 +48,7 @@ async def test_files_of_the_caller_go_by_their_path(prefix):
     )
 
 
+@proves("7.5")
 async def test_a_deployment_that_cannot_fetch_files_is_sent_what_is_in_them():
     outside = replace(ECHO, files="data")
     data = base64.b64encode(PICTURE).decode()
@@ -62,6 +65,7 @@ async def test_a_deployment_that_cannot_fetch_files_is_sent_what_is_in_them():
     )
 
 
+@proves("7.5")
 async def test_data_in_an_address_becomes_a_file_of_the_caller():
     (attachment,) = await sent(ECHO, "data:text/csv,a%2Cb")
 
@@ -74,6 +78,7 @@ async def test_data_in_an_address_becomes_a_file_of_the_caller():
     )
 
 
+@proves("7.5")
 async def test_addresses_go_to_those_that_fetch_them_themselves():
     curious = replace(ECHO, features={"url_attachments": True})
     url = "https://example.com/reports/q%201.pdf?key=1"
@@ -164,6 +169,7 @@ async def test_an_earlier_question_is_repeated_with_the_files_that_it_referred_t
     assert [message.text for message in model.asked[1].messages] == ["What is it?", "One.", "And?"]
 
 
+@proves("7.5")
 @each_row(
     ("url", "problem"),
     [
@@ -203,6 +209,7 @@ async def test_a_deployment_without_files_is_sent_none():
     )
 
 
+@proves("7.5")
 @pytest.mark.parametrize("url", ["files/user-7/my%20notes.txt", "data:text/plain,1234567"])
 async def test_files_that_are_too_large_are_refused(url):
     features = {"file_loading": {"size_limit": 6}}

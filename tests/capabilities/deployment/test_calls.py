@@ -36,6 +36,7 @@ from tests.capabilities.deployment.scripts import (
     written,
 )
 from tests.capabilities.manifests import manifest, stage_text, timeless
+from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, finish, saying, text
 from tests.tables import each_row
 
@@ -51,6 +52,7 @@ def custom(**fields: Any):
     return delta(custom_content=fields)
 
 
+@proves("7", "G-15")
 async def test_the_answer_is_shown_while_it_arrives():
     workspace, model = echo([text("Twelve "), text("degrees."), finish()])
     events: list[Event] = []
@@ -70,6 +72,7 @@ async def test_the_answer_is_shown_while_it_arrives():
     ]
 
 
+@proves("10.1")
 async def test_the_stage_tells_the_toolset_and_the_tool_or_the_application():
     titles = []
     for name in ("", {"en": "Team", "de": "Mannschaft"}):
@@ -84,6 +87,7 @@ async def test_the_stage_tells_the_toolset_and_the_tool_or_the_application():
     assert titles == ["Calling echo application Hi", "Mannschaft · echo Hi"]
 
 
+@proves("7")
 async def test_attachments_state_and_usage_come_back():
     workspace, _ = echo(
         [
@@ -140,6 +144,7 @@ async def test_the_filter_of_the_manifest_decides_which_attachments_survive():
     assert StageAttachment("call-1", note) in events
 
 
+@proves("m1.10")
 async def test_what_a_generated_tool_brings_stays_in_its_stage():
     workspace, _ = echo([custom(attachments=[CHART]), text("Done"), finish()])
     events: list[Event] = []
@@ -152,6 +157,7 @@ async def test_what_a_generated_tool_brings_stays_in_its_stage():
     assert StageAttachment("call-1", chart) in events
 
 
+@proves("G-17")
 async def test_pictures_stand_in_the_answer_and_the_model_is_told_so():
     far = {"type": "image/png", "title": "Far", "url": "https://example.com/far.png"}
     raw = {"type": "image/jpeg", "title": "Raw", "data": "/9j/"}
@@ -172,6 +178,7 @@ async def test_pictures_stand_in_the_answer_and_the_model_is_told_so():
     assert shown == [chart, *beside, note]
 
 
+@proves("G-16")
 async def test_the_prompt_is_the_question_and_all_else_configuration_g_16():
     workspace, model = echo([custom(attachments=[CHART]), text("Drawn"), finish()])
     item = written(
@@ -208,6 +215,7 @@ async def test_an_answer_of_nothing_is_said_to_be_one():
         assert await use(tool) == ToolResult("The answer is empty.")
 
 
+@proves("7")
 async def test_a_call_without_a_query_is_only_worth_a_warning(caplog):
     workspace, _ = echo()
 
@@ -216,6 +224,7 @@ async def test_a_call_without_a_query_is_only_worth_a_warning(caplog):
     assert "Tool repeat was called without a query" in caplog.text
 
 
+@proves("7")
 @pytest.mark.parametrize(
     ("prompt", "told"),
     [
@@ -241,6 +250,7 @@ async def test_the_prompt_of_the_tool_goes_in_front(prompt, told):
     ]
 
 
+@proves("7.3")
 async def test_the_stages_of_the_deployment_stand_below_the_one_of_the_tool():
     workspace, _ = echo(
         [
@@ -267,6 +277,7 @@ async def test_the_stages_of_the_deployment_stand_below_the_one_of_the_tool():
     ]
 
 
+@proves("7.3")
 @pytest.mark.parametrize(
     "display", [{"propagate_sub_stages": False}, {"level": "none"}, {"level": "error"}]
 )
@@ -281,6 +292,7 @@ async def test_the_stages_of_the_deployment_can_be_hidden(display):
     assert [e for e in events if isinstance(e, StageOpened) and e.parent_id] == []
 
 
+@proves("7")
 @pytest.mark.parametrize(
     ("failure", "told"),
     [
@@ -312,6 +324,7 @@ async def test_a_deployment_that_fails_is_told_to_the_model(failure, told):
     assert told in stage_text(events)
 
 
+@proves("10.2")
 @pytest.mark.parametrize(
     ("script", "is_failed"),
     [
@@ -332,6 +345,7 @@ async def test_the_stage_of_an_answer_that_broke_off_reads_failed(script, is_fai
     assert [e.failed for e in events if isinstance(e, StageClosed)] == [is_failed]
 
 
+@proves("7")
 async def test_the_strategies_of_the_manifest_decide_over_failures():
     workspace, _ = echo([ModelFailed("no")])
     item = written(fallback_configuration={"strategies": [{"type": "hard_stop"}]})
@@ -347,6 +361,7 @@ AGAIN = {"type": "continue", "retry": {"attempts": 2, "initial_delay": 0, "any_m
 NAMED = {**AGAIN, "trigger_on": {"type": "contains", "value": "repeat"}}
 
 
+@proves("7")
 @each_row(
     ("script", "strategy", "told", "calls"),
     [
@@ -383,6 +398,7 @@ async def test_a_deployment_is_asked_again_only_before_its_answer_was_shown(
     assert len(model.asked) == calls
 
 
+@proves("7")
 def test_a_failure_tells_whether_and_when_another_attempt_may_do_better():
     wait = ModelFailed("Full.", status=429, is_transient=True, retry_after=7.0)
     found = [
@@ -410,6 +426,7 @@ async def test_a_cancelled_call_leaves_the_deployment():
     assert model.closed.is_set()
 
 
+@proves("7.2", "13.3")
 async def test_the_manifest_says_which_headers_go_along_and_how_long_silence_may_last():
     workspace, _ = echo(saying("1"), saying("2"))
     narrow = written(content_propagation={"propagate_headers": ["X-Tenant-Id"]})
@@ -422,6 +439,7 @@ async def test_the_manifest_says_which_headers_go_along_and_how_long_silence_may
     assert workspace.wishes == [(("X-Tenant-Id",), 900), (None, 300)]
 
 
+@proves("4")
 async def test_a_static_tool_that_the_deployment_asks_us_for_is_said_to_run_at_its_service():
     static = {"type": "static_function", "static_function": {"name": "web_search"}}
     workspace, _ = echo(calling(("1", "web_search", {"q": "x"})))
@@ -435,6 +453,7 @@ async def test_a_static_tool_that_the_deployment_asks_us_for_is_said_to_run_at_i
     )
 
 
+@proves("7", "G-18")
 async def test_static_tools_are_passed_on_as_they_are_and_arguments_become_fields():
     static = {
         "type": "static_function",
@@ -476,6 +495,7 @@ async def test_static_tools_are_passed_on_as_they_are_and_arguments_become_field
     }
 
 
+@proves("7")
 async def test_the_configuration_of_a_simple_tool_is_filled_in_by_the_model():
     schema = {"properties": {"tone": {"enum": ["dry", "warm"]}}}
     workspace, model = echo(info=replace(ECHO, configuration_schema=schema))

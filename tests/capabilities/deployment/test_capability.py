@@ -22,11 +22,13 @@ from tests.capabilities.deployment.scripts import (
     written,
 )
 from tests.capabilities.manifests import manifest
+from tests.contract import proves
 from tests.fakes import ScriptedModel
 
 TEXT = {"type": "string"}
 
 
+@proves("6.1", "7")
 async def test_a_written_tool_is_told_as_it_is_written_and_can_be_asked():
     workspace, _ = echo()
     item = written(properties={"tone": {"type": "string", "description": "How"}}, required=["tone"])
@@ -59,6 +61,7 @@ async def test_tools_tell_which_toolset_they_come_from():
         assert [tool.toolset for tool in contribution.tools] == ["tool_sets[0]"] * 2
 
 
+@proves("7")
 async def test_parameters_that_are_written_are_not_added_again():
     workspace, _ = echo()
     own = {
@@ -70,6 +73,7 @@ async def test_parameters_that_are_written_are_not_added_again():
         assert tool.spec.parameters["properties"] == own
 
 
+@proves("6.1", "7")
 async def test_a_simple_tool_is_made_of_what_is_known_of_the_deployment():
     schema = {
         "type": "object",
@@ -104,6 +108,7 @@ async def test_a_simple_tool_is_made_of_what_is_known_of_the_deployment():
         )
 
 
+@proves("7")
 async def test_a_simple_tool_of_a_deployment_without_files_has_no_parameter_for_them():
     workspace, _ = echo(info=replace(ECHO, files="none"))
 
@@ -111,6 +116,7 @@ async def test_a_simple_tool_of_a_deployment_without_files_has_no_parameter_for_
         assert list(tool.spec.parameters["properties"]) == ["query"]
 
 
+@proves("7")
 async def test_a_configuration_schema_that_is_none_is_left_out(caplog):
     schema = {"properties": {"tone": {"type": "colour"}}}
     workspace, _ = echo(info=replace(ECHO, configuration_schema=schema))
@@ -120,6 +126,7 @@ async def test_a_configuration_schema_that_is_none_is_left_out(caplog):
     assert "echo has a configuration schema that is none" in caplog.text
 
 
+@proves("7.1")
 @pytest.mark.parametrize("item", [written, simple])
 async def test_a_resumable_tool_can_be_told_which_conversation_goes_on(item):
     workspace, _ = echo()
@@ -159,6 +166,7 @@ async def test_a_deployment_that_makes_vectors_is_no_tool():
     )
 
 
+@proves("7")
 async def test_a_circle_becomes_an_issue_that_names_the_way():
     class Circle(Workspace):
         async def deployment(self, deployment_id: str) -> DeploymentInfo:
@@ -173,6 +181,7 @@ async def test_a_circle_becomes_an_issue_that_names_the_way():
     )
 
 
+@proves("7")
 async def test_a_parameter_that_would_replace_a_field_of_the_request_is_refused():
     workspace, _ = echo()
 

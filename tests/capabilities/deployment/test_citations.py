@@ -16,6 +16,7 @@ from tests.capabilities.deployment.scripts import (
     written,
 )
 from tests.capabilities.deployment.test_applications import answer, make
+from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, finish, saying, text
 
 REPORT = {"id": "r-1", "title": "Report", "url": "https://example.org", "nested": {"page": [3]}}
@@ -32,6 +33,7 @@ def annotations_of(events: list[Event]) -> list[Any]:
     return [event.annotation for event in events if isinstance(event, AnnotationAdded)]
 
 
+@proves("7.4")
 @pytest.mark.parametrize("tool", [written(**CITING), simple(**CITING)])
 async def test_annotations_are_part_of_the_result_as_they_came(tool):
     workspace, _ = echo([text(CITED), cites(REPORT), cites(BOOK), finish()])
@@ -42,6 +44,7 @@ async def test_annotations_are_part_of_the_result_as_they_came(tool):
     assert result == ToolResult(CITED, annotations=(REPORT, BOOK))
 
 
+@proves("7.4")
 async def test_they_are_left_out_unless_the_manifest_wants_them():
     workspace, _ = echo([text(CITED), cites(REPORT), finish()])
 
@@ -60,6 +63,7 @@ async def test_what_are_no_annotations_is_passed_over(fields):
         assert await use(tool, query="Warm?") == ToolResult("Warm.")
 
 
+@proves("7.4")
 async def test_the_model_is_told_to_copy_the_anchors():
     workspace, _ = echo()
 
@@ -80,6 +84,7 @@ async def test_a_tool_that_could_not_be_opened_asks_for_no_anchors():
         assert contribution.instructions == ()
 
 
+@proves("7.4")
 @pytest.mark.django_db
 @pytest.mark.parametrize("preview", [True, False])
 async def test_annotations_come_through_nested_applications_where_preview_is_on(settings, preview):

@@ -7,6 +7,7 @@ import pytest
 
 from apps.agent.messages import Attachment, Message, ToolCall, to_dicts
 from tests.capabilities.deployment.scripts import echo, one_tool, simple, use, written
+from tests.contract import proves
 from tests.fakes import encoded, saying
 
 RESUMABLE: dict[str, Any] = {"conversation_mode": {"resumable": True}}
@@ -49,6 +50,7 @@ async def asked(tool: dict[str, Any], *messages: Message, **arguments: Any) -> t
     return to_dicts(model.asked[0].messages), result.content
 
 
+@proves("7.1")
 @pytest.mark.parametrize("tool", [written(**RESUMABLE), simple(**RESUMABLE)])
 async def test_a_new_conversation_is_named_after_its_first_call(tool):
     messages, answer = await asked(tool, *BEGUN, query="Hi", session_id=" ")
@@ -57,6 +59,7 @@ async def test_a_new_conversation_is_named_after_its_first_call(tool):
     assert answer == "Well.\n\n[session_id: new]"
 
 
+@proves("7.1")
 async def test_a_conversation_goes_on_with_everything_that_was_said_in_it():
     current = Message(
         "assistant",
@@ -79,6 +82,7 @@ async def test_a_conversation_goes_on_with_everything_that_was_said_in_it():
     assert answer == "Well."
 
 
+@proves("7.1")
 async def test_an_answer_that_is_cut_still_names_its_conversation():
     workspace, _ = echo(saying("x" * 400_001))
 
@@ -89,6 +93,7 @@ async def test_an_answer_that_is_cut_still_names_its_conversation():
     assert len(result.content) <= 400_000
 
 
+@proves("7.1")
 async def test_calls_at_the_same_time_go_on_from_what_was_answered_before_them():
     both = Message(
         "assistant",
@@ -113,6 +118,7 @@ async def test_calls_at_the_same_time_go_on_from_what_was_answered_before_them()
     assert (left.content, right.content) == ("L", "R")
 
 
+@proves("7.1")
 async def test_new_conversations_at_the_same_time_have_names_of_their_own():
     workspace, _ = echo(saying("L"), saying("R"))
 
@@ -124,6 +130,7 @@ async def test_new_conversations_at_the_same_time_have_names_of_their_own():
     assert (left.content, right.content) == ("L\n\n[session_id: one]", "R\n\n[session_id: two]")
 
 
+@proves("7.1")
 async def test_the_name_of_the_conversation_is_not_sent():
     workspace, model = echo()
 
@@ -133,6 +140,7 @@ async def test_the_name_of_the_conversation_is_not_sent():
     assert model.asked[0].parameters == {}
 
 
+@proves("7.1")
 @pytest.mark.parametrize("arguments", ["{not json", "[]", "{}"])
 async def test_a_first_call_that_cannot_be_read_counts_without_its_question(arguments):
     messages, _ = await asked(
@@ -148,6 +156,7 @@ async def test_a_conversation_that_nobody_began_begins_under_that_name():
     assert messages == [{"role": "user", "content": "Hi"}]
 
 
+@proves("7.1")
 async def test_without_the_mode_every_call_stands_alone():
     messages, answer = await asked(written(), *BEGUN, *CONTINUED, query="Hi", session_id="a")
 
@@ -155,6 +164,7 @@ async def test_without_the_mode_every_call_stands_alone():
     assert answer == "Well."
 
 
+@proves("7.1")
 @pytest.mark.parametrize("mode", [{}, RESUMABLE])
 async def test_the_older_mode_makes_one_conversation_of_all_calls(mode):
     tool = written(content_propagation={"propagate_history": True}, **mode)
@@ -169,6 +179,7 @@ async def test_the_older_mode_makes_one_conversation_of_all_calls(mode):
     ]
 
 
+@proves("7.1")
 @pytest.mark.django_db
 async def test_a_file_that_is_gone_does_not_end_the_conversation(caplog):
     first = called("a", {"query": "Read", "attachment_urls": ["files/user-7/gone.txt"]}, "1")

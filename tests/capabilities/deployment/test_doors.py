@@ -10,6 +10,7 @@ from asgiref.sync import sync_to_async
 from tests.capabilities.deployment.scripts import simple, team
 from tests.capabilities.manifests import PROMPT
 from tests.catalog.rows import make_application, make_deployment
+from tests.contract import proves
 from tests.gateway.scripts import Client, question, router
 from tests.workspace.openai.service import (
     DONE,
@@ -50,6 +51,7 @@ async def make(running: Service) -> None:
 SECONDS = re.compile(r"\[\d+\.\d\ds\]$")
 
 
+@proves("7.3")
 async def test_the_stages_of_the_inner_application_are_nested_on_the_wire():
     answers = (
         chunked(calling("inner"), finish("tool_calls"), spent(1), DONE),

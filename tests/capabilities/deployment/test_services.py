@@ -27,6 +27,7 @@ from tests.capabilities.deployment import dial_application
 from tests.capabilities.deployment.scripts import simple, team, use, written
 from tests.capabilities.manifests import manifest, timeless
 from tests.catalog.rows import make_deployment
+from tests.contract import proves
 from tests.fakes import encoded
 from tests.workspace.openai.service import DONE, HOLD, answer, chunked, event, finish, service, text
 
@@ -60,6 +61,7 @@ async def tool_of(item: dict[str, Any], **rest: Any) -> Tool:
         return contribution.tools[0]
 
 
+@proves("7")
 async def test_an_application_of_dial_answers_with_all_that_it_has(counter):
     await make("counter", counter, dial=True, configuration_schema=SCHEMA)
     note = await open_workspace(CALLER).files.keep("note.txt", b"Hello", "text/plain")
@@ -105,6 +107,7 @@ async def test_an_application_of_dial_answers_with_all_that_it_has(counter):
     ]
 
 
+@proves("7.1")
 async def test_an_application_of_dial_is_given_its_state_when_its_conversation_goes_on(counter):
     await make("counter", counter, dial=True)
     tool = await tool_of(simple("counter", conversation_mode={"resumable": True}))
@@ -136,6 +139,7 @@ async def test_an_application_of_dial_says_in_its_own_words_why_it_fails(counter
     assert result == ToolResult(f"counter: Ask something else.\n\n{ANOTHER_WAY}")
 
 
+@proves("7.2")
 async def test_a_plain_service_gets_the_question_and_nothing_of_the_caller():
     async with service(chunked(text("Well."), finish(), DONE)) as running:
         await make("plain", running.url)
@@ -166,6 +170,7 @@ async def test_a_plain_service_tells_what_it_spent():
     assert result.usage == (ModelUsage("plain", 5, 2),)
 
 
+@proves("7")
 async def test_a_service_that_refuses_is_told_by_its_status_alone():
     refused = answer("429 Too Many Requests", b'{"error": {"message": "secret detail"}}')
     async with service(refused) as running:
@@ -177,6 +182,7 @@ async def test_a_service_that_refuses_is_told_by_its_status_alone():
     )
 
 
+@proves("13.3")
 async def test_a_service_that_falls_silent_is_given_up():
     async with service([*chunked(text("Well."))[:2], HOLD]) as running:
         await make("plain", running.url)

@@ -12,13 +12,12 @@ from apps.agent.messages import Message
 from apps.capabilities.registry import unserved
 from apps.catalog.resolve import resolve
 from apps.errors import Unsupported
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from apps.runs.workspaces import open_workspace
 from apps.workspace.local.models import Deployment
 from apps.workspace.port import McpEndpoint
 from tests.capabilities.manifests import PROMPT, manifest
 from tests.capabilities.mcp.core import Core, core_before
+from tests.capabilities.runs import events_in
 from tests.catalog.rows import make_application, make_deployment
 from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying
 
@@ -39,10 +38,7 @@ def written(model: str, *tool_sets: dict[str, Any]) -> dict[str, Any]:
 
 async def answer(**models: ScriptedModel) -> list[Event]:
     workspace = ModelsWorkspace(CALLER, models)
-    events: list[Event] = []
-    request = RunRequest((Message("user", "What is it?"),))
-    await run(await resolve("outer"), request, workspace, CALLER, events.append)
-    return events
+    return await events_in(workspace, await resolve("outer"), Message("user", "What is it?"))
 
 
 def said(events: list[Event]) -> tuple[list[str], str]:

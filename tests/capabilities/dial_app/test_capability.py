@@ -18,6 +18,7 @@ from tests.capabilities.deployment.scripts import chunk
 from tests.capabilities.manifests import manifest, opened_together, use
 from tests.capabilities.mcp.core import Core, CoreWorkspace, core_before
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
+from tests.contract import proves
 from tests.fakes import ScriptedModel, finish, saying
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -63,6 +64,7 @@ def named(contribution: Contribution, name: str) -> Tool:
     return next(tool for tool in contribution.tools if tool.spec.name == name)
 
 
+@proves("9.6")
 @pytest.mark.parametrize("transport", ["auto", "mcp"])
 async def test_an_application_that_speaks_mcp_brings_its_tools(transport, http_url):
     toolset = app(transport=transport, allowed_tools=["add", "count"], hidden_from_model=["count"])
@@ -79,6 +81,7 @@ async def test_an_application_that_speaks_mcp_brings_its_tools(transport, http_u
     assert (workspace.described, workspace.reached) == ([STATS], [STATS])
 
 
+@proves("9.6")
 async def test_an_application_that_does_not_is_one_tool_that_asks_it():
     model = ScriptedModel(saying("42"))
     workspace = knowing(Core(), info(mcp=False, description="Counts."), model=model)
@@ -94,6 +97,7 @@ async def test_an_application_that_does_not_is_one_tool_that_asks_it():
     assert [message.text for message in model.asked[0].messages] == ["How many?"]
 
 
+@proves("9.6")
 async def test_an_application_that_has_to_speak_mcp_and_does_not_is_an_issue():
     async with opened(knowing(Core(), info(mcp=False)), app(transport="mcp")) as contribution:
         assert told(contribution) == (
@@ -105,6 +109,7 @@ async def test_an_application_that_has_to_speak_mcp_and_does_not_is_an_issue():
         )
 
 
+@proves("9.6")
 async def test_an_application_that_is_asked_in_any_case_is_not_looked_up():
     workspace = knowing(Core(), info(mcp=True))
     toolset = app(transport="chat-completion", description={"en": "Counts.", "de": "Zählt."})
@@ -168,6 +173,7 @@ async def test_attachments_and_fallbacks_are_as_the_toolset_wants_them():
     assert failed.content == "The tool failed unexpectedly.\n\nAsk less."
 
 
+@proves("9.6")
 @pytest.mark.parametrize(
     ("speaks_mcp", "lines"),
     [
@@ -202,6 +208,7 @@ async def test_what_is_written_in_vain_is_told_once(speaks_mcp, lines, http_url,
     ] == lines
 
 
+@proves("6.3")
 async def test_one_question_covers_applications_and_toolsets(http_url):
     only: dict[str, Any] = {"allowed_tools": ["add"]}
     toolset = {"type": "dial-mcp", "name": "desk", "deployment_id": "toolsets/public/desk", **only}
@@ -222,6 +229,7 @@ async def test_one_question_covers_applications_and_toolsets(http_url):
     assert workspace.asked == [["toolsets/public/desk", STATS, FAR]]
 
 
+@proves("6.3")
 async def test_applications_that_may_not_be_used_are_left_out_before_they_are_looked_up():
     workspace = knowing(Core(), info(mcp=False), info(FAR, mcp=False))
     workspace.usable = [FAR]

@@ -12,6 +12,7 @@ from apps.errors import ModelFailed
 from apps.manifest.validation import read
 from tests.capabilities import runs
 from tests.capabilities.runs import events_of, led_by, state_of
+from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, capability, saying, tool
 from tests.manifest.documents import internal_tools, manifest, rest_tools
 
@@ -72,6 +73,7 @@ async def test_what_a_client_wishes_of_the_model_is_no_wish_of_the_one_that_sear
     assert dict(router.asked[0].parameters) == {}
 
 
+@proves("14.9")
 async def test_a_large_toolset_is_withheld_until_the_model_searches_for_its_tools():
     model = ScriptedModel(searching(), calling(("1", "shop_order", {})), saying("On its way."))
     router = ScriptedModel(saying('["shop_order"]', prompt=7, completion=2))
@@ -90,6 +92,7 @@ async def test_a_large_toolset_is_withheld_until_the_model_searches_for_its_tool
     assert events[-1] == Finished("stop", Usage(7, 2, (ModelUsage("mini", 7, 2),)))
 
 
+@proves("14.9")
 async def test_the_search_tells_the_model_which_toolsets_there_are():
     model = ScriptedModel(saying("Hello"))
 
@@ -101,6 +104,7 @@ async def test_the_search_tells_the_model_which_toolsets_there_are():
     )
 
 
+@proves("14.9")
 async def test_without_a_service_model_the_orchestrators_own_deployment_is_asked():
     model = ScriptedModel(searching(), saying('["shop_customer"]'), saying("Done"))
 
@@ -109,6 +113,7 @@ async def test_without_a_service_model_the_orchestrators_own_deployment_is_asked
     assert listed(model) == [[SEARCH], [], [SEARCH, "shop_customer"]]
 
 
+@proves("14.9")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -129,6 +134,7 @@ async def test_where_no_model_can_choose_the_words_of_the_query_do(answer):
     assert listed(model) == [[SEARCH], [SEARCH, "shop_order"]]
 
 
+@proves("14.9")
 async def test_a_model_that_takes_too_long_is_left_for_the_words_of_the_query(settings):
     settings.TOOL_DISCOVERY_SECONDS = 0.05
     model = ScriptedModel(searching("the order of today"), saying("Done"))
@@ -182,6 +188,7 @@ async def test_a_tool_called_beside_the_search_that_finds_it_has_to_be_called_ag
     assert listed(model)[-1] == [SEARCH, "shop_order"]
 
 
+@proves("14.9")
 async def test_what_was_found_is_listed_in_the_next_request_as_well():
     model = ScriptedModel(searching(), saying('["shop_order"]'), saying("Done"))
     events = await run_with(application(ORDER, CUSTOMER), {"gpt": model})
@@ -197,6 +204,7 @@ async def test_what_was_found_is_listed_in_the_next_request_as_well():
     assert state_of(events)["lazy_loaded_tools"] == ["shop_order"]
 
 
+@proves("4")
 async def test_a_tool_that_the_client_demands_is_listed_at_once():
     model = ScriptedModel(calling(("1", "shop_order", {})), saying("On its way."))
     choice = {"type": "function", "function": {"name": "shop_order"}}
@@ -208,6 +216,7 @@ async def test_a_tool_that_the_client_demands_is_listed_at_once():
     assert state_of(events)["lazy_loaded_tools"] == ["shop_order"]
 
 
+@proves("14.9")
 @pytest.mark.parametrize("lie", ["shop_order", 5, {"shop_order": 1}, [["shop_order"], 7, "x"]])
 async def test_a_state_that_lies_lists_nothing(lie):
     answered = Message("assistant", "Done", state={"lazy_loaded_tools": lie})
@@ -219,6 +228,7 @@ async def test_a_state_that_lies_lists_nothing(lie):
     assert listed(model) == [[SEARCH]]
 
 
+@proves("14.9")
 @pytest.mark.parametrize(
     ("options", "why"),
     [
@@ -237,6 +247,7 @@ async def test_some_toolsets_are_always_listed(options, why):
     assert listed(model) == [["shop_order", "shop_customer"]], why
 
 
+@proves("14.9")
 async def test_toolsets_are_counted_one_by_one_and_tools_of_no_toolset_stay():
     notes = [shop_tool("note", "tool_sets[1]"), shop_tool("pen", "tool_sets[1]")]
     alone, loose = shop_tool("alone", "tool_sets[2]"), shop_tool("clock", "")
@@ -270,6 +281,7 @@ async def test_internal_tools_are_withheld_by_the_toolset_that_names_them():
     assert listed(model) == [[SEARCH]]
 
 
+@proves("14.9")
 async def test_the_installation_says_how_many_tools_are_many(settings):
     settings.MIN_TOOLS_FOR_DEFERRAL = 2
     model = ScriptedModel(saying("Hello"))

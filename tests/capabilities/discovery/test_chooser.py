@@ -1,10 +1,12 @@
 from apps.capabilities.discovery.chooser import messages_of, read_names
+from tests.contract import proves
 from tests.fakes import spec
 from tests.tables import each_row
 
 KNOWN = {"one", "two"}
 
 
+@proves("14.9")
 @each_row(
     ("text", "names"),
     [
@@ -24,6 +26,7 @@ def test_only_known_names_of_an_array_count(text, names):
     assert read_names(text, KNOWN) == names
 
 
+@proves("14.9")
 def test_the_model_is_told_the_catalogue_and_the_query():
     long = spec("two", "x" * 5_000)
 

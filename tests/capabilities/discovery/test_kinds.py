@@ -8,6 +8,7 @@ from apps.agent.messages import Message
 from apps.manifest.validation import read
 from tests.capabilities.mcp.servers import nothing_left_over, over_http, serving_apart
 from tests.capabilities.runs import application, events_of
+from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, saying
 from tests.manifest.documents import internal_tools, manifest, rest_tool, rest_tools
 
@@ -27,6 +28,7 @@ async def listed(
     return [[spec.name for spec in request.tools] for request in model.asked]
 
 
+@proves("14.9")
 async def test_tools_of_a_rest_service():
     model = ScriptedModel(
         calling(("s", SEARCH, {"query": "act"})), saying('["api_act"]'), saying("Done")
@@ -37,6 +39,7 @@ async def test_tools_of_a_rest_service():
     assert tools == [[SEARCH], [], [SEARCH, "api_act"]]
 
 
+@proves("14.9")
 async def test_internal_tools():
     model = ScriptedModel(
         calling(("s", SEARCH, {"query": "time"})),
@@ -60,6 +63,7 @@ async def test_a_tool_of_a_feature_is_not_withheld_by_a_toolset_that_is_switched
     assert await listed(model, off, least=1, features={}) == [[CLOCK]]
 
 
+@proves("14.9")
 async def test_tools_of_an_mcp_server(settings):
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
     model = ScriptedModel(
@@ -77,6 +81,7 @@ async def test_tools_of_an_mcp_server(settings):
     assert model.asked[-1].messages[-1].text == "3"
 
 
+@proves("14.9")
 @pytest.mark.parametrize("least", [1, 2])
 async def test_a_toolset_is_withheld_from_so_many_tools_on(least):
     model = ScriptedModel(saying("Hello"))

@@ -10,6 +10,7 @@ from apps.capabilities.documents.cache import cache
 from apps.errors import ModelFailed, ToolError, ToolTimedOut
 from tests.capabilities.documents.agents import CALLER, HOTEL, embedded
 from tests.capabilities.manifests import stage_text
+from tests.contract import proves
 from tests.documents.samples import pdf
 from tests.fakes import ScriptedModel, finish, saying, text
 from tests.workspace.embeddings.hashed import HashedEmbedder
@@ -20,6 +21,7 @@ BOOK = pdf(*PAGES)
 QUESTION = "What does a late check-out cost?"
 
 
+@proves("G-53")
 async def test_the_answer_streams_into_the_stage_and_cites_file_page_and_sentence(desk):
     desk.model = ScriptedModel([text("It costs "), text("20 euros [1]."), finish("stop", 7, 5)])
     path = await desk.keep("rules.pdf", BOOK, "application/pdf")
@@ -47,6 +49,7 @@ async def test_the_answer_streams_into_the_stage_and_cites_file_page_and_sentenc
     assert "> #### Response:\n\nIt costs 20 euros [1].\n\n> #### Sources:\n\n- [1] rules" in shown
 
 
+@proves("G-53")
 async def test_the_model_gets_the_three_best_chunks_with_their_neighbours_and_nothing_else(desk):
     lines = [f"Filler {n}. " * 60 for n in range(30)]
     for n in (4, 14, 24):
@@ -110,6 +113,7 @@ async def test_several_documents_are_searched_together(desk):
     assert desk.asked[0].count("<excerpt ") == 2
 
 
+@proves("G-53")
 @pytest.mark.parametrize("content", [b"", b" \n\t\n", b"Dogs stay free."])
 async def test_where_nothing_fits_no_model_is_asked(desk, content):
     path = await desk.keep("a.txt", content)
@@ -121,6 +125,7 @@ async def test_where_nothing_fits_no_model_is_asked(desk, content):
     assert desk.asked == []
 
 
+@proves("G-54")
 async def test_the_second_question_neither_loads_nor_embeds_again(desk):
     embedder = desk.embedder = HashedEmbedder()
     path = await desk.keep("hotel.md", HOTEL.encode(), "text/markdown")
@@ -150,6 +155,7 @@ async def test_a_document_that_has_changed_is_read_again(desk):
     assert result.propagated[0].data == "A late check-out costs 30 euros."
 
 
+@proves("G-54")
 async def test_what_another_person_has_read_is_not_there_for_others(desk):
     path = await desk.keep("a.txt", b"A late check-out costs 20 euros.")
     other = replace(CALLER, bucket="user-2", user_id=2)

@@ -12,6 +12,7 @@ from apps.chat.folders import folder_of
 from apps.chat.models import Conversation
 from apps.documents.structure import Page, PagedText
 from tests.capabilities.manifests import manifest
+from tests.contract import proves
 
 
 def document(characters: int = 10) -> DocumentIndex:
@@ -22,6 +23,7 @@ def key(name: str, folder: str = "", owner: str = "user-1", version: str = "1") 
     return DocumentKey(owner, folder, f"files/{name}", version)
 
 
+@proves("G-54")
 def test_a_document_dies_after_a_day():
     now = 0.0
     kept = DocumentCache(lambda: now)
@@ -64,6 +66,7 @@ def test_the_least_recently_used_one_makes_room(settings):
     assert [one.is_dropped for one in (first, second, third)] == [False, True, False]
 
 
+@proves("G-54")
 @pytest.mark.django_db
 def test_it_is_forgotten_with_its_conversation():
     application = Application.objects.create(

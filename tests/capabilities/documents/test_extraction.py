@@ -3,11 +3,13 @@
 import pytest
 
 from apps.capabilities.documents.extraction import PAGE_CHARACTERS, footer
+from tests.contract import proves
 from tests.documents.samples import pdf, protected_pdf
 
 TEXT = "".join(f"{n:04} " for n in range(5_000))
 
 
+@proves("G-52")
 async def test_a_text_of_one_page_has_no_footer(desk):
     path = await desk.keep("a.txt", TEXT[:PAGE_CHARACTERS].encode())
 
@@ -15,6 +17,7 @@ async def test_a_text_of_one_page_has_no_footer(desk):
         assert await run.read(path) == TEXT[:PAGE_CHARACTERS]
 
 
+@proves("G-52")
 async def test_one_character_more_makes_two_pages_and_joined_they_are_the_text(desk):
     text = TEXT[: PAGE_CHARACTERS + 1]
     path = await desk.keep("a.txt", text.encode())
@@ -29,6 +32,7 @@ async def test_one_character_more_makes_two_pages_and_joined_they_are_the_text(d
         )
 
 
+@proves("G-51")
 async def test_the_pages_of_a_pdf_are_joined_by_a_blank_line(desk):
     path = await desk.keep("a.pdf", pdf("First", "", "Third"), "application/pdf")
 
@@ -36,6 +40,7 @@ async def test_the_pages_of_a_pdf_are_joined_by_a_blank_line(desk):
         assert await run.read(path) == "First\n\nThird"
 
 
+@proves("G-50")
 async def test_the_other_names_do_the_same(desk):
     path = await desk.keep("a.txt", TEXT.encode())
 
@@ -49,6 +54,7 @@ async def test_the_other_names_do_the_same(desk):
     assert answer.content.startswith("Yes [1].")
 
 
+@proves("G-51")
 @pytest.mark.parametrize(
     ("content", "name", "problem"),
     [

@@ -4,16 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.agent.events import AttachmentAdded, Event, Finished, ModelUsage
+from apps.agent.events import AttachmentAdded, Finished, ModelUsage
 from apps.agent.messages import Attachment, Message, attachment_to_dict
 from apps.capabilities.documents.cache import cache
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from apps.workspace.port import Workspace
-from tests.capabilities.documents.agents import CALLER, HOTEL, embedded
+from tests.capabilities.documents.agents import HOTEL, embedded
 from tests.capabilities.files.test_runs import Scripted
 from tests.capabilities.manifests import manifest
-from tests.capabilities.runs import application
+from tests.capabilities.runs import application, events_in
 from tests.documents.samples import pdf
 from tests.fakes import ScriptedModel, calling, saying
 from tests.workspace.dial.callers import called
@@ -45,10 +43,9 @@ async def test_sources_stand_beside_the_answer_and_the_inner_model_is_counted(wo
     )
     features = {"documents": {"enabled": True}, "timestamp": None}
     app = application(manifest(features=features))
-    events: list[Event] = []
 
-    asked = RunRequest((Message("user", "Do dogs pay?"),))
-    await run(app, asked, WithVectors(workspace, model), CALLER, events.append)
+    question = Message("user", "Do dogs pay?")
+    events = await events_in(WithVectors(workspace, model), app, question)
     await embedded()
 
     source = Attachment(

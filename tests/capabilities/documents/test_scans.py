@@ -16,6 +16,7 @@ from apps.capabilities.documents.scans import ADVICE, TASK
 from apps.documents.png import SIGNATURE
 from apps.errors import ModelFailed
 from tests.capabilities.manifests import stage_text
+from tests.contract import proves
 from tests.documents.samples import pdf
 from tests.fakes import ScriptedModel, saying
 
@@ -49,6 +50,7 @@ def refusing(status: int = 400) -> ModelFailed:
     return ModelFailed("the picture is refused.", status=status)
 
 
+@proves("G-51")
 async def test_the_pages_of_a_scan_are_read_one_by_one_and_cited(desk):
     desk.eyes = Eyes({1: "# Dogs\n\nDogs stay free.", 2: "A late check-out costs 20 euros."})
     path = await desk.keep("scan.pdf", pdf("", ""), "application/pdf")

@@ -11,11 +11,13 @@ from apps.errors import ServiceFailed
 from apps.workspace.embeddings.port import Embeddings
 from tests.capabilities.documents.agents import CALLER, HOTEL, embedded
 from tests.capabilities.manifests import stage_text
+from tests.contract import proves
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
 QUESTION = "What does a late check-out cost?"
 
 
+@proves("G-53")
 async def test_meaning_finds_what_words_do_not(desk):
     class Synonyms(HashedEmbedder):
         async def embed(self, texts: Any) -> Embeddings:

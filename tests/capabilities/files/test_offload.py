@@ -10,6 +10,7 @@ from apps.agent.messages import Attachment, ToolCall
 from apps.agent.tools import ToolResult
 from apps.capabilities.wrappers.limits import KEEP_RESULT
 from tests.capabilities.files.agents import Agent, agent_on
+from tests.contract import proves
 
 CALL = ToolCall("1", "docs_search", "{}")
 LARGE = ToolResult(
@@ -25,6 +26,7 @@ async def stepped(agent: Agent, call: ToolCall, result: ToolResult) -> ToolResul
     return result
 
 
+@proves("14.6")
 async def test_a_large_result_is_read_back_from_a_file(workspace):
     agent = await agent_on(workspace, agent_home_dir="desk/", tool_call_result_offload=WANTED)
 
@@ -62,6 +64,7 @@ async def test_a_large_result_is_read_back_from_a_file(workspace):
     assert await agent.use("search", path=path, pattern="zwei") == (f"{path}: 1 line of 3\n1: zwei")
 
 
+@proves("14.6", "15")
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -94,6 +97,7 @@ async def test_a_result_for_which_there_is_no_room_any_more_is_read_back_from_a_
     assert await keep("docs_search", "too much") == ""
 
 
+@proves("14.6")
 async def test_a_result_that_cannot_be_kept_stays_as_it_is(own, settings, caplog):
     settings.FILES_MAX_BYTES_PER_USER = 5
     agent = await agent_on(own, tool_call_result_offload=WANTED)
@@ -104,6 +108,7 @@ async def test_a_result_that_cannot_be_kept_stays_as_it_is(own, settings, caplog
     assert caplog.messages == ["The large result of docs_search could not be kept as a file"]
 
 
+@proves("14.6")
 @pytest.mark.parametrize(
     ("by_default", "wanted", "is_on"),
     [
@@ -126,6 +131,7 @@ async def test_the_installation_decides_where_the_application_does_not_say(
     assert ("offloaded_response" in found.state) == is_on
 
 
+@proves("14.6")
 async def test_without_the_tools_to_read_them_back_results_stay_and_the_operator_is_told(own):
     agent = await agent_on(own, enabled_tools=["list", "search"], tool_call_result_offload=WANTED)
 

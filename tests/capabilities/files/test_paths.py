@@ -19,6 +19,7 @@ from apps.errors import FileRefused, InvalidParameter
 from apps.workspace.dial.core import Core
 from apps.workspace.dial.resources import resource_path
 from apps.workspace.local.paths import find_place
+from tests.contract import proves
 from tests.tables import each_row
 
 HOME = "files/user-1/desk/"
@@ -31,6 +32,7 @@ PIECES = st.sampled_from(
 PATHS = st.lists(PIECES | st.text(max_size=5), max_size=8).map("".join)
 
 
+@proves("14.5")
 @given(PATHS)
 @example("a/%2e%2e/%2e%2e/other")
 @example("..%2f..%2fx")
@@ -62,6 +64,7 @@ def test_what_may_be_written_is_below_the_folder_for_all_who_keep_files(path):
     assert not {"", ".", ".."} & set(decoded)
 
 
+@proves("14.5")
 @given(PATHS)
 @settings(max_examples=500, deadline=None)
 def test_what_is_told_of_a_path_leads_there_again(path):
@@ -77,6 +80,7 @@ def test_what_is_told_of_a_path_leads_there_again(path):
     assert full_path(HOME, shown) == place
 
 
+@proves("14.5")
 @each_row(
     "path",
     ["", "/a", "a/../b", "..", "a//b", "a/", "a ", "a/b /c", "a\\b", "a\nb", "a\0b", "%2e%2e/a",
@@ -87,6 +91,7 @@ def test_these_name_no_file_that_may_be_written(path):
         check_own("path", path)
 
 
+@proves("14.5")
 @each_row(
     "path",
     ["files/", "files/../x", "files/user-2/../user-1/a", "files//a", "files/u/%2e%2e/a",
@@ -97,6 +102,7 @@ def test_these_name_no_file_that_may_be_read(path):
         check_file("path", path)
 
 
+@proves("14.5")
 @pytest.mark.parametrize(
     ("path", "place"),
     [
@@ -115,6 +121,7 @@ def test_a_folder_has_these_names(path, place):
     assert full_folder(HOME, path) == place
 
 
+@proves("14.5")
 @each_row(
     ("path", "pattern", "is_match"),
     [

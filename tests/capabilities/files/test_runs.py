@@ -8,13 +8,12 @@ import pytest
 from apps.agent.events import Event, Finished, StageOpened, StateSaved
 from apps.agent.messages import Message
 from apps.agent.model import Model
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo, Workspace
-from tests.capabilities.files.agents import CALLER, document
+from tests.capabilities.files.agents import document
 from tests.capabilities.manifests import manifest, parameter, tool, tool_set
-from tests.capabilities.runs import application
+from tests.capabilities.runs import application, events_in
 from tests.capabilities.service import Reply, serving
+from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, saying
 
 
@@ -51,9 +50,8 @@ async def answered(
 ) -> tuple[dict[str | None, str], list[Event]]:
     """What the model was told of each call, and what was emitted."""
     app = application(wanted or document(agent_home_dir="desk/"))
-    events: list[Event] = []
-    request = RunRequest((Message("user", "Keep my notes"),))
-    await run(app, request, Scripted(workspace, model), CALLER, events.append)
+    question = Message("user", "Keep my notes")
+    events = await events_in(Scripted(workspace, model), app, question)
     told = {
         message.tool_call_id: message.text.partition("\n<attachments>")[0]
         for message in model.asked[-1].messages
@@ -108,6 +106,7 @@ async def test_a_model_works_with_its_files(workspace):
     assert isinstance(events[-1], Finished)
 
 
+@proves("14.6")
 @pytest.mark.django_db
 async def test_the_model_finds_what_it_needs_in_a_large_result(workspace, settings):
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]

@@ -17,10 +17,12 @@ from apps.workspace.loading.files import Loaded
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.files.agents import CALLER, agent_on
 from tests.capabilities.manifests import manifest, stage_text
+from tests.contract import proves
 from tests.documents.samples import docx, pdf, xlsx
 from tests.tables import each_row
 
 
+@proves("14.5")
 async def test_a_file_is_written_and_its_lines_are_read(workspace):
     agent = await agent_on(workspace)
 
@@ -42,6 +44,7 @@ async def test_a_file_is_written_and_its_lines_are_read(workspace):
     )
 
 
+@proves("14.5")
 async def test_a_folder_is_listed_as_deep_as_it_is_asked_for(workspace):
     agent = await agent_on(workspace, agent_home_dir="desk/")
     for name in ("b.txt", "a/one.md", "a/deep/two.md", "a/deep/er/three.md"):
@@ -62,6 +65,7 @@ async def test_a_folder_is_listed_as_deep_as_it_is_asked_for(workspace):
     assert await agent.use("list", path=home) == f"- ./\n1 {home}elsewhere.txt"
 
 
+@proves("14.5")
 async def test_a_file_is_not_replaced_unless_that_is_wanted(workspace):
     agent = await agent_on(workspace)
     await agent.use("write", path="a.txt", content="old")
@@ -84,6 +88,7 @@ async def test_a_file_is_not_replaced_unless_that_is_wanted(workspace):
     )
 
 
+@proves("14.5")
 async def test_one_place_of_a_file_is_edited(workspace):
     agent = await agent_on(workspace)
     await agent.use("write", path="a.md", content="one\ntwo\ntwo\n", content_type="text/markdown")
@@ -100,6 +105,7 @@ async def test_one_place_of_a_file_is_edited(workspace):
     assert found.content == b"1\n2\ntwo\n"
 
 
+@proves("14.5")
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -136,6 +142,7 @@ async def test_line_ends_of_windows_do_not_matter_and_stay(own):
     assert (await agent.files.read(kept)).content == b"1\r\n2\r\nthree"
 
 
+@proves("14.5")
 async def test_two_who_edit_at_once_lose_nothing(workspace):
     agent, other = await agent_on(workspace), await agent_on(workspace)
     await agent.use("write", path="a.txt", content="left right")
@@ -149,6 +156,7 @@ async def test_two_who_edit_at_once_lose_nothing(workspace):
     assert found.content == b"LEFT RIGHT"
 
 
+@proves("14.5")
 async def test_of_two_who_create_a_file_at_once_one_is_told(workspace):
     agent, other = await agent_on(workspace), await agent_on(workspace)
 
@@ -163,6 +171,7 @@ async def test_of_two_who_create_a_file_at_once_one_is_told(workspace):
     assert "already exists" in told[1]
 
 
+@proves("14.5")
 async def test_files_are_copied_moved_and_deleted(workspace):
     agent = await agent_on(workspace, agent_home_dir="desk/")
     outside = await agent.keep("plan.md", b"plan")
@@ -193,6 +202,7 @@ async def test_files_are_copied_moved_and_deleted(workspace):
     )
 
 
+@proves("14.5")
 async def test_files_are_found_by_their_names(workspace):
     agent = await agent_on(workspace)
     for name in ("a.md", "notes/b.md", "notes/deep/c.md", "notes/deep/c.txt"):
@@ -205,6 +215,7 @@ async def test_files_are_found_by_their_names(workspace):
     assert await agent.use("find", pattern="*.pdf") == "(no file matches)"
 
 
+@proves("14.5")
 async def test_a_folder_is_searched(workspace):
     agent = await agent_on(workspace, max_files_scanned=3)
     for name, content in (
@@ -232,6 +243,7 @@ async def test_a_folder_is_searched(workspace):
     assert await agent.use("search", path="b/", pattern="coffee") == "Not found in 2 files."
 
 
+@proves("14.5")
 async def test_lines_around_what_was_found_are_shown_once(own):
     agent = await agent_on(own)
     await agent.use("write", path="a.txt", content="\n".join("abxcdefxyxh"))
@@ -242,6 +254,7 @@ async def test_lines_around_what_was_found_are_shown_once(own):
     assert await agent.use("search", path="a.txt", pattern="q") == ("a.txt: not found in 11 lines.")
 
 
+@proves("14.5")
 async def test_of_too_much_that_was_found_the_beginning_is_shown(own):
     agent = await agent_on(own)
     await agent.keep("a.txt", b"\n".join(b"tea %d" % n for n in range(9_000)))
@@ -253,6 +266,7 @@ async def test_of_too_much_that_was_found_the_beginning_is_shown(own):
     assert 39_000 < len(found) < 40_100
 
 
+@proves("14.5")
 async def test_documents_are_read_and_searched_as_text(own):
     agent = await agent_on(own)
     report = await agent.keep("report.pdf", pdf("Tea costs 2", "", "Cake costs 3"))
@@ -274,6 +288,7 @@ async def test_documents_are_read_and_searched_as_text(own):
     )
 
 
+@proves("14.5")
 async def test_more_lines_than_there_is_room_for_are_asked_for_one_after_the_other(own):
     agent = await agent_on(own)
     await agent.keep("long.txt", b"\n".join([b"x" * 60_000, b"y" * 60_000, b"z" * 120_000]))
@@ -311,6 +326,7 @@ async def test_arguments_that_make_no_sense_are_told(own, tool, arguments, probl
     assert told.startswith(f"Parameter {problem}")
 
 
+@proves("14.5")
 async def test_anothers_files_are_as_if_missing(own):
     other = LocalWorkspace(replace(CALLER, bucket="user-2"))
     secret = (await other.files.keep("secret.txt", b"secret", "text/plain")).path
@@ -325,6 +341,7 @@ async def test_anothers_files_are_as_if_missing(own):
     assert "There is no file" in await agent.refused("list", path="files/user-2/")
 
 
+@proves("14.5")
 async def test_a_call_is_shown_with_what_is_written_and_what_came_of_it(own):
     agent = await agent_on(own)
     events: list[Event] = []
@@ -338,6 +355,7 @@ async def test_a_call_is_shown_with_what_is_written_and_what_came_of_it(own):
     )
 
 
+@proves("14.5")
 def test_titles_and_names_are_those_that_clients_know():
     assert [(f"internal_file_{name}", kind.title) for name, kind in KINDS.items()] == [
         ("internal_file_list", "List files"),
@@ -352,11 +370,13 @@ def test_titles_and_names_are_those_that_clients_know():
     ]
 
 
+@proves("14.5")
 @pytest.mark.parametrize("features", [None, {}, {"dial_files": None}])
 def test_applications_that_do_not_ask_have_no_file_tools(features):
     assert files.prepare(manifest(features=features)) is None
 
 
+@proves("14.5")
 async def test_of_a_long_pdf_the_pages_that_are_needed_are_read_and_no_more(own):
     agent = await agent_on(own)
     await agent.keep("long.pdf", pdf(*(f"Text {n}" for n in range(1, 41))))
@@ -376,6 +396,7 @@ async def test_of_a_long_pdf_the_pages_that_are_needed_are_read_and_no_more(own)
     )
 
 
+@proves("14.5")
 async def test_what_could_not_be_read_in_time_is_told_and_read_on_later(own):
     agent = await agent_on(own)
     await agent.keep("slow.pdf", pdf("One", "Two"))

@@ -42,6 +42,7 @@ from tests.capabilities import runs
 from tests.capabilities.manifests import opening_for
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.runs import CALLER, led_by, state_of
+from tests.contract import proves
 from tests.fakes import (
     FakeWorkspace,
     ScriptedModel,
@@ -113,6 +114,7 @@ def plain(model: ScriptedModel, number: int = -1) -> list[tuple[str, str]]:
     ]
 
 
+@proves("16.2", "D-02")
 async def test_the_model_finds_what_the_hook_asked_for_as_if_it_had_asked_itself():
     memory = Memory("recall", "You like snow.")
     hook = started(arguments={"about": "${last_user_message.content}"})
@@ -156,6 +158,7 @@ async def test_the_call_of_a_hook_is_reported_to_the_meter():
     ]  # fmt: skip
 
 
+@proves("16.2")
 async def test_hooks_run_in_the_order_of_the_manifest_and_see_each_other():
     first, second = Memory("first", "one"), Memory("second", "two")
     wanted = (
@@ -192,6 +195,7 @@ async def conversation(
     return events
 
 
+@proves("16.2")
 async def test_what_has_not_changed_is_not_said_again_and_what_has_changed_is():
     memory = Memory("recall", "snow", "snow", "rain")
     hook = started(arguments={"about": "${last_user_message.content}"})
@@ -216,6 +220,7 @@ async def test_what_has_not_changed_is_not_said_again_and_what_has_changed_is():
     ]
 
 
+@proves("16.2")
 async def test_what_is_always_said_is_said_at_the_end_each_time():
     memory = Memory("recall", "snow", "snow")
     model = ScriptedModel(saying("a"), saying("b"))
@@ -234,6 +239,7 @@ async def test_what_is_always_said_is_said_at_the_end_each_time():
     ]
 
 
+@proves("16.2")
 @pytest.mark.parametrize("frequency", ["append_if_changed", "always"])
 async def test_what_is_fresh_is_not_asked_for_again(frequency):
     memory = Memory("recall", "snow", "rain")
@@ -282,6 +288,7 @@ FAILURES: list[Any] = [
 ]
 
 
+@proves("16.2")
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
 async def test_a_hook_that_fails_is_skipped_and_told_in_the_log_alone(failure, caplog):
     recall, note = Memory("recall", failure), Memory("note", failure)
@@ -301,6 +308,7 @@ async def test_a_hook_that_fails_is_skipped_and_told_in_the_log_alone(failure, c
     assert "secret" not in "".join(lines)
 
 
+@proves("16.2")
 async def test_a_template_that_cannot_be_filled_in_skips_the_hook(caplog):
     memory = Memory()
     hook = started(arguments={"q": "${last_assistant_message.content}"})
@@ -316,6 +324,7 @@ async def test_a_template_that_cannot_be_filled_in_skips_the_hook(caplog):
     ]
 
 
+@proves("16.2")
 async def test_a_hook_that_takes_too_long_is_given_up(caplog):
     gone = asyncio.Event()
 
@@ -337,6 +346,7 @@ async def test_a_hook_that_takes_too_long_is_given_up(caplog):
     assert "was skipped: it took longer than 0.05 seconds" in caplog.text
 
 
+@proves("16.2")
 @pytest.mark.parametrize("hook", [started(), completed(tool_name="recall")])
 async def test_who_cancels_the_run_cancels_the_hook(hook):
     waiting, gone = asyncio.Event(), asyncio.Event()
@@ -360,6 +370,7 @@ async def test_who_cancels_the_run_cancels_the_hook(hook):
     assert gone.is_set()
 
 
+@proves("16.2")
 async def test_a_template_that_can_never_be_filled_in_is_an_issue_and_the_other_hooks_run():
     memory = Memory("recall", "You like snow.")
     wanted = (
@@ -380,6 +391,7 @@ async def test_a_template_that_can_never_be_filled_in_is_an_issue_and_the_other_
     assert memory.asked == [{"q": "What is new?"}]
 
 
+@proves("16.2")
 async def test_an_unknown_tool_is_an_issue():
     model = ScriptedModel(saying("Fine"))
     wanted = (started(tool_name="missing"), completed(toolset_name="shop", name="log"))
@@ -396,6 +408,7 @@ async def test_an_unknown_tool_is_an_issue():
     assert events[-1] == Finished()
 
 
+@proves("16.2")
 async def test_after_the_answer_a_hook_sees_it_and_says_nothing():
     note = Memory("note", "noted")
     weather = tool("weather", lambda arguments: "12")
@@ -416,6 +429,7 @@ async def test_after_the_answer_a_hook_sees_it_and_says_nothing():
     assert "noted" not in str(state_of(events))
 
 
+@proves("16.2")
 async def test_the_answer_and_its_state_are_there_before_the_hooks_that_follow_it():
     events: list[Event] = []
     seen: list[list[type]] = []
@@ -425,10 +439,8 @@ async def test_the_answer_and_its_state_are_there_before_the_hooks_that_follow_i
         return ToolResult("")
 
     app = application(completed(), completed(), tools=(async_tool("note", look),))
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"gpt": ScriptedModel(saying("Fine"))}
 
-    await run(app, RunRequest((QUESTION,)), workspace, CALLER, events.append)
+    await events_of(app, ScriptedModel(saying("Fine")), events=events)
 
     assert seen == [[TextDelta, StateSaved]] * 2
 
@@ -457,6 +469,7 @@ async def test_hooks_hold_the_end_of_a_request_no_longer_than_their_time_togethe
     assert "the rest is left out" in caplog.text
 
 
+@proves("16.2")
 async def test_a_turn_that_ends_with_calls_of_the_client_or_a_failure_is_no_completion():
     note = Memory("note")
     app = application(completed(), tools=(note.tool,))
@@ -499,6 +512,7 @@ def staged(level: str, *, fails: bool) -> Tool:
     )
 
 
+@proves("16.2")
 @pytest.mark.parametrize(
     ("level", "fails", "titles"),
     [

@@ -14,11 +14,10 @@ from apps.agent.messages import Message
 from apps.capabilities.hooks.capability import hooks
 from apps.capabilities.mcp.capability import mcp
 from apps.manifest.validation import read
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from apps.workspace.port import McpEndpoint
 from tests.capabilities.mcp.servers import nothing_left_over, serving_apart
-from tests.capabilities.runs import application
+from tests.capabilities.runs import application, events_in
+from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import example
 
@@ -54,7 +53,7 @@ async def answer(
     workspace.url = url
     workspace.models = {"harbour-chat": (model := ScriptedModel(*scripts))}
     async with nothing_left_over():
-        await run(app, RunRequest(messages), workspace, caller, lambda event: None)
+        await events_in(workspace, app, *messages)
     return model
 
 
@@ -63,6 +62,7 @@ def brought(model: ScriptedModel) -> list[str]:
     return [m.text for m in model.asked[0].messages if m.role == "tool"]
 
 
+@proves("G-34")
 @pytest.mark.django_db
 async def test_a_run_begins_with_the_memories_of_its_caller_and_tells_them_again_when_they_change(
     service,

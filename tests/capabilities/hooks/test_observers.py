@@ -12,18 +12,14 @@ from apps.agent.messages import Message
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities.hooks import observers
 from apps.errors import ModelFailed, ToolError
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from tests.capabilities.hooks.test_capability import (
-    CALLER,
-    QUESTION,
     Memory,
     application,
     completed,
     events_of,
 )
+from tests.contract import proves
 from tests.fakes import (
-    FakeWorkspace,
     MemoryLedger,
     ScriptedModel,
     async_tool,
@@ -53,6 +49,7 @@ EVERY = (
 )
 
 
+@proves("D-02")
 async def test_each_hook_is_told_in_the_order_of_what_happens():
     watch = Memory("watch")
     end = completed(tool_name="watch", arguments={"of": "on_completion"})
@@ -75,6 +72,7 @@ async def test_each_hook_is_told_in_the_order_of_what_happens():
     ]
 
 
+@proves("D-02")
 async def test_the_model_sees_nothing_of_them():
     watch = Memory("watch", *["Obey me."] * 9)
     model = ScriptedModel(calling(CALL), saying("12"))
@@ -86,6 +84,7 @@ async def test_the_model_sees_nothing_of_them():
     ]
 
 
+@proves("D-02")
 async def test_one_that_fails_is_logged_and_the_next_are_told_all_the_same(caplog):
     watch = Memory("watch", ToolError("No."), ValueError("Broken"), "fine")
     model = ScriptedModel(calling(CALL), saying("12"))
@@ -102,6 +101,7 @@ async def test_one_that_fails_is_logged_and_the_next_are_told_all_the_same(caplo
     ]
 
 
+@proves("D-02")
 async def test_the_answer_does_not_wait_for_a_hook_that_is_slow():
     answered = asyncio.Event()
 
@@ -122,6 +122,7 @@ async def test_the_answer_does_not_wait_for_a_hook_that_is_slow():
     assert answered.is_set()
 
 
+@proves("D-02")
 @pytest.mark.parametrize(
     ("model", "status"),
     [
@@ -136,13 +137,9 @@ async def test_they_are_told_how_a_run_ends_that_is_not_answered(model, status):
 
     watch = Memory("watch")
     app = application(EVERY[2], tools=(watch.tool, async_tool("ask", ask)))
-    workspace = FakeWorkspace(CALLER)
-    workspace.models = {"gpt": model}
 
     with suppress(ModelFailed):
-        await run(
-            app, RunRequest((QUESTION,)), workspace, CALLER, lambda event: None, MemoryLedger()
-        )
+        await events_of(app, model, ledger=MemoryLedger())
 
     assert [told["status"] for told in watch.asked] == ["running", status]
 
@@ -178,6 +175,7 @@ async def test_they_are_told_of_a_run_that_is_stopped_and_hold_it_up_for_a_short
     assert told == ["running", "stopped"]
 
 
+@proves("D-03")
 async def test_two_conversations_at_once_tell_their_own_and_nothing_of_each_other():
     told: list[Mapping[str, Any]] = []
     both = asyncio.Barrier(2)

@@ -5,6 +5,7 @@ import pytest
 
 from apps.agent.messages import Message, ToolCall
 from apps.capabilities.hooks.templates import TemplateRefused, render, rendered, template_context
+from tests.contract import proves
 
 CALL = ToolCall("1", "weather", '{"city": "Riga", "days": 2}')
 MESSAGES = (
@@ -18,6 +19,7 @@ MESSAGES = (
 SEEN = template_context("on_completion", MESSAGES, iteration_count=2, total_tool_calls=1)
 
 
+@proves("16.2")
 def test_a_template_sees_the_conversation_as_plain_values():
     def told(role: str, content: str, **rest: Any) -> dict[str, Any]:
         return {"role": role, "content": content, "tool_calls": [], "tool_call_id": None, **rest}
@@ -48,12 +50,14 @@ def test_arguments_that_are_no_object_are_seen_as_an_empty_one():
     assert [call["arguments"] for call in seen["messages"][0]["tool_calls"]] == [{}, {}, {}]
 
 
+@proves("16.2")
 def test_there_may_be_no_last_message():
     seen = template_context("on_request_start", [])
 
     assert (seen["last_user_message"], seen["last_assistant_message"]) == (None, None)
 
 
+@proves("16.2")
 @pytest.mark.parametrize(
     ("template", "expected"),
     [
@@ -87,6 +91,7 @@ def test_templates_are_filled_in_as_json_e_says(template, expected):
     assert render(template, SEEN) == expected
 
 
+@proves("16.2")
 @pytest.mark.parametrize(
     "template",
     [
@@ -109,6 +114,7 @@ def test_what_cannot_be_evaluated_is_refused_without_a_word_of_the_conversation(
     assert not any(word in str(refused.value) for word in ("Riga", "tomorrow", "warm"))
 
 
+@proves("16.2")
 def test_what_somebody_typed_is_never_read_as_a_template():
     typed = "${iteration_count} $${x}"
     seen = template_context(

@@ -17,11 +17,13 @@ from apps.manifest.tools import AnyInternalTool, InternalTool, PredefinedTool
 from apps.manifest.toolsets import InternalToolSet, ToolSet
 from tests.capabilities.interpreter.tools import document, predefined_tool, python
 from tests.capabilities.manifests import manifest, stage_text, timeless
+from tests.contract import proves
 from tests.tables import each_row
 
 PREDEFINED = Path(site.BASE_DIR) / "predefined"
 
 
+@proves("14.1")
 def test_the_predefined_tool_is_a_tool_of_a_manifest():
     tool: object = TypeAdapter(AnyInternalTool).validate_python(predefined_tool())
 
@@ -55,6 +57,7 @@ def test_the_predefined_toolset_names_the_tool():
     assert tool.template_name == "py_interpreter"
 
 
+@proves("14.1")
 def test_it_is_there_only_where_a_manifest_asks_for_it():
     assert interpreter.prepare(manifest()) is None
     assert interpreter.prepare(document({**predefined_tool(), "enabled": False})) is None
@@ -118,6 +121,7 @@ async def test_what_the_description_says_is_available_works(code, result):
         assert await own.run(code) == {"status": "SUCCESS", "result": result}
 
 
+@proves("10.1", "14.1")
 async def test_a_call_is_shown_with_its_title_its_code_and_its_result():
     events: list[Event] = []
     async with python() as own:
@@ -132,6 +136,7 @@ async def test_a_call_is_shown_with_its_title_its_code_and_its_result():
     ]
 
 
+@proves("14.1")
 async def test_a_long_title_is_cut_after_seven_words():
     events: list[Event] = []
     async with python() as own:
@@ -140,6 +145,7 @@ async def test_a_long_title_is_cut_after_seven_words():
     assert events[0] == StageOpened("call-1", "Calling Python Code Interpreter a b c d e f g…")
 
 
+@proves("14.1")
 async def test_a_tool_without_displays_shows_the_code_all_the_same():
     tool = predefined_tool()
     for parameter in tool["open_ai_tool"]["function"]["parameters"]["properties"].values():
@@ -175,6 +181,7 @@ async def test_a_wrong_argument_is_named(arguments, parameter):
     assert error.value.parameter == parameter
 
 
+@proves("14.1")
 @pytest.mark.parametrize(
     ("sample", "result", "stdout"),
     [
@@ -201,6 +208,7 @@ async def test_long_output_is_read_page_by_page(sample, result, stdout):
     assert (read["result"], read["stdout"]) == (result, stdout)
 
 
+@proves("13.3", "R-13")
 async def test_the_time_of_the_application_stops_a_call():
     async with python(manifest=document(tool_defaults={"timeout_seconds": 0.3})) as own:
         result = await own.call("while True: pass")

@@ -9,10 +9,8 @@ from apps.agent.events import AttachmentAdded, Event
 from apps.agent.messages import Attachment, Message
 from apps.capabilities.interpreter.capability import TOOL_NAME, interpreter
 from apps.capabilities.interpreter.sandbox.state import KEY
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from tests.capabilities.interpreter.tools import document
-from tests.capabilities.runs import application, state_of
+from tests.capabilities.runs import application, events_in, state_of
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 
 CALLER = Caller("user-1", "user", user_id=1)
@@ -25,10 +23,7 @@ async def ask(
     call = calling(("1", TOOL_NAME, {"title": "Compute", **arguments}))
     model = ScriptedModel(call, saying("Done"))
     workspace.models = {"some-model": model}
-    app = application(document(), interpreter)
-    events: list[Event] = []
-    await run(app, RunRequest(tuple(messages)), workspace, CALLER, events.append)
-    return model, events
+    return model, await events_in(workspace, application(document(), interpreter), *messages)
 
 
 def told(model: ScriptedModel) -> str:

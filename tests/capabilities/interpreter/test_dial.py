@@ -11,6 +11,7 @@ from tests.capabilities.interpreter.tools import Folder, attached, document, pyt
 from tests.capabilities.interpreter.tools import answered as said
 from tests.capabilities.manifests import OTHERWISE
 from tests.capabilities.service import Reply
+from tests.contract import proves
 from tests.internet import internet, ok
 from tests.tables import each_row
 
@@ -35,6 +36,7 @@ def _no_pauses(monkeypatch):
 # --- Sessions ---------------------------------------------------------------------------------
 
 
+@proves("14.1")
 async def test_the_first_call_opens_a_session_and_the_next_one_uses_it(settings):
     async with dial_interpreter(settings) as dial, python() as own:
         first = await own.run("1 + 1")
@@ -50,6 +52,7 @@ async def test_the_first_call_opens_a_session_and_the_next_one_uses_it(settings)
     assert own.saved == STATE
 
 
+@proves("14.1")
 @pytest.mark.parametrize(
     "state",
     [
@@ -71,6 +74,7 @@ async def test_a_session_of_an_earlier_answer_is_checked_once_and_used(settings,
     assert own.saved == STATE
 
 
+@proves("14.1")
 async def test_the_newest_answer_that_names_a_session_counts(settings):
     history = [
         said({"py_interpreter_state": {"session_id": "old"}}),
@@ -86,6 +90,7 @@ async def test_the_newest_answer_that_names_a_session_counts(settings):
     assert dial.bodies("get_session") == [{"sessionId": "session-1"}]
 
 
+@proves("14.1")
 async def test_the_configured_session_is_used_where_there_is_no_other(settings):
     settings.PY_INTERPRETER_DEFAULT_SESSION_ID = "shared"
     async with dial_interpreter(settings, sessions={"shared": {}}) as dial, python() as own:
@@ -95,6 +100,7 @@ async def test_the_configured_session_is_used_where_there_is_no_other(settings):
     assert dial.bodies("execute_code") == [{"sessionId": "shared", "code": "1"}]
 
 
+@proves("14.1")
 @pytest.mark.parametrize("status", [400, 404])
 async def test_a_session_that_is_gone_is_replaced_silently(settings, status):
     async with (
@@ -108,6 +114,7 @@ async def test_a_session_that_is_gone_is_replaced_silently(settings, status):
     assert own.saved == STATE
 
 
+@proves("14.1")
 async def test_a_session_that_closes_meanwhile_is_told_and_then_replaced(settings):
     async with (
         dial_interpreter(settings, scripted={"execute_code": [Reply(404)]}) as dial,
@@ -124,6 +131,7 @@ async def test_a_session_that_closes_meanwhile_is_told_and_then_replaced(setting
     assert dial.operations == ["open_session", "execute_code"] * 2
 
 
+@proves("14.1")
 async def test_a_service_that_names_no_session_is_a_failure_of_the_tool(settings):
     scripted = {"open_session": [answered({"sessionId": None})]}
     async with dial_interpreter(settings, scripted=scripted), python() as own:
@@ -132,6 +140,7 @@ async def test_a_service_that_names_no_session_is_a_failure_of_the_tool(settings
     assert result.content == f"The tool failed unexpectedly.{OTHERWISE}"
 
 
+@proves("14.1")
 async def test_a_fresh_session_closes_the_old_one(settings):
     from tests.capabilities.interpreter.tools import predefined_tool
 
@@ -150,6 +159,7 @@ async def test_a_fresh_session_closes_the_old_one(settings):
 # --- Failures ---------------------------------------------------------------------------------
 
 
+@proves("14.1")
 @each_row(
     ("reply", "text"),
     [
@@ -198,6 +208,7 @@ async def test_a_failure_is_an_ordinary_result_that_says_what_to_do(settings, re
     assert dial.operations == ["open_session", "execute_code"]
 
 
+@proves("13.3", "14.1")
 async def test_a_slow_answer_is_a_time_out_of_the_tool(settings):
     settings.PY_INTERPRETER_CLIENT_TIMEOUT = 0.3
     async with (
@@ -216,6 +227,7 @@ async def test_a_slow_answer_is_a_time_out_of_the_tool(settings):
     assert dial.operations == ["open_session", "execute_code"]
 
 
+@proves("14.1")
 async def test_what_may_be_asked_twice_is_repeated(settings):
     scripted: dict[str, list[Reply | None]] = {"open_session": [Reply(503), Reply(502), Reply(504)]}
     async with dial_interpreter(settings, scripted=scripted) as dial, python() as own:
@@ -225,6 +237,7 @@ async def test_what_may_be_asked_twice_is_repeated(settings):
     assert dial.operations == ["open_session"] * 4 + ["execute_code"]
 
 
+@proves("14.1")
 async def test_it_is_repeated_only_so_often(settings):
     settings.PY_INTERPRETER_CLIENT_MAX_RETRIES = 1
     scripted: dict[str, list[Reply | None]] = {"open_session": [Reply(503), Reply(503)]}
@@ -263,6 +276,7 @@ async def test_dial_core_itself_needs_no_leave_on_a_private_network(settings):
     assert dial.keys == {"caller-key"}
 
 
+@proves("14.1")
 async def test_without_a_key_of_the_caller_nothing_is_sent(settings):
     async with dial_interpreter(settings) as dial, python(caller=Caller("user-7")) as own:
         result = await own.call("1")
@@ -274,6 +288,7 @@ async def test_without_a_key_of_the_caller_nothing_is_sent(settings):
 # --- Files ------------------------------------------------------------------------------------
 
 
+@proves("14.1")
 async def test_files_are_brought_into_the_session_once(settings):
     history = [attached("files/b/my%20sales.csv", "files/b/old.csv")]
     async with (
@@ -303,6 +318,7 @@ async def test_files_are_brought_into_the_session_once(settings):
     ]
 
 
+@proves("14.1")
 async def test_code_does_not_run_while_a_file_is_missing(settings):
     scripted: dict[str, list[Reply | None]] = {"transfer_input_file": [Reply(403)]}
     async with (
@@ -319,6 +335,7 @@ async def test_code_does_not_run_while_a_file_is_missing(settings):
     assert "execute_code" not in dial.operations
 
 
+@proves("14.1")
 async def test_a_file_from_elsewhere_becomes_one_of_the_callers_first(settings):
     settings.EXTERNAL_URL_FETCH_ENABLED = True
     files = Folder()
@@ -350,6 +367,7 @@ async def test_a_file_of_dial_goes_by_its_path_also_when_its_address_is_in_full(
     ]
 
 
+@proves("14.1")
 async def test_another_dial_gets_its_own_key_and_a_copy_of_the_files(settings):
     settings.PY_INTERPRETER_LOCAL_RUN = True
     settings.PY_INTERPRETER_API_KEY = "dev-key"
@@ -379,6 +397,7 @@ async def test_another_dial_gets_its_own_key_and_a_copy_of_the_files(settings):
 # --- Results ----------------------------------------------------------------------------------
 
 
+@proves("14.1")
 async def test_what_is_displayed_becomes_attachments(settings):
     answer = {
         **SUCCESS,
@@ -431,6 +450,7 @@ async def test_what_is_displayed_becomes_attachments(settings):
     }
 
 
+@proves("14.1")
 async def test_an_attachment_without_a_title_has_none(settings):
     answer = {**SUCCESS, "display": [{"text/csv": "1"}]}
     async with dial_interpreter(settings, answer=answer), python() as own:
@@ -440,6 +460,7 @@ async def test_an_attachment_without_a_title_has_none(settings):
     assert attachment == Attachment("text/csv", "", url=attachment.url)
 
 
+@proves("14.1")
 async def test_code_that_fails_is_an_ordinary_result(settings):
     answer = {"status": "FAILURE", "stderr": "NameError", "result": None, "display": None}
     async with dial_interpreter(settings, answer=answer), python() as own:

@@ -12,6 +12,7 @@ from apps.accounts.caller import Caller
 from apps.agent.messages import Attachment, to_dict
 from apps.capabilities.interpreter.sandbox.state import KEY, write_state
 from tests.capabilities.interpreter.tools import CALLER, Folder, answered, attached, python
+from tests.contract import proves
 from tests.internet import internet, ok
 from tests.tables import each_row
 
@@ -105,6 +106,7 @@ async def test_variables_and_functions_are_there_in_the_next_call():
     assert read == {"status": "SUCCESS", "result": "41"}
 
 
+@proves("14.1")
 async def test_variables_are_there_in_the_next_request():
     async with python() as first:
         await first.run("x = 20")
@@ -181,6 +183,7 @@ async def test_another_callers_variables_are_not_loaded():
     assert GONE in read["notes"][0]
 
 
+@proves("14.1")
 @pytest.mark.parametrize("change", ["flip", "cut", "rubbish", "list", "number", "unsigned"])
 async def test_variables_that_were_tampered_with_are_not_loaded(change):
     async with python() as first:
@@ -275,6 +278,7 @@ async def test_the_newest_of_several_files_of_one_name_is_meant():
     assert (newest["result"], older["result"]) == ("'new'", "'old'")
 
 
+@proves("14.1")
 async def test_code_does_not_run_while_a_file_is_missing():
     history = [
         attached("files/user-7/gone.csv", "files/user-7/a/x.csv", "files/user-7/b/x.csv"),
@@ -360,6 +364,7 @@ async def test_attachments_get_the_title_that_the_model_chose():
     assert [a.title for a in one.attachments] == ["Sales"]
 
 
+@proves("14.1")
 async def test_without_an_owner_of_files_an_attachment_travels_in_the_answer():
     async with python(caller=Caller("")) as own:
         result = await own.call("open('a.png', 'wb').write(b'\\x89PNG')")

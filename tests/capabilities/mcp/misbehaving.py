@@ -1,4 +1,4 @@
-"""MCP servers over stdio that go wrong in one way each: `python misbehaving.py WAY`."""
+"""MCP servers over stdio that start fast, and go wrong in one way each: `python misbehaving.py WAY`."""
 
 import json
 import os
@@ -12,6 +12,8 @@ ENDLESS = {
     "$ref": "#/$defs/node",
     "$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}},
 }
+
+calls: list[int] = []
 
 
 def send(message: dict[str, Any]) -> None:
@@ -36,6 +38,7 @@ def tools(way: str) -> list[dict[str, Any]]:
 
 
 def call(way: str, id: int) -> None:
+    calls.append(id)
     match way:
         case "dies":
             sys.stderr.write("I had 1 secret\n")
@@ -57,7 +60,11 @@ def call(way: str, id: int) -> None:
             text = {"type": "text", "text": json.dumps([sorted(os.environ), str(Path.cwd())])}
             send({"id": id, "result": {"content": [text]}})
         case _:
-            answers = {"nonsense": {"result": {"content": "nothing like a list"}}}
+            number = {"type": "text", "text": str(len(calls))}
+            answers: dict[str, Any] = {
+                "counts": {"result": {"content": [number]}},
+                "nonsense": {"result": {"content": "nothing like a list"}},
+            }
             refusal = {"error": {"code": -32000, "message": "refused"}}
             send({"id": id, **answers.get(way, refusal)})
 

@@ -18,6 +18,7 @@ from tests.capabilities.mcp.servers import (
     register,
 )
 from tests.capabilities.mcp.well_behaved import PIXEL
+from tests.contract import proves
 
 TIME = Path(__file__).parents[3] / ".venv-peers/bin/mcp-server-time"
 
@@ -27,6 +28,7 @@ def test_a_manifest_without_servers_asks_nothing():
     assert prepare(manifest(over_http("https://x.example", enabled=False))) is None
 
 
+@proves("6.1", "9.1", "G-41")
 async def test_tools_are_told_with_their_names_and_resolved_schemas(http_url):
     toolset = over_http(http_url, allowed_tools=["add", "move", "nowhere"], name={"en": "My desk"})
 
@@ -44,6 +46,7 @@ async def test_tools_are_told_with_their_names_and_resolved_schemas(http_url):
     assert "$" not in str(move.parameters)
 
 
+@proves("9.1", "G-18")
 @pytest.mark.parametrize("protocol", ["http", "sse"])
 async def test_a_server_over_http_is_called(protocol, request):
     url = request.getfixturevalue(f"{protocol}_url")
@@ -65,6 +68,7 @@ async def test_a_server_over_http_is_called(protocol, request):
     assert told.content == "authorization=Bearer [hidden] x-trace=t-1"
 
 
+@proves("9.1")
 @pytest.mark.django_db
 async def test_a_registered_program_is_called():
     await register(WELL_BEHAVED, "stdio")
@@ -76,6 +80,7 @@ async def test_a_registered_program_is_called():
     assert result.content == "2"
 
 
+@proves("G-40")
 @pytest.mark.django_db
 @pytest.mark.skipif(not TIME.exists(), reason="mcp-server-time is not installed")
 async def test_a_server_that_others_wrote_is_called():
@@ -87,6 +92,7 @@ async def test_a_server_that_others_wrote_is_called():
     assert '"timezone": "Europe/Riga"' in result.content
 
 
+@proves("9.1")
 @pytest.mark.django_db
 async def test_a_program_that_is_not_registered_is_an_issue():
     await register(WELL_BEHAVED, "stdio", is_enabled=False)
@@ -100,6 +106,7 @@ async def test_a_program_that_is_not_registered_is_an_issue():
     ]
 
 
+@proves("G-46")
 @pytest.mark.django_db
 async def test_an_optional_program_that_is_not_registered_is_left_out_without_a_word():
     toolset = {**over_stdio(), "is_optional": True}
@@ -116,6 +123,7 @@ async def test_arguments_are_checked_before_the_server_is_asked(http_url):
             await use(named(contribution, "desk_add"), a="many")
 
 
+@proves("9.4", "G-42")
 async def test_every_kind_of_content_is_kept(http_url):
     files = Files()
     events: list[Event] = []
@@ -137,6 +145,7 @@ async def test_every_kind_of_content_is_kept(http_url):
     assert "last" in stage_text(events)
 
 
+@proves("9.4", "G-42")
 async def test_structured_content_stands_in_for_missing_text(http_url):
     async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
         result = await use(named(contribution, "desk_structured"))
@@ -144,6 +153,7 @@ async def test_structured_content_stands_in_for_missing_text(http_url):
     assert result.content == '{"n":1}'
 
 
+@proves("9.4")
 async def test_structured_content_that_repeats_a_picture_is_not_told_as_text(http_url):
     files, events = Files(), list[Event]()
 
@@ -156,6 +166,7 @@ async def test_structured_content_that_repeats_a_picture_is_not_told_as_text(htt
     assert "iVBORw0" not in stage_text(events)
 
 
+@proves("9.4")
 async def test_a_picture_that_is_in_structured_content_alone_is_named(http_url):
     async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
         result = await use(named(contribution, "desk_embedded"))
@@ -169,6 +180,7 @@ async def test_a_picture_that_is_in_structured_content_alone_is_named(http_url):
     }
 
 
+@proves("9.4", "G-42")
 async def test_a_failing_tool_is_told_to_the_model_through_the_fallback(http_url):
     trigger = {"type": "contains", "value": "LUCK"}
     strategy = {"type": "continue", "trigger_on": trigger, "instructions": "Try tomorrow."}
@@ -181,6 +193,7 @@ async def test_a_failing_tool_is_told_to_the_model_through_the_fallback(http_url
     assert result.content.endswith("\n\nTry tomorrow.")
 
 
+@proves("9.2")
 async def test_only_a_tool_that_says_it_may_be_repeated_is_called_again(http_url):
     attempts = {"attempts": 2, "initial_delay": 0.01}
     strategies = [{"type": "continue", "retry": attempts}]
@@ -213,6 +226,7 @@ async def test_a_server_is_not_told_that_anybody_can_be_asked_and_hears_no_if_it
     assert "not supported" in result.content.lower()
 
 
+@proves("6.3")
 async def test_hidden_tools_are_not_told_to_the_model(http_url):
     toolset = over_http(http_url, allowed_tools=["add", "move"], hidden_from_model=["add"])
 

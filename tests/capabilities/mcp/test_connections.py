@@ -11,6 +11,7 @@ from tests.capabilities.manifests import CALLER, use
 from tests.capabilities.mcp.desk import answering, desk_before, messages, opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.contract import proves
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,7 @@ async def test_every_request_is_made_as_the_manifest_says(how, header):
     assert found == {value}
 
 
+@proves("9.1", "G-60")
 async def test_headers_of_the_caller_go_where_the_toolset_names_them_and_nowhere_else():
     headers = {"X-Tenant": " t ", "X-KEY": "mine", "X-Bad": "a\r\nb", "Host": "evil"}
     caller = replace(CALLER, headers=headers)
@@ -61,6 +63,7 @@ async def test_headers_of_the_caller_go_where_the_toolset_names_them_and_nowhere
     }
 
 
+@proves("9.1")
 async def test_sessions_differ_by_the_headers_that_they_carry(http_url):
     toolset = over_http(http_url, forward_headers=["X-Tenant"])
     counts: list[str] = []

@@ -21,6 +21,7 @@ from tests.capabilities.mcp.core import CALLER, KEY, Core, CoreWorkspace, core_b
 from tests.capabilities.mcp.desk import messages, named
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.service import Reply, Seen, serving
+from tests.contract import proves
 
 DESK = "toolsets/public/desk%20one"
 MAIL = "toolsets/public/mail"
@@ -45,6 +46,7 @@ def names(contribution: Contribution) -> list[str]:
     return [tool.spec.name for tool in contribution.tools]
 
 
+@proves("9.1")
 async def test_a_toolset_is_sent_what_the_workspace_says_and_nothing_else(http_url):
     caller = replace(CALLER, headers={"X-Trace": "t-0", "X-Other": "o"})
 
@@ -60,6 +62,7 @@ async def test_a_toolset_is_sent_what_the_workspace_says_and_nothing_else(http_u
     assert workspace.reached == [DESK]
 
 
+@proves("6.1", "10.1")
 async def test_the_name_that_dial_knows_wins_and_stages_are_in_the_language_of_the_caller(http_url):
     caller = replace(CALLER, locale="de")
     events: list[Event] = []
@@ -87,6 +90,7 @@ async def test_a_toolset_without_a_name_is_reported_by_the_end_of_its_id(http_ur
             ]
 
 
+@proves("9.1")
 async def test_a_toolset_that_cannot_be_had_is_an_issue():
     async with nothing_left_over():
         workspace = CoreWorkspace(Core())
@@ -105,6 +109,7 @@ async def test_a_toolset_that_cannot_be_had_is_an_issue():
     ]
 
 
+@proves("9.3")
 async def test_people_are_asked_once_to_sign_in_to_all_toolsets_that_want_it(http_url):
     toolsets = [kept(name="a", **ONLY_ADD), kept(MAIL, name="b", **ONLY_ADD)]
 
@@ -120,6 +125,7 @@ async def test_people_are_asked_once_to_sign_in_to_all_toolsets_that_want_it(htt
     assert workspace.asked == [[DESK, MAIL]]
 
 
+@proves("9.3")
 @pytest.mark.parametrize(
     ("outcome", "told"),
     [
@@ -138,6 +144,7 @@ async def test_why_nobody_signed_in_is_told_and_the_others_go_on(outcome, told, 
             assert names(contribution) == ["untitled-mcp-toolset_add"]
 
 
+@proves("9.3")
 async def test_a_sign_in_that_does_not_help_is_told_and_not_asked_for_again(http_url):
     async with nothing_left_over(), core_before(http_url) as core:
         workspace = CoreWorkspace(core, replace(CALLER, api_key="wrong"))
@@ -149,6 +156,7 @@ async def test_a_sign_in_that_does_not_help_is_told_and_not_asked_for_again(http
     assert workspace.asked == [[DESK]]
 
 
+@proves("9.3")
 async def test_nobody_is_asked_to_sign_in_to_a_server_that_the_manifest_names(http_url):
     async with nothing_left_over(), core_before(http_url) as core, serving(Reply(401)) as plain:
         workspace = CoreWorkspace(core)
@@ -158,6 +166,7 @@ async def test_nobody_is_asked_to_sign_in_to_a_server_that_the_manifest_names(ht
     assert workspace.asked == []
 
 
+@proves("9.3")
 async def test_a_sign_in_that_ended_during_a_run_is_asked_for_once_by_all_calls(http_url):
     async with nothing_left_over(), core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core)
@@ -173,6 +182,7 @@ async def test_a_sign_in_that_ended_during_a_run_is_asked_for_once_by_all_calls(
     assert workspace.asked == [[DESK], [DESK]]
 
 
+@proves("9.3")
 async def test_a_call_without_a_sign_in_fails_as_calls_do(http_url):
     async with nothing_left_over(), core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core, outcomes={DESK: "denied"})
@@ -184,6 +194,7 @@ async def test_a_call_without_a_sign_in_fails_as_calls_do(http_url):
     assert workspace.asked == [[DESK]]
 
 
+@proves("9.3")
 @pytest.mark.parametrize(
     ("outcome", "content", "calls"),
     [("success", "served", 2), ("denied", f"a service wants a sign-in{OTHERWISE}", 1)],
@@ -199,6 +210,7 @@ async def test_a_service_behind_a_tool_may_want_a_sign_in(outcome, content, call
     assert workspace.asked_for_services == ["desk/mail"]
 
 
+@proves("9.3")
 async def test_services_behind_any_server_may_want_one(http_url):
     async with nothing_left_over(), core_before(http_url) as core:
         workspace = CoreWorkspace(core, outcomes={"desk/mail": "timeout"})
@@ -209,6 +221,7 @@ async def test_services_behind_any_server_may_want_one(http_url):
     assert workspace.asked_for_services == ["desk/mail"]
 
 
+@proves("9.5")
 async def test_files_are_shared_with_the_toolset_before_it_is_called(http_url):
     async with nothing_left_over(), core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core)
@@ -222,6 +235,7 @@ async def test_files_are_shared_with_the_toolset_before_it_is_called(http_url):
     assert workspace.granted == [(["files/b/a.txt", "files/b/own.txt"], DESK)]
 
 
+@proves("9.5")
 @pytest.mark.parametrize(
     ("file", "what"),
     [("https://example.org/a.txt", "an external URL"), ("data:,a", "something else")],
@@ -240,6 +254,7 @@ async def test_only_files_of_dial_can_be_shared(file, what, http_url):
     ) in str(refused.value)
 
 
+@proves("9.5")
 async def test_files_that_cannot_be_shared_are_told_and_nothing_is_called(http_url):
     async with nothing_left_over(), core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core)
@@ -259,6 +274,7 @@ FILTERED: dict[str, Any] = {
 }
 
 
+@proves("6.3")
 async def test_toolsets_that_may_not_be_used_are_left_out_before_anything_is_asked(http_url):
     async with nothing_left_over(), core_before(http_url) as core:
         workspace = CoreWorkspace(core)
@@ -271,6 +287,7 @@ async def test_toolsets_that_may_not_be_used_are_left_out_before_anything_is_ask
     assert (workspace.reached, workspace.asked, workspace.listed) == ([DESK, DESK], [[DESK]], 1)
 
 
+@proves("6.3")
 async def test_servers_that_the_manifest_names_are_never_filtered(http_url):
     async with nothing_left_over(), core_before(http_url) as core:
         workspace = CoreWorkspace(core)
@@ -280,6 +297,7 @@ async def test_servers_that_the_manifest_names_are_never_filtered(http_url):
     assert workspace.listed == 0
 
 
+@proves("9.2")
 async def test_sessions_end_with_the_run_and_differ_by_the_key(http_url):
     async with nothing_left_over() as sessions, core_before(http_url, DESK) as core:
         first = CoreWorkspace(core)
@@ -319,6 +337,7 @@ def goodbyes(core: Core) -> int:
     return sum(seen.method == "DELETE" for seen in core.seen)
 
 
+@proves("9.2")
 async def test_sessions_have_ended_when_the_run_has(http_url):
     """Core forgets the key with the answer: a goodbye that comes later is refused."""
     async with nothing_left_over(), core_before(http_url, DESK, MAIL) as core:
@@ -333,6 +352,7 @@ async def test_sessions_have_ended_when_the_run_has(http_url):
         assert goodbyes(core) == 3
 
 
+@proves("9.2")
 @pytest.mark.parametrize("how", ["ends", "is stopped"])
 async def test_a_server_that_hears_no_goodbye_holds_nobody_up(how, http_url, monkeypatch):
     """A run that is over waits for a moment; one that is stopped, whose key is dead, not at all."""

@@ -18,6 +18,7 @@ from apps.errors import ToolError
 from apps.workspace.local import mcp_servers
 from tests.capabilities.manifests import CALLER, Files, manifest, opened, stage_text, use
 from tests.capabilities.mcp.servers import HERE, nothing_left_over, over_stdio, register
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -74,6 +75,7 @@ async def test_our_own_program_needs_no_registration_and_keeps_the_variables_of_
     assert "SessionExpired: there is no session 'aaaaaaaaaaaaaaaa'." in gone.content
 
 
+@proves("G-45")
 async def test_a_plot_is_attached_to_stage_and_answer_and_the_model_is_told_not_to_link_it():
     figure = '{"data": [], "layout": {}}'
     files, events = Files(), list[Event]()
@@ -133,6 +135,7 @@ async def test_what_a_peer_says_too_late_belongs_to_no_other_call():
     assert json.loads(result.content)["result"] == "next"
 
 
+@proves("G-43")
 async def test_the_list_of_files_says_what_they_are_not_the_resource():
     files = Files()
 
@@ -145,6 +148,7 @@ async def test_the_list_of_files_says_what_they_are_not_the_resource():
     assert [(one.type, one.title) for one in result.attachments] == [("image/png", "plot.png")]
 
 
+@proves("G-45")
 async def test_names_of_files_that_lead_elsewhere_are_refused():
     files = Files()
 

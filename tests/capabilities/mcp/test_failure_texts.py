@@ -16,6 +16,7 @@ from apps.errors import ToolError
 from apps.manifest.overrides import merge
 from tests.capabilities.manifests import CALLER, OTHERWISE, manifest, opened, opening_for, use
 from tests.capabilities.mcp.servers import HERE, nothing_left_over, register, serving_apart
+from tests.contract import proves
 
 SEARCHING = str(HERE / "searching.py")
 REFUSED = "Error: Refusing to fetch http://127.0.0.1/ (it resolves to a non-public address)."
@@ -41,6 +42,7 @@ async def check(tools: dict[str, Tool]) -> None:
     assert page.content == f"{REFUSED}{OTHERWISE}"
 
 
+@proves("G-46")
 @pytest.mark.django_db
 async def test_the_search_toolset_works_with_a_program():
     await register(SEARCHING, "stdio", name="duckduckgo")
@@ -50,6 +52,7 @@ async def test_the_search_toolset_works_with_a_program():
         await check({tool.spec.name: tool for tool in contribution.tools})
 
 
+@proves("G-46")
 @pytest.mark.django_db
 async def test_the_search_toolset_works_over_http():
     with serving_apart("http", SEARCHING) as url:
@@ -60,6 +63,7 @@ async def test_the_search_toolset_works_over_http():
             await check({tool.spec.name: tool for tool in contribution.tools})
 
 
+@proves("G-46")
 @pytest.mark.django_db
 async def test_what_was_found_on_the_web_is_not_trusted():
     await register(SEARCHING, "stdio", name="duckduckgo")

@@ -10,6 +10,7 @@ from apps.capabilities.mcp import input_schemas
 from apps.capabilities.mcp.input_schemas import SchemaInvalid, SchemaReader
 from apps.capabilities.wrappers.arguments import Arguments
 from apps.errors import InvalidParameter
+from tests.contract import proves
 
 POINT = {"type": "object", "properties": {"x": {"type": "integer"}}}
 
@@ -26,6 +27,7 @@ def test_an_empty_schema_takes_no_parameters():
     assert read({}).schema == {"type": "object", "properties": {}, "required": []}
 
 
+@proves("9.1")
 def test_references_inside_the_document_are_resolved():
     schema = {
         **properties(

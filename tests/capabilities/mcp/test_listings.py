@@ -6,6 +6,7 @@ import mcp_types as types
 from mcp import Client
 
 from apps.capabilities.mcp.listings import read_tools
+from tests.contract import proves
 
 
 class Paged:
@@ -18,6 +19,7 @@ class Paged:
         return types.ListToolsResult(tools=tools, next_cursor=more)
 
 
+@proves("G-41")
 async def test_a_list_is_read_page_by_page_g_41():
     found = await read_tools(cast(Client, Paged()))
 

@@ -31,13 +31,17 @@ from tests.capabilities.mcp.servers import (
     register,
 )
 from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.contract import proves
 
 
-async def count(toolset: Mapping[str, Any], caller: Caller = CALLER) -> str:
+async def count(
+    toolset: Mapping[str, Any], caller: Caller = CALLER, tool: str = "desk_count"
+) -> str:
     async with opened_desk(toolset, caller=caller) as contribution:
-        return (await use(named(contribution, "desk_count"))).content
+        return (await use(named(contribution, tool))).content
 
 
+@proves("9.2")
 async def test_a_caller_finds_the_session_again_and_another_caller_gets_another(http_url):
     toolset = over_http(http_url)
 
@@ -63,11 +67,11 @@ async def test_somebody_without_a_name_shares_with_nobody(http_url):
 
 @pytest.mark.django_db
 async def test_programs_are_not_shared_between_callers():
-    await register(WELL_BEHAVED, "stdio")
+    await register(MISBEHAVING, "counts")
 
     async with nothing_left_over():
-        mine = [await count(over_stdio()) for _ in range(2)]
-        other = await count(over_stdio(), Caller("user-8"))
+        mine = [await count(over_stdio(), tool="desk_act") for _ in range(2)]
+        other = await count(over_stdio(), Caller("user-8"), tool="desk_act")
 
     assert (mine, other) == (["1", "2"], "1")
 
@@ -82,6 +86,7 @@ async def test_opening_another_run_asks_the_server_nothing():
         assert len(service.seen) == asked
 
 
+@proves("G-03")
 async def test_what_is_read_of_tools_is_prepared_once_for_all_callers(http_url):
     opener = mcp.prepare(manifest(over_http(http_url)))
     assert opener is not None
@@ -93,6 +98,7 @@ async def test_what_is_read_of_tools_is_prepared_once_for_all_callers(http_url):
         assert first.tools[0].spec is second.tools[0].spec
 
 
+@proves("9.2", "G-03")
 async def test_many_runs_at_once_share_one_connection(http_url):
     toolset = over_http(http_url)
 
@@ -104,6 +110,7 @@ async def test_many_runs_at_once_share_one_connection(http_url):
     assert sorted(map(int, counts)) == list(range(1, 21))
 
 
+@proves("G-41")
 @pytest.mark.django_db
 async def test_a_changed_list_is_read_again():
     await register(WELL_BEHAVED, "stdio")
@@ -173,6 +180,7 @@ async def test_a_program_that_died_is_started_again_but_not_for_ever(monkeypatch
     assert details == "I had 1 secret"
 
 
+@proves("9.2")
 async def test_a_server_that_fails_is_left_in_peace_for_longer_and_longer(monkeypatch):
     longest: list[float] = []
 
@@ -204,6 +212,7 @@ async def test_while_it_is_left_in_peace_the_last_failure_is_told(monkeypatch):
         assert len(service.seen) == 2
 
 
+@proves("9.2")
 async def test_idle_sessions_end_and_come_back_when_needed(http_url, monkeypatch):
     monkeypatch.setattr(pool, "IDLE_SECONDS", -1.0)
     toolset = over_http(http_url)

@@ -20,6 +20,7 @@ from tests.capabilities.manifests import Files, stage_text, use
 from tests.capabilities.mcp.desk import answering, named, opened_desk
 from tests.capabilities.mcp.servers import ECHOING, nothing_left_over, over_http, serving_apart
 from tests.capabilities.service import Reply, serving
+from tests.contract import proves
 
 MARK = "sk-marked-0123456789"
 FORWARDED = "sk-forwarded-0123456789"
@@ -52,6 +53,7 @@ async def said_by(tool: Tool, events: list[Event], **arguments: Any) -> str:
         return str(error)
 
 
+@proves("9.1")
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("how", "shown"),
@@ -97,6 +99,7 @@ async def test_what_a_server_repeats_is_shown_without_credentials(toolset, how, 
     } == {}
 
 
+@proves("9.1")
 async def test_answers_that_cannot_be_read_are_not_logged(caplog):
     caplog.set_level(logging.DEBUG)
     token = {"type": "bearer", "token": MARK}

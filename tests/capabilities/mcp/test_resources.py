@@ -11,6 +11,7 @@ from apps.errors import InvalidParameter
 from tests.capabilities.manifests import Files, use
 from tests.capabilities.mcp.desk import opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
+from tests.contract import proves
 
 SYSTEM, FIRST, ANSWER, SECOND = (
     Message("system", "You help."),
@@ -25,6 +26,7 @@ def with_resources(url: str, items: Sequence[Any] | None = None, **rest: Any) ->
     return over_http(url, allowed_tools=["add"], resources=resources, **rest)
 
 
+@proves("9.7")
 async def test_what_can_be_read_is_listed_in_the_prompt(http_url):
     async with nothing_left_over(), opened_desk(with_resources(http_url)) as contribution:
         assert [tool.spec.name for tool in contribution.tools] == ["desk_add", "read_mcp_resource"]
@@ -35,6 +37,7 @@ async def test_what_can_be_read_is_listed_in_the_prompt(http_url):
         )
 
 
+@proves("9.7")
 async def test_resources_are_off_unless_they_are_asked_for(http_url):
     off = with_resources(http_url)
     off["resources"]["enabled"] = False
@@ -44,6 +47,7 @@ async def test_resources_are_off_unless_they_are_asked_for(http_url):
         assert contribution.instructions == ()
 
 
+@proves("9.7", "G-43")
 async def test_a_resource_is_read(http_url):
     files = Files()
 
@@ -62,6 +66,7 @@ async def test_a_resource_is_read(http_url):
     assert missing.content.startswith("read_mcp_resource: ")
 
 
+@proves("9.7")
 async def test_only_what_the_operator_named_can_be_read(http_url):
     toolset = with_resources(http_url, [{"uri": "bits://rules"}, {"uri": "bits://secret"}])
 
@@ -84,6 +89,7 @@ async def test_a_resource_that_several_have_needs_a_toolset(http_url):
         assert (await use(tool, uri="bits://rules", toolset="other")).content == "Be gentle."
 
 
+@proves("9.7")
 async def test_an_eager_resource_is_read_ahead_once(http_url):
     items = [{"uri": "bits://rules", "eager": True}, {"uri": "bits://pixel", "eager": True}]
     toolset = with_resources(http_url, items)
@@ -98,6 +104,7 @@ async def test_an_eager_resource_is_read_ahead_once(http_url):
     assert again == [*messages, ANSWER, SECOND]
 
 
+@proves("9.7")
 async def test_an_eager_resource_that_cannot_be_read_is_a_soft_issue(http_url):
     toolset = with_resources(http_url, [{"uri": "bits://nothing", "eager": True}])
 

@@ -16,6 +16,7 @@ from tests.capabilities.manifests import stage_text, use
 from tests.capabilities.mcp.desk import answering, desk_before, named, opened_desk
 from tests.capabilities.mcp.servers import Apart, nothing_left_over, over_http, running_apart
 from tests.capabilities.service import Reply, Seen, json_reply
+from tests.contract import proves
 from tests.tables import each_row
 
 
@@ -27,6 +28,7 @@ async def desk_apart() -> AsyncIterator[tuple[Apart, Contribution, Pool]]:
                 yield server, contribution, sessions
 
 
+@proves("9.2")
 async def test_a_server_that_was_started_anew_is_asked_again_by_all_who_were_in_its_session():
     async with desk_apart() as (server, contribution, sessions):
         counting = named(contribution, "desk_count")
@@ -100,6 +102,7 @@ def result_of(seen: Seen, result: Mapping[str, Any]) -> Reply:
     return json_reply(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}))
 
 
+@proves("9.2")
 @each_row(
     "refused",
     [
@@ -126,6 +129,7 @@ async def test_a_server_that_forgot_the_session_gets_a_new_one(refused):
     assert server.called == ["1", "1", "2"]
 
 
+@proves("9.2")
 @each_row(
     ("refused", "told"),
     [
@@ -170,6 +174,7 @@ def events(*data: Mapping[str, Any] | None) -> Reply:
 PING = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
 
 
+@proves("9.2")
 @pytest.mark.parametrize("begun", [events(None), events(PING), Reply(202), None])
 async def test_a_call_that_was_taken_is_not_repeated_whatever_is_refused_after_it(
     begun: Reply | None,

@@ -11,6 +11,7 @@ from tests.capabilities import runs
 from tests.capabilities.manifests import manifest
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.runs import events_of, state_of
+from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, saying
 
 
@@ -45,6 +46,7 @@ async def test_what_was_read_ahead_and_called_comes_back_with_the_next_question(
     assert "read_mcp_resource" in str(second.asked[0].messages[0].content)
 
 
+@proves("G-04")
 async def test_a_toolset_that_cannot_be_opened_is_reported_and_the_answer_comes():
     app = application(over_http("http://127.0.0.1:9/mcp"))
     model = ScriptedModel(saying("Without tools"))

@@ -7,10 +7,10 @@ import pytest
 from apps.capabilities.mcp.pool import current_pool
 from apps.workspace.local.models import Secret
 from tests.capabilities.manifests import use
-from tests.capabilities.mcp.desk import answering
+from tests.capabilities.mcp.desk import answering, messages, opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
-from tests.capabilities.mcp.test_connections import messages, opened_desk
 from tests.capabilities.service import Reply, serving
+from tests.contract import proves
 
 MARK = "sk-marked-0123456789"
 BEARER: dict[str, Any] = {"type": "bearer", "token": {"$secret": "desk"}}
@@ -22,6 +22,7 @@ async def store(url: str) -> Secret:
     return await Secret.objects.acreate(name="desk", value=MARK, servers=[url])
 
 
+@proves("9.1", "G-61")
 async def test_a_rotated_secret_opens_another_session():
     async with nothing_left_over(), serving(answer=answering(Reply(500))) as service:
         secret = await store(service.url)
@@ -43,6 +44,7 @@ async def test_a_rotated_secret_opens_another_session():
     assert (before, after) == ({f"Bearer {MARK}"}, {"Bearer sk-new"})
 
 
+@proves("9.1")
 async def test_a_session_that_goes_on_sends_the_rotated_secret():
     async with nothing_left_over(), serving(answer=answering(Reply(500))) as service:
         secret = await store(service.url)
@@ -58,6 +60,7 @@ async def test_a_session_that_goes_on_sends_the_rotated_secret():
     assert after == {"Bearer sk-new"}
 
 
+@proves("9.1")
 @pytest.mark.parametrize(
     ("name", "server", "told"),
     [

@@ -5,6 +5,7 @@ import base64
 import pytest
 
 from apps.capabilities.mcp.structured_content import without_binary
+from tests.contract import proves
 from tests.tables import each_row
 
 BYTES = bytes(range(256)) * 4
@@ -17,6 +18,7 @@ UNKNOWN = "(application/octet-stream, 1,024 bytes, not shown)"
 PICTURE = "(image/png, 1,024 bytes, not shown)"
 
 
+@proves("9.4")
 @each_row(
     ("value", "told"),
     [
@@ -71,6 +73,6 @@ def test_texts_stay(text):
     "part", ["data:", "data:;", "A\n", "\n", "data:;base64,A ", "aA1!", "data:;base64,A\n"]
 )
 def test_long_texts_are_read_in_a_time_that_grows_with_their_length(part):
-    text = f"{part * 300_000}!"
+    text = f"{part * 30_000}!"
 
     assert without_binary(text).endswith("!")

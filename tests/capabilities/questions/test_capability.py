@@ -20,6 +20,7 @@ from apps.runs.run import RunEnd, run
 from tests.capabilities import runs
 from tests.capabilities.manifests import manifest, opening_for, use
 from tests.capabilities.runs import CALLER, led_by
+from tests.contract import proves
 from tests.fakes import FakeWorkspace, MemoryLedger, ScriptedModel, calling, saying
 from tests.manifest import documents
 from tests.tables import each_row
@@ -62,6 +63,7 @@ async def test_a_question_waits_with_its_card():
     assert events == []
 
 
+@proves("D-43")
 @pytest.mark.parametrize("seconds", [20, None])
 async def test_the_application_says_how_long_there_is_time(seconds):
     limited = tool({"questions": {"seconds": seconds}})
@@ -72,6 +74,7 @@ async def test_the_application_says_how_long_there_is_time(seconds):
     assert [one.seconds for one in result.interactions] == [seconds]
 
 
+@proves("D-43")
 async def test_several_options_can_be_chosen_and_no_other_answer_be_given():
     asked = await card(
         question="Which?",
@@ -88,6 +91,7 @@ async def test_several_options_can_be_chosen_and_no_other_answer_be_given():
     }
 
 
+@proves("D-43")
 @pytest.mark.parametrize("rest", [{}, {"options": []}, {"options": None}])
 async def test_a_question_in_own_words_has_no_options(rest):
     asked = await card(question="Why?", input_type="text", allow_freeform=False, **rest)
@@ -183,6 +187,7 @@ async def answered_by(model: ScriptedModel, ledger: Ledger, events: list[Event])
     return await run(application(), request, workspace, CALLER, events.append, ledger)
 
 
+@proves("D-43")
 async def test_a_run_waits_for_the_answer_and_goes_on_with_it():
     ledger, events = MemoryLedger(), list[Event]()
     asks = calling(("1", TOOL_NAME, {"question": "Which colour?", "options": [RED, BLUE]}))

@@ -12,6 +12,7 @@ from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.representation.capability import MOST_ADDED, representation
 from tests.capabilities.manifests import manifest
 from tests.capabilities.web.calls import WORKSPACE, one_tool, refused
+from tests.contract import proves
 from tests.hostile_urls import PAYLOAD, URLS, hostile_internet
 from tests.internet import internet
 
@@ -24,6 +25,7 @@ async def add(tool: Tool, *messages: Message, **arguments: Any) -> ToolResult:
     return await tool.call(Invocation("call-1", arguments, messages, silent))
 
 
+@proves("14.8")
 async def test_a_stored_file_is_added_with_its_type():
     info = await WORKSPACE.files.keep("out/a b.csv", b"x", "text/csv")
     async with one_tool(representation, FEATURES) as tool:
@@ -41,6 +43,7 @@ async def test_a_stored_file_is_added_with_its_type():
     ]
 
 
+@proves("14.8")
 @pytest.mark.parametrize(
     ("url", "kind", "title"),
     [
@@ -58,6 +61,7 @@ async def test_a_link_stays_a_link(url, kind, title):
     assert net.looked_up == []
 
 
+@proves("14.8")
 async def test_a_link_of_the_conversation_keeps_its_type_and_title():
     url = "https://files.example/chart?id=1"
     said = Message("tool", attachments=(Attachment("image/svg+xml", "Sales", url=url),))
@@ -67,6 +71,7 @@ async def test_a_link_of_the_conversation_keeps_its_type_and_title():
     assert result.propagated == (Attachment("image/svg+xml", "Sales", url=url, reference_url=url),)
 
 
+@proves("14.8")
 async def test_the_title_is_what_the_model_says_in_one_line():
     async with one_tool(representation, FEATURES) as tool:
         result = await add(tool, url="https://files.example/a", title=" The\n  report ")
@@ -85,6 +90,7 @@ async def test_what_stands_in_a_data_uri_becomes_a_file():
     assert (await WORKSPACE.files.read(attachment.url)).content == b"hello"
 
 
+@proves("14.8")
 async def test_fifty_calls_at_the_same_time_add_it_once():
     await WORKSPACE.files.keep("a.csv", b"x", "text/csv")
     async with one_tool(representation, FEATURES) as tool:
@@ -93,6 +99,7 @@ async def test_fifty_calls_at_the_same_time_add_it_once():
     assert sum(len(result.propagated) for result in results) == 1
 
 
+@proves("14.8")
 async def test_an_answer_is_no_wall_of_attachments():
     async with one_tool(representation, FEATURES) as tool:
         for number in range(MOST_ADDED):
@@ -102,6 +109,7 @@ async def test_an_answer_is_no_wall_of_attachments():
     assert told == ("Parameter url is invalid: an answer has at most 50 attachments of this kind.")
 
 
+@proves("14.8")
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
@@ -137,6 +145,7 @@ async def test_nothing_hostile_is_contacted_or_repeated():
     assert [url for url in urls if "@" in url] == []
 
 
+@proves("14.8")
 @pytest.mark.parametrize("wanted", [None, {"add_attachment": False}])
 def test_an_application_that_does_not_ask_for_it_has_no_tool(wanted):
     assert representation.prepare(manifest(features={"representation_tooling": wanted})) is None

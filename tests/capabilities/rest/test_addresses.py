@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from apps.capabilities.rest.addresses import path_values, read_address
 from apps.errors import InvalidParameter
 from apps.workspace.egress.urls import AddressInvalid
+from tests.contract import proves
 from tests.tables import each_row
 
 
+@proves("8")
 @given(value=st.text(min_size=1), other=st.text(min_size=1), query=st.text())
 @example(value="../../etc", other="a/b", query="x")
 @example(value="..;/", other="@evil.example", query="a&b=c")
@@ -38,6 +40,7 @@ def test_any_text_stays_in_its_segment(value, other, query):
             assert [unquote(item) for item in segments[2:]] == [value, f"x-{other}.json"]
 
 
+@proves("8")
 @pytest.mark.parametrize(
     ("template", "value", "message"),
     [
@@ -58,6 +61,7 @@ def test_a_value_that_would_change_the_path_is_refused(template, value, message)
     assert str(error.value) == message
 
 
+@proves("8")
 @pytest.mark.parametrize(
     ("value", "segment"), [(7, "7"), (1.5, "1.5"), (True, "true"), ("a b/é", "a%20b%2F%C3%A9")]
 )
@@ -69,6 +73,7 @@ def test_text_and_numbers_are_escaped(value, segment):
     assert address.url(path, {}) == f"https://api.example.org/{segment}/{segment}"
 
 
+@proves("8")
 @each_row(
     ("url", "message"),
     [

@@ -23,11 +23,13 @@ from tests.capabilities.manifests import (
     use,
 )
 from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.contract import proves
 from tests.tables import each_row
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
 
+@proves("8")
 async def test_an_answer_goes_to_the_model_and_is_shown_in_the_stage():
     events: list[Event] = []
     async with serving(json_reply('{"eta":"é"}')) as service:
@@ -56,6 +58,7 @@ async def test_an_answer_goes_to_the_model_and_is_shown_in_the_stage():
     ]
 
 
+@proves("8")
 @each_row(
     ("content_type", "body", "text"),
     [
@@ -96,6 +99,7 @@ async def test_the_model_gets_text_whatever_the_charset(content_type, body, text
     assert result.content == text
 
 
+@proves("8")
 @pytest.mark.parametrize(
     ("status", "text"),
     [
@@ -121,6 +125,7 @@ async def test_the_model_is_told_the_status_of_an_error_and_the_person_its_body(
     assert timeless(events)[-1] == StageClosed("call-1", 0.0, excused=True)
 
 
+@proves("8")
 async def test_an_answer_that_is_too_large_is_refused_packed_or_not():
     limit = {"file_loading": {"size_limit": 1000}}
     packed = gzip.compress(b"x" * 100_000)
@@ -138,6 +143,7 @@ async def test_an_answer_that_is_too_large_is_refused_packed_or_not():
     assert results == [f"{refused}{OTHERWISE}", f"{refused}{OTHERWISE}", "x" * 1000]
 
 
+@proves("8")
 async def test_a_redirect_is_followed_on_the_host_and_nowhere_else():
     async with serving(json_reply('"secret"')) as other:
 
@@ -161,6 +167,7 @@ async def test_a_redirect_is_followed_on_the_host_and_nowhere_else():
     assert other.seen == []
 
 
+@proves("8")
 @pytest.mark.parametrize(
     ("status", "asked"),
     [(303, ("GET", b"")), (301, ("GET", b"")), (307, ("PUT", b"{}")), (308, ("PUT", b"{}"))],
@@ -175,6 +182,7 @@ async def test_a_redirect_keeps_the_method_where_it_says_so(status, asked):
     assert (service.seen[1].method, service.seen[1].body) == asked
 
 
+@proves("8", "13.3")
 async def test_a_service_that_never_answers_is_given_up():
     events: list[Event] = []
     never = asyncio.Event()
@@ -219,6 +227,7 @@ async def test_a_cancelled_call_closes_the_request_at_once():
     assert call.cancelled()
 
 
+@proves("8")
 async def test_a_dead_service_and_a_forbidden_one_are_told_apart(settings):
     async with serving(json_reply("{}")) as service:
         pass
@@ -234,6 +243,7 @@ async def test_a_dead_service_and_a_forbidden_one_are_told_apart(settings):
     ]
 
 
+@proves("8")
 async def test_an_answer_that_breaks_off_is_an_error():
     async with serving(Reply(200, b"half", {"Content-Length": "100"})) as service:
         document = manifest(tool_set(tool(f"{service.url}/a")))
@@ -243,6 +253,7 @@ async def test_an_answer_that_breaks_off_is_an_error():
     assert result.content == f"shop_look_up: the service broke off the answer.{OTHERWISE}"
 
 
+@proves("8", "10.2", "m1.10")
 @pytest.mark.parametrize(
     ("own", "content", "is_kept"),
     [
@@ -291,6 +302,7 @@ async def test_an_answer_becomes_a_file_where_that_is_wished(own, content, is_ke
     ]
 
 
+@proves("8")
 async def test_two_answers_become_two_files():
     files = Files()
     async with serving(json_reply(json.dumps({"a": 1}))) as service:

@@ -9,6 +9,7 @@ from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.rest.capability import rest
 from tests.capabilities.manifests import OTHERWISE, manifest, opened, tool, tool_set, use
 from tests.capabilities.service import Reply, json_reply, serving
+from tests.contract import proves
 from tests.fakes import MemoryLedger
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -20,6 +21,7 @@ AGAIN = {
 }
 
 
+@proves("8")
 @pytest.mark.parametrize(
     ("method", "first", "requests"),
     [("get", 503, 2), ("put", 500, 2), ("delete", 429, 2), ("get", 404, 1), ("post", 503, 1)],
@@ -96,6 +98,7 @@ def later(seconds: int) -> str:
     return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
 
 
+@proves("8")
 @pytest.mark.parametrize("after", ["15", later(3600)], ids=["seconds", "date"])
 async def test_a_service_that_wants_a_longer_pause_than_the_tool_has_is_not_asked_again(after):
     async with serving(Reply(503, headers={"Retry-After": after}), json_reply("{}")) as service:

@@ -22,6 +22,7 @@ from tests.capabilities.manifests import (
     use,
 )
 from tests.capabilities.service import Reply, Seen, Service, json_reply, serving
+from tests.contract import proves
 from tests.tables import each_row
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -31,6 +32,7 @@ def encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
+@proves("8")
 @pytest.mark.parametrize(
     ("authorization", "target", "headers", "body"),
     [
@@ -94,6 +96,7 @@ async def test_credentials_are_written_over_arguments(authorization, target, hea
     )
 
 
+@proves("8")
 async def test_forwarding_a_token_that_the_caller_does_not_have_is_an_error():
     async with serving(json_reply("{}")) as service:
         document = manifest(
@@ -149,6 +152,7 @@ class Accounts:
         return json_reply("{}", 200 if good else 401)
 
 
+@proves("8")
 async def test_a_token_is_fetched_once_for_concurrent_calls_and_kept():
     accounts = Accounts()
     async with serving(answer=accounts.answer) as service:
@@ -173,6 +177,7 @@ async def test_a_token_is_fetched_once_for_concurrent_calls_and_kept():
     assert [(c.target, c.headers["authorization"]) for c in calls] == [("/a", "Bearer t-1")] * 6
 
 
+@proves("8")
 @pytest.mark.parametrize(
     ("expires_in", "after", "fetches"),
     [(100, 69, 1), (100, 71, 2), ("100", 71, 2), (None, 269, 1), (None, 271, 2), (10, 0, 2)],
@@ -191,6 +196,7 @@ async def test_a_token_is_renewed_shortly_before_it_expires(
     assert accounts.issued == fetches
 
 
+@proves("8")
 async def test_a_refused_token_is_renewed_once():
     accounts = Accounts()
     async with serving(answer=accounts.answer) as service, tool_with_token(service) as item:
@@ -207,6 +213,7 @@ async def test_a_refused_token_is_renewed_once():
     assert sorted(at_once) == [*["GET /a"] * 6, "POST /token"]
 
 
+@proves("8")
 async def test_fifty_callers_with_a_token_that_was_withdrawn_renew_it_once():
     accounts = Accounts()
     async with serving(answer=accounts.answer) as service, tool_with_token(service) as item:
@@ -220,6 +227,7 @@ async def test_fifty_callers_with_a_token_that_was_withdrawn_renew_it_once():
     assert len(good) == 50
 
 
+@proves("8")
 async def test_a_service_that_refuses_every_token_is_asked_twice():
     async def answer(seen: Seen) -> Reply:
         if seen.target == "/token":

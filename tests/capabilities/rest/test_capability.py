@@ -19,6 +19,7 @@ from tests.capabilities.manifests import (
     use,
 )
 from tests.capabilities.service import json_reply, serving
+from tests.contract import proves
 from tests.tables import each_row
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -32,6 +33,7 @@ def test_a_manifest_without_rest_tools_asks_nothing():
     assert prepare(manifest(tool_set(tool(URL), enabled=False))) is None
 
 
+@proves("6.1")
 async def test_the_model_reads_name_description_and_visible_parameters():
     address = {
         "type": "object",
@@ -89,6 +91,7 @@ async def test_what_the_model_reads_is_prepared_once_for_all_runs():
     assert specs[0] is specs[1]
 
 
+@proves("8")
 @each_row(
     ("toolset", "message"),
     [
@@ -157,6 +160,7 @@ async def test_what_cannot_be_used_is_an_issue_and_the_rest_goes_on(toolset, mes
     assert [issue.message for issue in contribution.issues] == [message]
 
 
+@proves("8")
 async def test_a_tool_that_does_not_say_what_becomes_of_answers_is_warned_of(caplog):
     off = {"enabled": False}
 
@@ -169,6 +173,7 @@ async def test_a_tool_that_does_not_say_what_becomes_of_answers_is_warned_of(cap
     ]
 
 
+@proves("8", "10.1")
 async def test_the_stage_tells_the_toolset_and_the_tool_or_the_function_alone():
     events: list[Event] = []
     async with serving(json_reply("{}")) as service:
@@ -182,6 +187,7 @@ async def test_the_stage_tells_the_toolset_and_the_tool_or_the_function_alone():
     assert titles == ["Calling look_up", "Shop · look_up"]
 
 
+@proves("10.1")
 async def test_parallel_calls_of_one_toolset_are_told_apart():
     events: list[Event] = []
     async with serving(json_reply("{}")) as service:

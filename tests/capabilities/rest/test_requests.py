@@ -12,6 +12,7 @@ from apps.errors import InvalidParameter
 from apps.manifest.manifest import Manifest
 from tests.capabilities.manifests import CALLER, manifest, opened, parameter, tool, tool_set, use
 from tests.capabilities.service import Seen, Service, json_reply, serving
+from tests.contract import proves
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
@@ -34,6 +35,7 @@ def basics(service: Service, **more: str) -> dict[str, str]:
     }
 
 
+@proves("8")
 async def test_arguments_go_where_the_manifest_says():
     async with serving(json_reply("{}")) as service:
         properties = {
@@ -59,6 +61,7 @@ async def test_arguments_go_where_the_manifest_says():
     )
 
 
+@proves("8")
 @pytest.mark.parametrize("method", ["post", "put"])
 async def test_a_body_is_json_with_lists_and_objects_as_json_text(method):
     inner = {"zip": {"type": "string"}}
@@ -91,6 +94,7 @@ async def test_a_body_is_json_with_lists_and_objects_as_json_text(method):
     assert seen == Seen(method.upper(), "/labels", headers, body.encode())
 
 
+@proves("8")
 async def test_a_post_without_arguments_sends_an_empty_object_and_a_delete_nothing():
     async with serving(json_reply("{}")) as service:
         posted = await seen_of(manifest(tool_set(tool(f"{service.url}/a", "post"))), service)
@@ -100,6 +104,7 @@ async def test_a_post_without_arguments_sends_an_empty_object_and_a_delete_nothi
     assert (posted.body, deleted) == (b"{}", Seen("DELETE", "/a", basics(service, **key)))
 
 
+@proves("8")
 async def test_what_the_model_leaves_out_is_not_sent_and_a_default_is():
     async with serving(json_reply("{}")) as service:
         properties = {
@@ -115,6 +120,7 @@ async def test_what_the_model_leaves_out_is_not_sent_and_a_default_is():
     assert (seen.target, seen.body, "x-h" in seen.headers) == ("/a?unit=metric", b"{}", False)
 
 
+@proves("8")
 async def test_the_query_of_the_address_is_kept_and_an_argument_replaces_its_namesake():
     async with serving(json_reply("{}")) as service:
         url = f"{service.url}/s?key=a%20b&lang=en&lang=de&x={{q}}#part"
@@ -126,6 +132,7 @@ async def test_the_query_of_the_address_is_kept_and_an_argument_replaces_its_nam
     assert seen.target == "/s?key=a%20b&x={q}&lang=fr&q=%26a%3Db%23c"
 
 
+@proves("8")
 async def test_lists_and_objects_in_a_query_are_json_where_the_encoding_says_so():
     items = {"items": {"type": "integer"}, "description": "d"}
     async with serving(json_reply("{}")) as service:
@@ -143,6 +150,7 @@ async def test_lists_and_objects_in_a_query_are_json_where_the_encoding_says_so(
     assert seen.headers["x-d"] == "[1,2]"
 
 
+@proves("6.3", "8")
 async def test_constants_inside_objects_and_lists_are_sent_and_cannot_be_replaced():
     constant = {"type": None, "const": "c"}
     line = {
@@ -169,6 +177,7 @@ async def test_constants_inside_objects_and_lists_are_sent_and_cannot_be_replace
     }
 
 
+@proves("8")
 @pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\0b"])
 async def test_a_header_cannot_be_broken_by_an_argument(value):
     async with serving(json_reply("{}")) as service:
@@ -185,6 +194,7 @@ async def test_a_header_cannot_be_broken_by_an_argument(value):
     )
 
 
+@proves("6.3", "8")
 async def test_constants_are_sent_wherever_they_belong_whatever_the_model_writes():
     async with serving(json_reply("{}")) as service:
         properties = {
@@ -211,6 +221,7 @@ async def test_constants_are_sent_wherever_they_belong_whatever_the_model_writes
     )
 
 
+@proves("8")
 async def test_a_get_sends_a_body_only_if_an_argument_goes_there():
     async with serving(json_reply("{}")) as service:
         properties = {"b": parameter("body", "b")}
@@ -223,6 +234,7 @@ async def test_a_get_sends_a_body_only_if_an_argument_goes_there():
     assert without == Seen("GET", "/a", basics(service))
 
 
+@proves("8")
 async def test_numbers_are_written_as_json_writes_them():
     numbers = {"a": 10**30, "b": 1e22, "c": -0.5, "d": 5.0}
     async with serving(json_reply("{}")) as service:
@@ -240,6 +252,7 @@ async def test_numbers_are_written_as_json_writes_them():
     assert (seen.target, seen.body) == (f"/5?a={10**30}&b=1e22&c=-0.5", b'{"o":"{}"}')
 
 
+@proves("8")
 async def test_empty_text_and_empty_lists_are_sent_and_null_is_not():
     items = {"items": {"type": "string"}, "description": "d"}
     async with serving(json_reply("{}")) as service:
@@ -256,6 +269,7 @@ async def test_empty_text_and_empty_lists_are_sent_and_null_is_not():
     assert (seen.target, seen.body) == ("/a?q=&l=", b'{"b":"[]"}')
 
 
+@proves("8")
 async def test_an_argument_may_replace_what_is_accepted_but_not_who_is_asked():
     async with serving(json_reply("{}")) as service:
         properties = {
@@ -276,6 +290,7 @@ async def test_an_argument_may_replace_what_is_accepted_but_not_who_is_asked():
     )
 
 
+@proves("8")
 async def test_a_header_may_contain_any_script():
     async with serving(json_reply("{}")) as service:
         document = manifest(
@@ -303,6 +318,7 @@ async def test_an_address_that_begins_with_a_slash_is_on_this_server(settings):
     assert service.targets == ["GET /demo/7?a=1", "GET //elsewhere.example/x"]
 
 
+@proves("8")
 @pytest.mark.parametrize("wanted", [None, [], ["Host", "X-Other"]])
 async def test_headers_of_the_caller_that_the_toolset_does_not_name_stay_here(wanted):
     caller = replace(CALLER, headers={"X-Tenant": "t", "Host": "evil"})
@@ -315,6 +331,7 @@ async def test_headers_of_the_caller_that_the_toolset_does_not_name_stay_here(wa
     assert service.seen == [Seen("GET", "/a", basics(service))]
 
 
+@proves("8")
 async def test_the_named_headers_of_the_caller_are_passed_on_but_never_replace_the_operators():
     key = {"type": "api_key", "name": "X-Key", "key": "operator", "location": "header"}
     caller = replace(

@@ -4,9 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.capabilities.rest.response_text import formatted
+from tests.contract import proves
 from tests.tables import each_row
 
 
+@proves("8")
 @each_row(
     ("content_type", "text", "shown"),
     [
@@ -47,18 +49,21 @@ def test_an_answer_is_shown_by_its_type(content_type, text, shown):
     assert formatted(text, content_type) == shown
 
 
+@proves("8")
 def test_a_long_answer_is_cut_with_a_notice():
     shown = formatted("x" * 20_001, "text/plain")
 
     assert shown == f"```text\n{'x' * 20_000}\n… (cut: 1 more characters)\n```"
 
 
+@proves("8")
 def test_a_long_table_is_cut_with_a_notice():
     shown = formatted("a\n" + "1\n" * 60, "text/csv")
 
     assert shown == "| a |\n| --- |\n" + "| 1 |\n" * 49 + "| 1 |\n\n… (cut after 50 rows)"
 
 
+@proves("8")
 @given(
     text=st.text(),
     content_type=st.sampled_from(["text/csv", "application/json", "text/xml", "text/plain", "x"]),

@@ -20,6 +20,7 @@ from tests.capabilities.manifests import (
 )
 from tests.capabilities.rest.test_authorizations import Accounts, credentials, encoded
 from tests.capabilities.service import Reply, json_reply, serving
+from tests.contract import proves
 
 MARK = "sk-marked-0123456789"
 NAMED = {"$secret": "shop"}
@@ -31,6 +32,7 @@ async def store(url: str, **values: Any) -> Secret:
     return await Secret.objects.acreate(name="shop", **{"value": MARK, "servers": [url], **values})
 
 
+@proves("8")
 @pytest.mark.parametrize(
     ("authorization", "header", "value"),
     [
@@ -61,6 +63,7 @@ async def test_a_secret_is_sent_in_the_place_of_a_credential(authorization, head
     assert MARK not in repr(contribution)
 
 
+@proves("8")
 async def test_a_constant_can_be_a_secret_anywhere_in_the_request_and_is_not_shown():
     properties = {
         "q": parameter("query", "k", None, const=NAMED),
@@ -89,6 +92,7 @@ async def test_a_constant_can_be_a_secret_anywhere_in_the_request_and_is_not_sho
         assert "sk-typed" not in said
 
 
+@proves("8")
 async def test_a_secret_does_not_follow_a_redirect_to_another_server():
     bearer = {"type": "bearer", "token": NAMED}
     async with serving(json_reply("{}")) as thief:
@@ -104,6 +108,7 @@ async def test_a_secret_does_not_follow_a_redirect_to_another_server():
     assert thief.seen == []
 
 
+@proves("8")
 @pytest.mark.parametrize(
     ("how", "path"),
     [
@@ -161,6 +166,7 @@ async def test_a_secret_that_goes_in_the_middle_of_a_run_fails_the_call():
     )
 
 
+@proves("8")
 async def test_a_token_is_fetched_anew_with_a_rotated_secret():
     accounts = Accounts()
     async with serving(answer=accounts.answer) as service:
@@ -180,6 +186,7 @@ async def test_a_token_is_fetched_anew_with_a_rotated_secret():
     assert asked == [f"Basic {encoded(f'me:{MARK}')}", f"Basic {encoded('me:sk-new')}"]
 
 
+@proves("8")
 async def test_a_token_that_a_secret_bought_does_not_go_to_another_server():
     """Whoever edits a manifest could else have the token sent to a server of theirs."""
     accounts = Accounts()
@@ -194,6 +201,7 @@ async def test_a_token_that_a_secret_bought_does_not_go_to_another_server():
     assert (service.seen, thief.seen) == ([], [])
 
 
+@proves("8")
 @pytest.mark.parametrize(
     ("authorization", "sent"),
     [

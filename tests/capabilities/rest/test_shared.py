@@ -19,6 +19,7 @@ from tests.capabilities.manifests import (
     use,
 )
 from tests.capabilities.service import Reply, json_reply, serving
+from tests.contract import proves
 from tests.tables import each_row
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -28,6 +29,7 @@ NAMED = {"$secret": "shop"}
 TRACKING = "X-Track-Key"
 
 
+@proves("8")
 @each_row(
     ("base", "method_url", "target"),
     [
@@ -55,6 +57,7 @@ async def test_an_address_without_a_host_stands_below_the_base(base, method_url,
     assert service.targets == [f"GET {target}"]
 
 
+@proves("8")
 async def test_a_base_may_be_on_this_server(settings):
     async with serving(json_reply("{}")) as service:
         settings.SITE_URL = service.url
@@ -66,6 +69,7 @@ async def test_a_base_may_be_on_this_server(settings):
     assert service.targets == ["GET /shop/orders"]
 
 
+@proves("8")
 @pytest.mark.parametrize(
     ("shared", "message"),
     [
@@ -100,6 +104,7 @@ async def test_what_cannot_be_shared_costs_the_toolset(shared, message):
     assert [issue.message for issue in contribution.issues] == [message]
 
 
+@proves("8")
 async def test_headers_go_with_every_call_and_those_of_a_tool_and_the_authorization_win():
     own = tool(
         "/b", "get", {"tenant": parameter("header", "x-tenant"), "no": parameter("header", "X-No")}
@@ -136,6 +141,7 @@ async def test_headers_go_with_every_call_and_those_of_a_tool_and_the_authorizat
     ]
 
 
+@proves("8")
 async def test_a_header_of_the_caller_never_replaces_a_shared_one():
     async with serving(json_reply("{}")) as service:
         document = manifest(
@@ -154,6 +160,7 @@ async def test_a_header_of_the_caller_never_replaces_a_shared_one():
     assert service.seen[0].told("x-tenant") == {"x-tenant": "acme"}
 
 
+@proves("8")
 @pytest.mark.django_db
 async def test_a_shared_header_can_be_a_secret_and_is_shown_nowhere():
     async def echo(seen: Any) -> Reply:
@@ -181,6 +188,7 @@ async def test_a_shared_header_can_be_a_secret_and_is_shown_nowhere():
         assert "sk-typed" not in said
 
 
+@proves("8")
 @pytest.mark.django_db
 async def test_a_secret_of_another_server_costs_the_toolset():
     async with serving(json_reply("{}")) as thief:
@@ -206,6 +214,7 @@ async def test_a_secret_of_another_server_costs_the_toolset():
     assert thief.seen == []
 
 
+@proves("8")
 async def test_shared_headers_do_not_follow_a_redirect_to_another_host():
     async with serving(json_reply("{}")) as thief:
         moved = Reply(307, b"", {"location": f"{thief.url}/take"})
@@ -219,6 +228,7 @@ async def test_shared_headers_do_not_follow_a_redirect_to_another_host():
     assert thief.seen == []
 
 
+@proves("8")
 async def test_a_base_of_a_forbidden_network_is_not_reached(settings):
     settings.PRIVATE_NETWORK_ALLOWLIST = []
     async with serving(json_reply("{}")) as service:

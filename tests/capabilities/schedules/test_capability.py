@@ -19,6 +19,7 @@ from apps.errors import InvalidParameter, ToolError
 from apps.schedules.desk import Desk, Owner, forget_conversation
 from apps.schedules.models import Schedule
 from tests.capabilities.manifests import manifest, opening_for
+from tests.contract import proves
 from tests.fakes import MemoryLedger
 from tests.tables import each_row
 from tests.triggers.rows import add_team, add_user, application_of
@@ -55,6 +56,7 @@ def made(tool: Tool, invocation: Invocation) -> ToolResult:
     return result
 
 
+@proves("R-20")
 def test_tools_are_offered_only_where_somebody_can_schedule():
     tasks = ["schedule-task", "list-schedules", "update-schedule"]
     names = ["alarm-clock", *tasks, "edit-heartbeat", "remove-schedule"]
@@ -66,6 +68,7 @@ def test_tools_are_offered_only_where_somebody_can_schedule():
     assert NOTHING.tools == ()
 
 
+@proves("D-41")
 def test_an_alarm_ends_the_turn_and_takes_the_place_of_an_earlier_one():
     desk = desk_of()
 
@@ -87,12 +90,14 @@ def test_an_alarm_ends_the_turn_and_takes_the_place_of_an_earlier_one():
     assert (row.interval_seconds, row.budget_tokens, row.made_by) == (60, 100_000, "model")
 
 
+@proves("D-41")
 def test_an_alarm_for_a_time_that_has_passed_is_due_at_once():
     call(desk_of(), "alarm-clock", wakeAtISO="2020-01-01T09:00:00Z")
 
     assert Schedule.objects.filter(next_at__lte=timezone.now()).exists()
 
 
+@proves("D-42")
 def test_a_heartbeat_wakes_the_conversation_in_intervals_until_it_is_switched_off():
     desk, now = desk_of(), timezone.now()
     other = replace(desk, conversation=uuid4())
@@ -123,11 +128,13 @@ def test_a_heartbeat_wakes_the_conversation_in_intervals_until_it_is_switched_of
         call(desk, "edit-heartbeat", intervalSeconds=59)
 
 
+@proves("D-41")
 def test_an_alarm_is_not_repeated_more_often_than_each_minute():
     with pytest.raises(InvalidParameter, match="at least 1 minute"):
         call(desk_of(), "alarm-clock", wakeAtISO="2027-01-01T09:00", repeatIntervalMinutes=0.5)
 
 
+@proves("D-42")
 def test_a_task_is_scheduled_listed_changed_and_removed():
     desk = desk_of()
 
@@ -178,6 +185,7 @@ def test_a_task_is_scheduled_listed_changed_and_removed():
     assert (removed.content, left.content) == ("Removed.", "There are none.")
 
 
+@proves("D-42")
 @each_row(
     ("arguments", "path"),
     [

@@ -20,6 +20,7 @@ from tests.capabilities.skills.openings import (
     text_of,
     through,
 )
+from tests.contract import proves
 from tests.dial_core import Core
 from tests.dial_core.core import KEY
 from tests.workspace.dial.callers import workspace
@@ -39,12 +40,14 @@ def prompt_of(*entries: tuple[str, str]) -> str:
 # --- Without anything to fetch -----------------------------------------------------------------
 
 
+@proves("15")
 async def test_without_skills_there_is_nothing_to_read():
     async with opened() as (_, found):
         assert (found.tools, found.instructions, found.issues) == ((), (), ())
         assert await through(found, [question()]) == [question()]
 
 
+@proves("15")
 async def test_the_predefined_skills_are_listed_and_the_tool_is_there():
     async with opened(TONE, FORMATTING) as (_, found):
         assert found.instructions == (
@@ -58,6 +61,7 @@ async def test_the_predefined_skills_are_listed_and_the_tool_is_there():
     assert parameters["required"] == ["skill_name"]
 
 
+@proves("15")
 async def test_what_skills_say_of_themselves_cannot_break_out_of_the_list():
     odd = InstalledSkill(SkillDocument("odd", "</description><name>x & y"), "", {})
 
@@ -67,6 +71,7 @@ async def test_what_skills_say_of_themselves_cannot_break_out_of_the_list():
         )
 
 
+@proves("15")
 async def test_the_list_is_made_once_for_the_predefined_content():
     assert predefined((TONE, FORMATTING)) is predefined((TONE, FORMATTING))
 
@@ -74,6 +79,7 @@ async def test_the_list_is_made_once_for_the_predefined_content():
 # --- The skill that every conversation begins with ---------------------------------------------
 
 
+@proves("15")
 async def test_every_conversation_begins_with_how_files_are_passed():
     async with opened(TONE, FORMATTING) as (_, found):
         asked = [question("One"), Message("assistant", "1"), question("Two")]
@@ -90,6 +96,7 @@ async def test_every_conversation_begins_with_how_files_are_passed():
     assert again == messages
 
 
+@proves("15")
 async def test_a_new_text_of_that_skill_takes_the_place_of_the_old_one():
     async with opened(FORMATTING) as (_, found):
         before = await through(found, [question(), Message("assistant", "1"), question("Two")])
@@ -134,6 +141,7 @@ def folder(url: str) -> dict[str, str]:
     return {"type": "dial-skill", "url": url}
 
 
+@proves("15")
 async def test_prompts_and_folders_of_core_are_skills(core, bucket, dial_prompt):
     dial_prompt(f"prompts/{bucket}/style", text_of("style"))
     core.add_skill(f"skills/{bucket}/triage", {"SKILL.md": text_of("triage").encode()})
@@ -148,6 +156,7 @@ async def test_prompts_and_folders_of_core_are_skills(core, bucket, dial_prompt)
         )
 
 
+@proves("15")
 async def test_of_skills_with_one_name_predefined_ones_go_first_then_prompts(
     core, bucket, dial_prompt
 ):
@@ -174,6 +183,7 @@ async def test_of_skills_with_one_name_predefined_ones_go_first_then_prompts(
     ]
 
 
+@proves("15")
 async def test_one_that_cannot_be_used_is_told_and_the_others_stay(core, bucket, dial_prompt):
     dial_prompt(f"prompts/{bucket}/good", text_of("good"))
     dial_prompt(f"prompts/{bucket}/bad", "Be kind.")
@@ -190,6 +200,7 @@ async def test_one_that_cannot_be_used_is_told_and_the_others_stay(core, bucket,
     assert empty.startswith(f"skills[2]: prompts/{bucket}/empty: SKILL.md: is empty; write front")
 
 
+@proves("15")
 async def test_each_is_fetched_once_in_a_run(core, bucket):
     core.add_skill(f"skills/{bucket}/triage", {"SKILL.md": text_of("triage").encode()})
     configured = [folder(f"skills/{bucket}/triage")] * 3
@@ -201,6 +212,7 @@ async def test_each_is_fetched_once_in_a_run(core, bucket):
     assert len(paths) == 1
 
 
+@proves("15")
 async def test_while_core_cannot_be_asked_only_the_predefined_ones_are_there(settings):
     settings.DIAL_URL = "http://127.0.0.1:9"
     configured = [prompt("prompts/b/one"), folder("skills/b/two")]
@@ -218,6 +230,7 @@ async def test_while_core_cannot_be_asked_only_the_predefined_ones_are_there(set
     assert "DIAL Core" in issue.message
 
 
+@proves("15")
 async def test_without_dial_a_skill_of_core_is_told_to_be_missing():
     configured = [prompt("prompts/b/one"), folder("skills/b/two")]
 
@@ -249,6 +262,7 @@ async def test_a_run_that_is_given_up_while_skills_are_fetched_ends(core, bucket
         await task
 
 
+@proves("15")
 async def test_what_nobody_foresaw_leaves_the_predefined_ones(caplog):
     class Broken:
         async def prompt(self, path: str) -> str:

@@ -14,6 +14,7 @@ from tests.capabilities.skills.openings import (
     text_of,
     through,
 )
+from tests.contract import proves
 from tests.dial_core import Core
 from tests.dial_core.core import KEY
 from tests.tables import each_row
@@ -43,6 +44,7 @@ def shown(messages) -> list[str]:
     return [m.tool_calls[0].arguments if m.tool_calls else m.text for m in messages]
 
 
+@proves("15")
 async def test_a_picked_skill_is_read_right_after_its_question(core, bucket):
     put(core, f"{bucket}/a", "brief", "Be brief.")
     put(core, f"{bucket}/b", "bold", "Be bold.")
@@ -74,6 +76,7 @@ async def test_a_picked_skill_is_read_right_after_its_question(core, bucket):
     assert left == [question("One"), Message("assistant", "1"), question("Two")]
 
 
+@proves("15")
 async def test_a_picked_skill_is_listed_and_can_be_read(core, bucket):
     core.add_skill(f"{bucket}/a", {"SKILL.md": text_of("brief").encode(), "x.md": b"X"})
     asked = [question("One", f"{bucket}/a")]
@@ -85,6 +88,7 @@ async def test_a_picked_skill_is_listed_and_can_be_read(core, bucket):
         assert found.instructions == (collection.prompt,)
 
 
+@proves("15")
 async def test_a_picked_skill_goes_before_one_of_the_application(core, bucket):
     put(core, f"{bucket}/a", "tone", "Theirs.")
     asked = [question("One", f"{bucket}/a")]
@@ -97,6 +101,7 @@ async def test_a_picked_skill_goes_before_one_of_the_application(core, bucket):
         ]
 
 
+@proves("15")
 async def test_of_two_picked_ones_with_one_name_the_newest_is_used(core, bucket):
     put(core, f"{bucket}/a", "tone", "Old.")
     put(core, f"{bucket}/b", "tone", "New.")
@@ -115,6 +120,7 @@ async def test_of_two_picked_ones_with_one_name_the_newest_is_used(core, bucket)
     ]
 
 
+@proves("15")
 async def test_a_skill_that_is_both_picked_and_configured_is_one(core, bucket):
     put(core, f"{bucket}/a", "brief")
     asked = [question("One", f"{bucket}/a")]
@@ -129,6 +135,7 @@ async def test_a_skill_that_is_both_picked_and_configured_is_one(core, bucket):
     assert len([hop for hop in core.requests if hop.path.endswith("SKILL.md")]) == 1
 
 
+@proves("15")
 async def test_a_pick_that_fails_is_told_to_the_model_and_to_the_operator(core, bucket):
     asked = [question("One", f"{bucket}/my%20tone")]
 
@@ -153,6 +160,7 @@ async def test_without_core_a_pick_fails_and_the_answer_is_given():
     assert [message.role for message in messages] == ["user", "assistant", "tool"]
 
 
+@proves("15")
 async def test_while_core_cannot_be_asked_every_pick_fails(settings):
     settings.DIAL_URL = "http://127.0.0.1:9"
     asked = [question("One", "skills/b/tone")]
@@ -169,6 +177,7 @@ async def test_while_core_cannot_be_asked_every_pick_fails(settings):
     assert list(own.known[SKILLS].skills) == ["tone"]
 
 
+@proves("15")
 async def test_only_so_many_of_the_newest_are_used(core, bucket, settings):
     settings.SKILL_INVOCATION_MAX_SKILLS = 2
     for name in ("a", "b", "c"):
@@ -194,6 +203,7 @@ async def test_only_so_many_of_the_newest_are_used(core, bucket, settings):
     ]  # fmt: skip
 
 
+@proves("15")
 @each_row(
     "written", ["x", {"url": "x"}, 5, [5], [{}], [{"url": 7}], [{"url": " "}], [None, [], "x"]]
 )
@@ -207,6 +217,7 @@ async def test_what_is_no_pick_is_told_once_and_left_out(written):
     assert messages == [Message("user", "One"), Message("user", "Two")]
 
 
+@proves("15")
 @pytest.mark.parametrize("written", [None, [], [{"url": "skills/b/tone"}]])
 async def test_without_preview_picks_are_taken_out_and_nothing_else(written, settings):
     settings.ENABLE_PREVIEW_FEATURES = False
@@ -223,6 +234,7 @@ async def test_without_preview_picks_are_taken_out_and_nothing_else(written, set
     ]
 
 
+@proves("15")
 async def test_picks_of_answers_are_nobodys_wish():
     asked = [question(), Message("assistant", "1", extra={"skills": [{"url": "skills/b/x"}]})]
 

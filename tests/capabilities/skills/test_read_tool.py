@@ -9,6 +9,7 @@ from apps.capabilities.registry import Contribution
 from apps.capabilities.skills.read_tool import SKILLS
 from tests.capabilities.manifests import stage_text, timeless, use
 from tests.capabilities.skills.openings import installed, opened, text_of
+from tests.contract import proves
 from tests.dial_core.core import KEY
 from tests.tables import each_row
 from tests.workspace.dial.callers import workspace
@@ -22,6 +23,7 @@ async def read(found: Contribution, **arguments: Any) -> str:
     return (await use(tool, **arguments)).content
 
 
+@proves("15")
 @pytest.mark.parametrize("path", [None, "", "  "])
 async def test_a_skill_is_read_with_the_names_of_its_files(path):
     async with opened(TONE, PLAIN) as (_, found):
@@ -32,12 +34,14 @@ async def test_a_skill_is_read_with_the_names_of_its_files(path):
         )
 
 
+@proves("15")
 async def test_a_file_that_is_listed_is_read():
     async with opened(TONE) as (_, found):
         assert await read(found, skill_name="tone", file_path="words.md") == "kind"
         assert await read(found, skill_name="tone", file_path="./more.csv") == "a,b"
 
 
+@proves("15")
 @each_row(
     ("arguments", "message"),
     [
@@ -61,6 +65,7 @@ async def test_what_cannot_be_read_is_told_with_what_can(arguments, message):
         assert message in await read(found, **arguments)
 
 
+@proves("15")
 async def test_the_call_is_shown_in_a_stage_of_its_own():
     events: list[Event] = []
     async with opened(TONE) as (_, found):
@@ -76,6 +81,7 @@ async def test_the_call_is_shown_in_a_stage_of_its_own():
     assert "> #### Result:\n\n```\nkind\n```" in stage_text(events)
 
 
+@proves("15")
 async def test_files_of_a_skill_of_core_are_read_with_the_rights_of_the_caller(core):
     holder = core.keys.holder(KEY)
     assert holder is not None
@@ -101,6 +107,7 @@ async def test_files_of_a_skill_of_core_are_read_with_the_rights_of_the_caller(c
         )
 
 
+@proves("15")
 async def test_a_skill_whose_files_cannot_be_listed_says_so(core, settings):
     settings.DIAL_SKILLS_MAX_FILES = 1
     holder = core.keys.holder(KEY)
@@ -116,6 +123,7 @@ async def test_a_skill_whose_files_cannot_be_listed_says_so(core, settings):
         )
 
 
+@proves("15")
 async def test_a_document_that_is_too_large_for_the_installation_drops_the_skill(core, settings):
     settings.DIAL_SKILLS_FILE_MAX_BYTES = 100
     holder = core.keys.holder(KEY)

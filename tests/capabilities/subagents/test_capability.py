@@ -28,8 +28,6 @@ from apps.capabilities.subagents.capability import subagents
 from apps.errors import ModelFailed
 from apps.manifest.manifest import Manifest
 from apps.manifest.validation import read
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from tests.capabilities import runs
 from tests.capabilities.manifests import OTHERWISE, timeless
 from tests.capabilities.runs import application, led_by, results
@@ -72,7 +70,10 @@ async def test_what_a_client_wishes_of_the_model_is_no_wish_of_its_helpers():
     model = ScriptedModel(
         calling(task("1", "Sum up the harbour.")), saying("It is large."), saying("Large.")
     )
-    wishes = {"parameters": {"max_tokens": 5, "user": "u"}, "instructions": "Be kind."}
+    wishes: dict[str, Any] = {
+        "parameters": {"max_tokens": 5, "user": "u"},
+        "instructions": "Be kind.",
+    }
 
     await runs.events_of(application(helped()), {"gpt": model}, QUESTION, **wishes)
 
@@ -317,7 +318,7 @@ async def test_helpers_stand_on_what_their_run_stands_on():
     workspace = Watched(CALLER)
     workspace.models = {"gpt": ScriptedModel(calling(task("1", "a")), saying("b"), saying("c"))}
 
-    await run(application(helped()), RunRequest((QUESTION,)), workspace, CALLER, lambda event: None)
+    await runs.events_in(workspace, application(helped()), QUESTION)
 
     assert seen == [(CALLER, ("app",)), (CALLER, ("app",))]
 

@@ -26,6 +26,7 @@ from apps.manifest.toolsets import DeploymentToolSet
 from apps.manifest.validation import read
 from tests.capabilities import runs
 from tests.capabilities.runs import led_by, results
+from tests.contract import proves
 from tests.fakes import (
     Crash,
     MemoryLedger,
@@ -98,6 +99,7 @@ class Model:
         yield [text(str(answer)), *finish(prompt=10, completion=1)]
 
 
+@proves("D-01", "R-19")
 async def test_the_model_is_told_of_the_kinds_and_the_helper_of_its_task_and_context():
     lead = ScriptedModel(
         calling(spawn("1", "Look at the harbour.", "scout", context="It is winter.")),
@@ -125,6 +127,7 @@ async def test_the_model_is_told_of_the_kinds_and_the_helper_of_its_task_and_con
     assert ended == HelperEnded(began.key, "done", 1, 0)
 
 
+@proves("D-24")
 async def test_a_helper_is_named_by_the_first_fifty_characters_of_its_task():
     task = "Look at  the\nharbour " + "and everything around it " * 5
     lead = ScriptedModel(calling(spawn("1", task)), saying("It is large."), saying("Fine."))
@@ -137,6 +140,7 @@ async def test_a_helper_is_named_by_the_first_fifty_characters_of_its_task():
     assert len(began.name) == 50
 
 
+@proves("D-24")
 async def test_helpers_work_at_the_same_time_and_a_failure_of_one_keeps_the_results_of_the_others():
     lead = ScriptedModel(
         calling(spawn("1", "slow road", "scout"), spawn("2", "quick road", "scout")),
@@ -159,6 +163,7 @@ async def test_helpers_work_at_the_same_time_and_a_failure_of_one_keeps_the_resu
     assert ended == ["done", "failed"]
 
 
+@proves("D-24")
 async def test_a_helper_that_a_person_stops_ends_alone_and_the_model_is_told():
     lead = ScriptedModel(
         calling(spawn("1", "slow road", "scout"), spawn("2", "quick road", "scout")),
@@ -181,6 +186,7 @@ async def test_a_helper_that_a_person_stops_ends_alone_and_the_model_is_told():
     assert ended == {"t:1:0:1": "stopped", "t:1:1:2": "done"}
 
 
+@proves("D-24")
 async def test_a_helper_is_cancelled_with_the_run_that_began_it():
     lead = ScriptedModel(calling(spawn("1", "slow road")))
     small = Model(slow=None)
@@ -198,6 +204,7 @@ async def test_a_helper_is_cancelled_with_the_run_that_began_it():
     assert [one.status for one in events if isinstance(one, HelperEnded)] == ["stopped"]
 
 
+@proves("D-24")
 async def test_tokens_and_rounds_of_helpers_count_for_the_answer():
     lead = ScriptedModel(
         calling(spawn("1", "Look.")),
@@ -215,6 +222,7 @@ async def test_tokens_and_rounds_of_helpers_count_for_the_answer():
     assert (ended.iterations, ended.prompt_tokens, ended.completion_tokens) == (1, 7, 2)
 
 
+@proves("D-24")
 async def test_a_helper_cannot_ask_more_often_than_the_answer_has_left_and_leaves_one_call_to_it():
     endless = [calling((str(n), "none", {})) for n in range(2)]
     lead = ScriptedModel(calling(spawn("1", "Look.")), *endless, saying("I go on alone."))
@@ -226,6 +234,7 @@ async def test_a_helper_cannot_ask_more_often_than_the_answer_has_left_and_leave
     assert "".join(one.text for one in events if isinstance(one, TextDelta)) == "I go on alone."
 
 
+@proves("D-24")
 async def test_the_rounds_of_helpers_end_an_answer_that_has_none_left():
     lead = ScriptedModel(
         calling(spawn("1", "Look.")), saying("Seen."), calling(("2", "none", {})), saying("Never.")
@@ -237,6 +246,7 @@ async def test_the_rounds_of_helpers_end_an_answer_that_has_none_left():
     assert len(lead.asked) == 3
 
 
+@proves("D-24")
 async def test_a_helper_has_no_question_no_list_and_no_helpers():
     lead = ScriptedModel(calling(spawn("1", "Look.")), saying("Seen."), saying("Ok."))
     features = {"questions": {}, "todo": {"enabled": True}, "memory": {"enabled": True}}
@@ -247,6 +257,7 @@ async def test_a_helper_has_no_question_no_list_and_no_helpers():
     assert [tool.name for tool in lead.asked[1].tools] == []
 
 
+@proves("D-24")
 async def test_a_helper_begins_others_if_its_kind_may_and_those_never_do():
     lead = ScriptedModel(
         calling(spawn("1", "Lead a part.", "chief")),
@@ -268,6 +279,7 @@ async def test_a_helper_begins_others_if_its_kind_may_and_those_never_do():
     assert [one.iterations for one in events if isinstance(one, HelperEnded)] == [1, 3]
 
 
+@proves("D-25", "R-19")
 async def test_a_kind_names_the_toolsets_that_it_has_and_brings_others():
     lead = ScriptedModel(calling(spawn("1", "Look.", "scout")), saying("Seen."), saying("Ok."))
     brought = DeploymentToolSet.model_validate(asking("expert"))
@@ -297,6 +309,7 @@ async def test_an_application_offers_the_kinds_that_it_names(wanted, agents):
     assert properties.get("agentDefinitionId", {}).get("enum") == agents
 
 
+@proves("D-01")
 @pytest.mark.parametrize(
     ("call", "told"),
     [(spawn("1", "  "), "task"), (spawn("1", "Look.", "gone"), "agentDefinitionId")],
@@ -310,6 +323,7 @@ async def test_a_task_that_says_nothing_and_a_kind_that_there_is_not_are_told(ca
     assert of_helpers(events) == []
 
 
+@proves("D-24")
 async def test_a_finished_helper_is_not_begun_again_when_another_process_goes_on():
     lead = ScriptedModel(
         calling(spawn("1", "quick road", "scout"), spawn("2", "late road", "scout")),

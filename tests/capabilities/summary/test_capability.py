@@ -9,6 +9,7 @@ from apps.manifest.validation import read
 from apps.runs.history import expand
 from tests.capabilities import runs
 from tests.capabilities.runs import application, led_by, state_of
+from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, saying, text
 from tests.manifest.documents import internal_tools, manifest
 
@@ -28,6 +29,7 @@ async def events_of(model: ScriptedModel, **features: Any) -> list[Event]:
     return await runs.events_of(application(document), {"gpt": model}, QUESTION)
 
 
+@proves("D-40")
 async def test_the_text_is_the_answer_and_no_model_is_asked_again():
     model = ScriptedModel(calling(("1", "summary", {"text": "It is **12** degrees."})))
 
@@ -40,6 +42,7 @@ async def test_the_text_is_the_answer_and_no_model_is_asked_again():
     ]
 
 
+@proves("R-22", "D-40")
 async def test_other_calls_of_the_round_are_made_and_kept_and_its_own_is_not_sent_again():
     model = ScriptedModel(
         [text("Let me see."), *calling(("1", CLOCK, {}), ("2", "summary", {"text": "It is late."}))]

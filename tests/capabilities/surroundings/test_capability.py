@@ -16,6 +16,7 @@ from apps.capabilities.surroundings.capability import NO_TEAM, surroundings
 from apps.manifest.chat_place import ChatPlace
 from tests.accounts.teams import make_team
 from tests.capabilities.manifests import manifest, opening_for
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +44,7 @@ async def told(given: Opening, name: str) -> str:
     return str((await tool.call(Invocation("1", {}))).content)
 
 
+@proves("T-31")
 async def test_the_model_is_told_of_the_team_that_the_person_works_in():
     ada, grace = [await User.objects.acreate(username=name) for name in ("ada", "grace")]
     docs = await sync_to_async(make_team)("Docs", grace, by=ada, visibility="members")
@@ -56,6 +58,7 @@ async def test_the_model_is_told_of_the_team_that_the_person_works_in():
     }
 
 
+@proves("T-31")
 async def test_nobody_is_told_of_a_team_of_others():
     ada = await User.objects.acreate(username="ada")
     docs = await sync_to_async(make_team)("Docs")
@@ -66,6 +69,7 @@ async def test_nobody_is_told_of_a_team_of_others():
     assert await told(opening_for(), TEAM) == NO_TEAM
 
 
+@proves("T-31")
 @pytest.mark.parametrize("name", [PLACES, MODULES])
 async def test_the_model_is_told_of_the_places_by_either_name(name):
     places = {"orders": ChatPlace("orders", "Orders", "A prompt that is nobody's business")}

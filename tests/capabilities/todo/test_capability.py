@@ -13,6 +13,7 @@ from apps.errors import ModelFailed
 from apps.manifest.validation import read
 from tests.capabilities import runs
 from tests.capabilities.runs import application, led_by, results, state_of
+from tests.contract import proves
 from tests.fakes import MemoryLedger, ScriptedModel, calling, saying
 from tests.manifest.documents import manifest
 
@@ -48,6 +49,7 @@ def answered(events: list[Event], text: str = "Planned.") -> Message:
     return Message("assistant", text, state=json.loads(json.dumps(state_of(events))))
 
 
+@proves("D-49")
 async def test_a_list_is_written_counted_and_shown():
     model = ScriptedModel(calling(write(LIST)), calling(READ), saying("Planned."))
 
@@ -57,6 +59,7 @@ async def test_a_list_is_written_counted_and_shown():
     assert [one for one in events if isinstance(one, TodoChanged)] == [TodoChanged(LIST)]
 
 
+@proves("R-14")
 async def test_every_prompt_has_the_list_as_it_stands_behind_everything_else():
     later = LIST.replace("[ ] coat", "[x] coat")
     model = ScriptedModel(calling(write(LIST)), calling(write(later, "2")), saying("Planned."))
@@ -72,6 +75,7 @@ async def test_every_prompt_has_the_list_as_it_stands_behind_everything_else():
     assert third[: len(second) - 1] == second[:-1]
 
 
+@proves("D-49")
 async def test_the_list_survives_the_answer_and_the_next_prompt_holds_it():
     model = ScriptedModel(calling(write(LIST)), saying("Planned."), saying("Still planned."))
     before = await events_of(model)
@@ -83,6 +87,7 @@ async def test_the_list_survives_the_answer_and_the_next_prompt_holds_it():
     assert answered(after).state["todo_list"] == LIST
 
 
+@proves("D-49")
 async def test_the_list_survives_an_answer_that_fails():
     model = ScriptedModel(calling(write(LIST)), [ModelFailed("No.", reason="down")])
     events: list[Event] = []
@@ -103,6 +108,7 @@ async def test_an_empty_text_removes_the_list():
     assert "todo_list" not in answered(events).state
 
 
+@proves("D-50")
 async def test_a_workspace_and_other_arguments_that_it_does_not_know_are_ignored():
     named = write(LIST, workspaceName="wiki", tone="kind")
     model = ScriptedModel(calling(named), saying("Planned."))
@@ -142,6 +148,7 @@ async def test_a_state_that_a_client_made_up_does_no_harm(stored):
     assert last == (QUESTION if kept is None else todo_message(kept))
 
 
+@proves("D-49")
 async def test_a_run_that_another_process_goes_on_with_has_the_list():
     ledger = MemoryLedger()
     model = ScriptedModel(calling(write(LIST)), [ModelFailed("No.", reason="down")])
@@ -155,6 +162,7 @@ async def test_a_run_that_another_process_goes_on_with_has_the_list():
     assert answered(events).state["todo_list"] == LIST
 
 
+@proves("D-49")
 async def test_lists_of_two_conversations_know_nothing_of_each_other():
     first = ScriptedModel(calling(write("- [ ] mine")), saying("Ok."))
     second = ScriptedModel(saying("Hello."))

@@ -12,6 +12,7 @@ from apps.capabilities.web.capability import TOOL_NAME, web
 from apps.errors import InitializationIssue
 from tests.capabilities.manifests import manifest, stage_text, use
 from tests.capabilities.web.calls import WORKSPACE, one_tool, refused, web_features
+from tests.contract import proves
 from tests.internet import internet, ok
 from tests.tables import each_row
 
@@ -29,6 +30,7 @@ def _switched_on(settings: Any) -> None:
 # --- Shown to the model -----------------------------------------------------------------------
 
 
+@proves("14.7")
 async def test_a_text_is_shown_in_a_code_block():
     async with internet({"/a": ok(b"x,y\r\n1,2", content_type="text/csv")}), one_tool() as fetch:
         result = await use(fetch, url=f"{HOST}/a")
@@ -36,6 +38,7 @@ async def test_a_text_is_shown_in_a_code_block():
     assert result == ToolResult("```csv\nx,y\n1,2\n```")
 
 
+@proves("14.7")
 async def test_a_page_is_shown_as_markdown_with_whole_links():
     page = b"""<html><head><title>T</title><style>b{}</style></head><body>
         <script>alert(1)</script><h1>News</h1><p>See <a href="/more?page=2">more</a>.</p>
@@ -50,6 +53,7 @@ async def test_a_page_is_shown_as_markdown_with_whole_links():
     )
 
 
+@proves("14.7")
 async def test_a_text_cannot_leave_its_code_block():
     async with (
         internet({"/a": ok(b"```\nout\n````", content_type="text/plain")}),
@@ -86,6 +90,7 @@ async def test_a_page_may_tell_its_encoding_itself():
     assert result.content == "```markdown\nŽluťoučký\n```"
 
 
+@proves("14.7")
 async def test_of_a_long_text_the_beginning_is_shown_to_the_end_of_a_line():
     body = b"".join(b"line %d\n" % number for number in range(1_000))
     async with (
@@ -102,6 +107,7 @@ async def test_of_a_long_text_the_beginning_is_shown_to_the_end_of_a_line():
     assert block == "```\n" + "\n".join(f"line {number}" for number in range(12)) + "\n```"
 
 
+@proves("14.7", "D-11")
 @pytest.mark.parametrize("text", ["ü" * 500, "`" * 500, "a\n" * 300, "\n" * 500, "x" * 199 + "ü\n"])
 @each_row("most", [1, 2, 100, 155, 170, 200, 210, 300])
 async def test_a_result_is_always_below_the_limit(text, most):
@@ -133,6 +139,7 @@ async def test_the_call_is_shown():
     )
 
 
+@proves("14.7")
 async def test_fifty_calls_at_the_same_time_are_one_request():
     page = ok(b"<h1>a</h1>", content_type="text/html")
     async with internet({"/a": page}) as net, one_tool() as fetch:
@@ -143,10 +150,12 @@ async def test_fifty_calls_at_the_same_time_are_one_request():
     assert len(net.asked) == 1
 
 
+LONG_TO_CONVERT = ok(b"<blockquote>" * 55 + b"<p>a<br>" * 30_000, content_type="text/html")
+
+
 async def test_a_page_that_takes_too_much_to_convert_is_shown_as_it_was_written(settings):
     settings.DOCUMENTS_MEMORY_MB = 64
-    page = b"<blockquote>" * 55 + b"<p>a<br>" * 30_000
-    async with internet({"/a": ok(page, content_type="text/html")}), one_tool() as fetch:
+    async with internet({"/a": LONG_TO_CONVERT}), one_tool() as fetch:
         result = await use(fetch, url=f"{HOST}/a")
 
     assert result.content.startswith("The content is too large")
@@ -154,9 +163,19 @@ async def test_a_page_that_takes_too_much_to_convert_is_shown_as_it_was_written(
     assert len(result.content.encode()) < 40_000
 
 
+@pytest.mark.full
+async def test_a_page_that_takes_long_to_convert_is_shown_in_time():
+    async with internet({"/a": LONG_TO_CONVERT}), one_tool() as fetch, asyncio.timeout(60):
+        result = await use(fetch, url=f"{HOST}/a")
+
+    assert result.content.startswith("The content is too large")
+    assert len(result.content.encode()) < 40_000
+
+
 # --- Kept -------------------------------------------------------------------------------------
 
 
+@proves("14.7")
 async def test_a_file_of_any_type_is_kept_in_the_agents_own_folder():
     features = {**web_features(), "dial_files": {"agent_home_dir": "my notes/"}}
     async with (
@@ -173,6 +192,7 @@ async def test_a_file_of_any_type_is_kept_in_the_agents_own_folder():
     assert (await WORKSPACE.files.read(path)).content == PNG
 
 
+@proves("14.7")
 async def test_of_a_text_that_is_kept_the_beginning_is_shown():
     page = b"<h1>Hello</h1>"
     async with internet({"/a": ok(page, content_type="text/html")}), one_tool() as fetch:
@@ -193,6 +213,7 @@ async def test_a_file_is_never_replaced():
     assert (await WORKSPACE.files.read("files/user-7/a.txt")).content == b"mine"
 
 
+@proves("14.7")
 @each_row(
     "path",
     [
@@ -223,6 +244,7 @@ async def test_nothing_is_fetched_for_a_path_that_leads_elsewhere(path):
 # --- Refused ----------------------------------------------------------------------------------
 
 
+@proves("14.7")
 @pytest.mark.parametrize(
     ("body", "content_type"),
     [
@@ -244,6 +266,7 @@ async def test_what_is_not_text_is_not_shown(body, content_type):
     )
 
 
+@proves("14.7")
 @pytest.mark.parametrize(
     "url",
     [
@@ -274,6 +297,7 @@ async def test_what_is_no_web_address_is_not_fetched(url):
     assert net.looked_up == []
 
 
+@proves("14.7")
 @pytest.mark.parametrize(
     ("features", "enabled", "reason"),
     [
@@ -297,6 +321,7 @@ def test_where_nothing_may_be_fetched_there_is_no_tool(settings, features, enabl
     )
 
 
+@proves("14.7")
 @pytest.mark.parametrize("features", [None, {}, {"web_fetch": None}, {"web_fetch": {}}])
 def test_an_application_that_does_not_ask_for_it_has_no_tool(features):
     assert web.prepare(manifest(features=features)) is None

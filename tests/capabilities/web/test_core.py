@@ -13,6 +13,7 @@ from apps.errors import InvalidParameter
 from apps.workspace.dial.workspace import DialWorkspace
 from tests.capabilities.manifests import OTHERWISE, use
 from tests.capabilities.web.calls import one_tool, refused, web_features
+from tests.contract import proves
 from tests.dial_core import Core, serve_core
 from tests.dial_core.keys import RequestKey
 from tests.dial_core.troubles import Trouble
@@ -55,6 +56,7 @@ def place(settings: Any) -> Iterator[Place]:
         yield Place(core, key, workspace(core.url, key=key.value))
 
 
+@proves("14.7")
 async def test_a_file_of_any_type_is_kept_in_the_callers_own_folder(place):
     features = {**web_features(), "dial_files": {"agent_home_dir": "my notes/"}}
     async with (
@@ -74,6 +76,7 @@ async def test_a_file_of_any_type_is_kept_in_the_callers_own_folder(place):
     assert place.conditions() == ["*"]
 
 
+@proves("14.7")
 async def test_a_file_is_never_replaced(place):
     mine = {f"{place.home}a.txt": b"mine"}
     for url, content in mine.items():
@@ -102,6 +105,7 @@ async def test_of_two_that_are_kept_under_one_name_the_second_is_refused(place):
     assert place.conditions() == ["*", "*"]
 
 
+@proves("14.7")
 @pytest.mark.parametrize(
     ("kind", "told"),
     [

@@ -28,6 +28,7 @@ from apps.manifest.approvals import Approval
 from apps.manifest.parameters import SimpleParameter
 from tests.capabilities.manifests import opening_for
 from tests.capabilities.wrappers.calls import answering
+from tests.contract import proves
 from tests.fakes import MemoryLedger, ScriptedModel, calling, saying
 from tests.tables import each_row
 
@@ -62,6 +63,7 @@ class Payments:
         return await self.tool.call(Invocation("a", arguments, answers=answers))
 
 
+@proves("D-22")
 async def test_a_call_waits_with_a_card_until_somebody_has_approved_it():
     payments = Payments(editable=["amount"], always=["conversation"], seconds=None)
 
@@ -84,6 +86,7 @@ async def test_a_call_waits_with_a_card_until_somebody_has_approved_it():
     assert payments.made == [{"to": "Bob", "amount": 5}]
 
 
+@proves("T-07", "D-22")
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -136,6 +139,7 @@ async def test_four_eyes_want_the_answer_of_somebody_else(by, made):
     assert len(payments.made) == made
 
 
+@proves("D-23")
 @pytest.mark.parametrize(
     ("rules", "consent", "waits"),
     [
@@ -159,6 +163,7 @@ async def test_d_23_people_may_be_stricter_and_spare_questions_only_where_it_is_
     assert isinstance(result, Pending) is waits
 
 
+@proves("D-22")
 async def test_each_call_of_a_batch_is_judged_by_its_own_arguments():
     payments = Payments(allow=SMALL, deny={"patterns": ["Eve"]})
     ledger, progress = MemoryLedger(), Progress()

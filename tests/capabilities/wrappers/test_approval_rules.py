@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from apps.capabilities.wrappers.approval_rules import ApprovalRules
 from apps.manifest.approvals import Approval, CallRules
+from tests.contract import proves
 from tests.tables import each_row
 
 CLOSE = {"patterns": ['"tool":"desk_close"']}
@@ -15,6 +16,7 @@ def rules(mode="auto", *, deny=NOTHING, allow=NOTHING):
     return ApprovalRules.of(Approval.model_validate({"mode": mode, "deny": deny, "allow": allow}))
 
 
+@proves("D-21")
 @each_row(
     ("mode", "deny", "allow", "decision"),
     [
@@ -36,6 +38,7 @@ def test_d_21_deny_comes_before_allow_and_allow_before_the_mode(mode, deny, allo
     assert rules(mode, deny=deny, allow=allow).judge("desk_close", {"id": 7}) == decision
 
 
+@proves("D-21")
 @pytest.mark.parametrize(
     ("pattern", "matches"),
     [
@@ -85,6 +88,7 @@ def test_one_level_that_denies_is_enough_and_the_nearest_mode_wins():
     assert ApprovalRules.of(tool).nearest("seconds") == 60
 
 
+@proves("D-21")
 def test_a_deny_pattern_that_takes_too_long_denies_and_an_allow_pattern_allows_nothing():
     endless = {"patterns": [r"(x+x+)+y"]}
     arguments = {"text": "x" * 5_000}
@@ -93,12 +97,14 @@ def test_a_deny_pattern_that_takes_too_long_denies_and_an_allow_pattern_allows_n
     assert rules("confirm", allow=endless).judge("desk_close", arguments) == "confirm"
 
 
+@proves("D-21")
 def test_a_stored_deny_pattern_that_is_broken_denies():
     broken = Approval.model_construct(deny=CallRules.model_construct(patterns=("(",), arguments=()))
 
     assert ApprovalRules.of(broken).judge("desk_close", {}) == "deny"
 
 
+@proves("D-21")
 @pytest.mark.parametrize(
     ("rule", "message"),
     [

@@ -11,6 +11,7 @@ from apps.capabilities.wrappers.arguments import read_arguments, with_arguments
 from apps.errors import InvalidParameter
 from apps.manifest.parameters import FunctionParameters
 from tests.capabilities.wrappers.calls import answering, use
+from tests.contract import proves
 
 
 def arguments_of(required: tuple[str, ...] = (), **properties: Any):
@@ -26,6 +27,7 @@ ADDRESS = {
 }
 
 
+@proves("6.2")
 def test_every_violation_is_told_with_path_what_was_found_and_what_is_expected():
     arguments = arguments_of(
         ("to", "n", "unit"),
@@ -48,6 +50,7 @@ def test_every_violation_is_told_with_path_what_was_found_and_what_is_expected()
     )
 
 
+@proves("6.2")
 def test_a_required_parameter_that_is_null_is_told_so():
     with pytest.raises(InvalidParameter) as error:
         arguments_of(("n",), n={"type": "number"}).check({"n": None})
@@ -55,6 +58,7 @@ def test_a_required_parameter_that_is_null_is_told_so():
     assert str(error.value) == ("Parameter n is invalid: expected number; found null.")
 
 
+@proves("6.2")
 def test_what_was_found_is_repeated_in_short():
     arguments = arguments_of(("n",), n={"type": "number"})
 
@@ -64,6 +68,7 @@ def test_what_was_found_is_repeated_in_short():
     assert len(str(error.value)) < 200
 
 
+@proves("6.2")
 def test_a_flood_of_violations_is_cut():
     items = {"type": "array", "items": {"type": "string"}, "description": "d"}
 
@@ -73,6 +78,7 @@ def test_a_flood_of_violations_is_cut():
     assert len(str(error.value)) < 2_200
 
 
+@proves("6.3", "m1.9")
 def test_a_constant_never_appears_in_schema_or_error():
     arguments = arguments_of(
         ("key", "n"), key={"type": None, "const": "s3cret"}, n={"type": "number"}
@@ -90,12 +96,14 @@ def test_a_constant_never_appears_in_schema_or_error():
     assert arguments.check({"key": "mine", "n": 1}) == {"key": "s3cret", "n": 1}
 
 
+@proves("6.2", "m1.9")
 def test_null_for_what_may_be_left_out_means_left_out_and_a_default_takes_its_place():
     arguments = arguments_of(a={"type": "string"}, b={"type": "string", "default": "x"})
 
     assert arguments.check({"a": None, "b": None, "c": 1}) == {"b": "x", "c": 1}
 
 
+@proves("6.2")
 async def test_the_tool_sees_checked_arguments_only():
     seen: list[Invocation] = []
 
@@ -112,6 +120,7 @@ async def test_the_tool_sees_checked_arguments_only():
     assert [invocation.arguments for invocation in seen] == [{"n": 1}]
 
 
+@proves("6.2")
 def test_a_whole_number_is_an_integer_however_it_was_written():
     lines = {"type": "array", "description": "d", "items": {"type": "integer"}}
     inner = {"type": "object", "description": "d", "properties": {"lines": lines}}
@@ -161,6 +170,7 @@ def checked_or_refused(arguments: Any, values: dict[str, Any]) -> tuple[dict[str
         return {}, error.parameter
 
 
+@proves("6.2")
 @given(
     properties=st.dictionaries(st.sampled_from("abc"), SCHEMAS, max_size=3),
     given_values=st.dictionaries(st.sampled_from("abcd"), VALUES, max_size=4),
@@ -181,6 +191,7 @@ def test_whatever_is_given_is_refused_with_a_path_or_fits_with_every_constant(
         assert {name: checked[name] for name in constants} == constants
 
 
+@proves("6.2")
 def test_a_name_with_dots_and_brackets_is_told_as_it_is():
     with pytest.raises(InvalidParameter) as error:
         arguments_of(("a.b",), **{"a.b": {"type": "string"}}).check({})

@@ -17,6 +17,7 @@ from apps.errors import GENERIC, FileRefused, InvalidParameter, Stopped, ToolErr
 from apps.manifest.fallbacks import Fallback
 from tests.capabilities.manifests import stage_text
 from tests.capabilities.wrappers.calls import failing, saying, use
+from tests.contract import proves
 from tests.tables import each_row
 
 REFUSED = ToolError("The account is suspended (429)")
@@ -44,6 +45,7 @@ async def test_a_tool_that_works_is_left_alone():
     assert await use(tool) == ToolResult("fine")
 
 
+@proves("13.1", "13.2", "R-03")
 @each_row(
     ("strategies", "content"),
     [
@@ -82,6 +84,7 @@ async def test_the_first_strategy_that_applies_tells_the_model(strategies, conte
     assert await use(guarded(REFUSED, *strategies)) == ToolResult(content)
 
 
+@proves("13.2")
 @pytest.mark.parametrize(
     "strategies",
     [[STOP], [{"type": "stop"}], [{**STOP, "trigger_on": on("contains", "suspended")}, GO_ON]],
@@ -100,6 +103,7 @@ async def test_a_run_ends_where_a_strategy_says_so(strategies):
 ELSE = {**GO_ON, "trigger_on": on("contains", "something else")}
 
 
+@proves("13.2")
 @pytest.mark.parametrize(
     ("error", "text"),
     [
@@ -116,6 +120,7 @@ async def test_where_no_strategy_applies_the_run_ends_in_the_words_of_the_failur
         assert (str(stopped.value), stopped.value.__cause__) == (text, error)
 
 
+@proves("13.3")
 @pytest.mark.parametrize(
     ("strategies", "added"),
     [
@@ -132,11 +137,13 @@ async def test_a_time_out_passes_by_strategies_without_a_trigger(strategies, add
     assert await use(guarded(LATE, *strategies)) == ToolResult(f"{LATE}{added}")
 
 
+@proves("13.3")
 async def test_a_time_out_ends_the_run_where_a_trigger_names_it():
     with pytest.raises(Stopped):
         await use(guarded(LATE, {**STOP, "trigger_on": on("contains", "timed out")}))
 
 
+@proves("6.2")
 async def test_an_invalid_parameter_passes_by_every_strategy():
     events: list[Event] = []
     error = InvalidParameter("n", "expected a number.")
@@ -148,12 +155,14 @@ async def test_an_invalid_parameter_passes_by_every_strategy():
     assert "Parameter n is invalid: expected a number." in stage_text(events)
 
 
+@proves("6.2", "13.2")
 async def test_an_unexpected_failure_is_not_told():
     result = await use(guarded(KeyError("s3cret")))
 
     assert result == ToolResult(f"The tool failed unexpectedly.{OTHERWISE}")
 
 
+@proves("6.2")
 async def test_a_call_that_fails_unexpectedly_is_one_line_with_its_traceback(caplog):
     await use(with_fallback(with_log(failing(KeyError("city"))), Fallback()))
 
@@ -174,6 +183,7 @@ async def test_a_cancellation_passes():
         await use(guarded(asyncio.CancelledError()))
 
 
+@proves("6.2", "13.3")
 @pytest.mark.parametrize(
     ("error", "is_displayed", "shown"),
     [
@@ -195,6 +205,7 @@ async def test_the_stage_shows_the_error_unless_the_manifest_hides_it(error, is_
     assert stage_text(events) == f"> #### Request:\n\r{shown}"
 
 
+@proves("13.1", "13.2", "m1.11")
 @pytest.mark.parametrize(
     ("strategy", "warning"),
     [
@@ -220,6 +231,7 @@ def test_what_should_be_written_otherwise_is_warned_of_once(strategy, warning, c
     assert [record.getMessage() for record in caplog.records] == [warning]
 
 
+@proves("13.2")
 @pytest.mark.parametrize(
     ("strategies", "told"),
     [

@@ -27,6 +27,7 @@ from apps.workspace.loading.shared_loads import Loading, Rules
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import stage_text
 from tests.capabilities.wrappers.calls import answering
+from tests.contract import proves
 from tests.internet import internet, ok
 from tests.tables import each_row
 
@@ -57,6 +58,7 @@ async def refusal(loader: Loader, **given: Any) -> str:
 # --- What a tool gets -------------------------------------------------------------------------
 
 
+@proves("17")
 @pytest.mark.parametrize(
     ("prefix", "expected"),
     [
@@ -75,6 +77,7 @@ async def test_each_prefix_brings_its_own(prefix, expected):
     assert await resolved(loader, x=f"{prefix}{HOME}/a.txt") == {"x": expected}
 
 
+@proves("17")
 async def test_elements_of_lists_are_resolved_one_level_deep_and_nothing_else_is_touched():
     loader = await with_files(a_txt=b"A")
     reference = f"file:text::{HOME}/a.txt"
@@ -96,6 +99,7 @@ async def test_elements_of_lists_are_resolved_one_level_deep_and_nothing_else_is
     }
 
 
+@proves("17")
 async def test_a_url_is_never_fetched():
     async with internet() as net:
         for url in ("http://files.example/a", "ftp://x/y", "http://127.0.0.1/", "nonsense:x"):
@@ -115,6 +119,7 @@ async def test_a_file_of_the_internet_is_fetched_and_one_of_the_agents_own_folde
     assert found == {"x": "data:image/png;base64,iVBORw==", "y": "mine"}
 
 
+@proves("17")
 async def test_a_byte_order_mark_is_no_part_of_a_text():
     loader = await with_files(a_txt=b"\xef\xbb\xbfA", b_txt=b"")
 
@@ -124,6 +129,7 @@ async def test_a_byte_order_mark_is_no_part_of_a_text():
     }
 
 
+@proves("17")
 async def test_arguments_that_take_addresses_get_them_bare():
     names = ["file:text::files/user-7/a b.txt", "file:base64::https://x.example/?q", "files/x"]
 
@@ -139,6 +145,7 @@ async def test_arguments_that_take_addresses_get_them_bare():
 # --- What is refused --------------------------------------------------------------------------
 
 
+@proves("17")
 @each_row(
     ("content", "told"),
     [
@@ -168,6 +175,7 @@ async def test_what_is_no_text_is_refused_as_text_alone(content, told):
 MISSING = "Missing required file prefix (base64::, url::, text::)"
 
 
+@proves("17")
 @each_row(
     ("reference", "told"),
     [
@@ -295,6 +303,7 @@ async def test_the_content_is_checked_as_an_argument_and_not_repeated_where_it_d
     )
 
 
+@proves("17")
 async def test_fifty_calls_at_the_same_time_load_a_file_once(settings):
     settings.EXTERNAL_URL_FETCH_ENABLED = True
     called, loader = Called(), await with_files()
@@ -314,6 +323,7 @@ addresses = st.text(
 ).filter(lambda text: text.strip() == text and "\x85" not in text)
 
 
+@proves("17")
 @given(prefixes, addresses, st.integers(0, 3), st.booleans())
 def test_a_reference_is_read_as_it_was_written(prefix, url, slashes, loud):
     text = f"{'/' * slashes}file:{prefix}::"

@@ -16,8 +16,10 @@ from apps.errors import ToolError, ToolTimedOut
 from apps.manifest.attachments import AttachmentFilter
 from apps.workspace.media_types import matches
 from tests.capabilities.wrappers.calls import SPEC, answering, failing, saying, use
+from tests.contract import proves
 
 
+@proves("13.3", "D-20")
 async def test_a_tool_that_never_ends_is_stopped():
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         await asyncio.Event().wait()
@@ -29,6 +31,7 @@ async def test_a_tool_that_never_ends_is_stopped():
     assert str(error.value) == str(ToolTimedOut("look_up", 0.01))
 
 
+@proves("13.3")
 @pytest.mark.parametrize(
     "error",
     [TimeoutError(), ExceptionGroup("x", [ValueError(), ExceptionGroup("y", [TimeoutError()])])],
@@ -38,11 +41,13 @@ async def test_every_time_out_of_a_tool_is_told_alike(error):
         await use(with_timeout(failing(error), 5))
 
 
+@proves("13.3")
 async def test_other_failures_pass_the_time_out():
     with pytest.raises(ExceptionGroup):
         await use(with_timeout(failing(ExceptionGroup("x", [ValueError()])), 5))
 
 
+@proves("6.2", "D-11")
 async def test_the_models_copy_is_cut_with_a_notice(settings):
     settings.TOOL_RESULT_CHARACTERS = 32_000
     whole = "x" * 32_000
@@ -58,6 +63,7 @@ CSV = Attachment("text/csv", "b", url="files/b")
 NONE = Attachment("", "c", url="files/c")
 
 
+@proves("6.2", "m1.10")
 @pytest.mark.parametrize(
     ("wanted", "kept", "shown"),
     [
@@ -90,6 +96,7 @@ async def test_pictures_are_in_the_text_instead_of_beside_the_answer():
     assert result == ToolResult("ok", attachments=(PNG, CSV), pictures=(PNG,))
 
 
+@proves("6.2")
 async def test_what_a_tool_shows_itself_stays_shown_once():
     tool = answering(
         lambda invocation: ToolResult("ok", attachments=(PNG,), propagated=(CSV, PNG, NONE))
@@ -100,6 +107,7 @@ async def test_what_a_tool_shows_itself_stays_shown_once():
     assert result.propagated == (CSV, PNG)
 
 
+@proves("6.2")
 @pytest.mark.parametrize(
     ("media_type", "pattern", "is_match"),
     [
@@ -113,6 +121,7 @@ def test_types_match_exactly_or_by_their_first_half(media_type, pattern, is_matc
     assert matches(media_type, [pattern]) is is_match
 
 
+@proves("6.2")
 async def test_a_call_is_one_line_in_the_log_without_what_was_said(caplog):
     caplog.set_level(logging.INFO)
 

@@ -15,6 +15,7 @@ from apps.errors import FileRefused, InvalidParameter, ToolError, ToolTimedOut
 from apps.manifest.fallbacks import Fallback
 from tests.capabilities.manifests import opening_for
 from tests.capabilities.wrappers.calls import answering
+from tests.contract import proves
 from tests.tables import each_row
 
 GO_ON = {"type": "continue"}
@@ -68,6 +69,7 @@ class Calls:
         return await self.tool(*strategies, **rest).work(opening_for(), invocation)
 
 
+@proves("13.2")
 async def test_a_failing_call_is_made_again_after_a_pause_and_its_stage_counts(caplog):
     calls = Calls(BUSY, ToolError("no"), "fine")
 
@@ -96,6 +98,7 @@ async def test_the_last_attempt_fails_as_it_would_without_others():
     assert calls.count == 3
 
 
+@proves("13.2")
 @each_row(
     ("error", "strategies", "count"),
     [
@@ -125,6 +128,7 @@ async def test_the_first_strategy_that_applies_decides(error, strategies, count)
     assert calls.count == count
 
 
+@proves("13.2")
 @pytest.mark.parametrize(("any_method", "count"), [(False, 1), (True, 3)])
 async def test_what_may_not_be_done_twice_is_called_again_only_if_the_manifest_says_so(
     any_method, count
@@ -138,6 +142,7 @@ async def test_what_may_not_be_done_twice_is_called_again_only_if_the_manifest_s
     assert calls.count == count
 
 
+@proves("13.2")
 async def test_no_attempt_is_waited_for_that_would_begin_too_late():
     calls = Calls(BUSY)
 
@@ -165,6 +170,7 @@ async def test_a_pause_can_be_cancelled():
     assert calls.count == 1
 
 
+@proves("13.2", "D-23")
 @pytest.mark.parametrize(
     "retry",
     [{"attempts": 0}, {"attempts": 6}, {"initial_delay": -1}, {"max_delay": 61}, {"attempts": "x"}],

@@ -23,6 +23,7 @@ from apps.manifest.parameters import ParameterStage
 from apps.manifest.tools import ToolDisplay, ToolStage
 from tests.capabilities.manifests import CALLER, manifest, opening_for, stage_text, timeless
 from tests.capabilities.wrappers.calls import SPEC, answering, failing, saying, use
+from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, text
 from tests.fakes import saying as answer
 from tests.tables import each_row
@@ -33,6 +34,7 @@ def shown_as(**parameters: dict[str, Any]) -> Display:
     return Display("Weather", parameters=stages)
 
 
+@proves("10.2", "m1.9", "G-15")
 def test_the_request_shows_each_argument_as_the_manifest_says():
     display = shown_as(
         code={"format": "python", "name": "**Code:**", "order": 2},
@@ -66,12 +68,14 @@ def test_the_request_shows_each_argument_as_the_manifest_says():
     )
 
 
+@proves("10.2")
 def test_a_long_argument_is_cut_with_a_notice():
     text = Display("T").request({"a": "x" * 4_005})
 
     assert text == f"> #### Request:\n\r***a:*** {'x' * 4_000}\n… (cut: 5 more characters)\n\r"
 
 
+@proves("10.2")
 def test_a_fence_is_longer_than_any_inside_and_its_language_cannot_end_it():
     display = shown_as(a={"format": "py`\n# x"})
 
@@ -80,6 +84,7 @@ def test_a_fence_is_longer_than_any_inside_and_its_language_cannot_end_it():
     assert text == "> #### Request:\n\r***a:*** \n``````py#x\n`````\n# head\n``````\n\n\r"
 
 
+@proves("10.1", "m1.8")
 @each_row(
     ("stage", "arguments", "title"),
     [
@@ -104,6 +109,7 @@ def test_the_title_is_the_configured_or_the_localized_name_and_one_value(stage, 
     assert display.title(arguments, "de-AT") == title
 
 
+@proves("10.2", "m1.8")
 def test_a_configured_body_stands_in_for_the_request():
     display = Display("T", stage=ToolStage(body="Looking at **{city}** {gone}."))
 
@@ -116,6 +122,7 @@ DONE, FAILED = StageClosed("call-1", 0.0), StageClosed("call-1", 0.0, failed=Tru
 EXCUSED = StageClosed("call-1", 0.0, excused=True)
 
 
+@proves("6.2", "10.2", "10.3")
 @pytest.mark.parametrize(
     ("visibility", "good", "bad"),
     [
@@ -136,6 +143,7 @@ async def test_a_call_is_shown_always_or_when_it_fails_or_never(visibility, good
     assert timeless(seen) == bad
 
 
+@proves("10.2", "G-14")
 async def test_a_failure_that_leaves_the_wrapper_closes_the_stage_as_failed():
     for visibility in ("always", "failures"):
         for error, fallback in (
@@ -151,6 +159,7 @@ async def test_a_failure_that_leaves_the_wrapper_closes_the_stage_as_failed():
             assert timeless(seen)[-1] == FAILED
 
 
+@proves("10.1")
 async def test_the_stage_of_a_call_tells_how_long_it_took_to_those_who_show_titles_alone():
     seen: list[Event] = []
     display = shown_as(**CODE)
@@ -164,6 +173,7 @@ async def test_the_stage_of_a_call_tells_how_long_it_took_to_those_who_show_titl
         assert (closed.is_timed, replace(closed, seconds=61.239).time) == (True, " [61.24s]")
 
 
+@proves("10.3")
 async def test_stages_inside_a_hidden_call_are_hidden_too():
     def work(invocation: Invocation) -> ToolResult:
         with open_stage(invocation.emit, "inner", "Inner", invocation.id):
@@ -175,6 +185,7 @@ async def test_stages_inside_a_hidden_call_are_hidden_too():
         assert seen == []
 
 
+@proves("10.3")
 @each_row(
     ("installation", "application", "is_system", "show", "visibility"),
     [
@@ -201,6 +212,7 @@ def test_the_installations_level_wins_over_the_applications(
     assert display.visibility == visibility
 
 
+@proves("10.4")
 async def test_the_title_is_in_the_language_of_the_caller():
     seen: list[Event] = []
     tool = with_stage(saying("ok"), Display({"en": "Parcels", "de": "Pakete"}))
@@ -234,6 +246,7 @@ CODE = {"code": {"format": "python", "ignore_parameter_name": True}}
 TITLED = {"title": {"show_value_in_stage_title": True, "ignore": True}}
 
 
+@proves("5")
 async def test_a_streamed_argument_looks_as_one_that_arrived_whole():
     seen, announcement = await streamed(
         shown_as(**CODE, **TITLED), '{"code": "1 +', ' 2"', ', "unit": "m", "title": "Adds"}'
@@ -248,6 +261,7 @@ async def test_a_streamed_argument_looks_as_one_that_arrived_whole():
     assert seen[-1] == DONE
 
 
+@proves("5")
 @pytest.mark.parametrize(
     ("code", "shown"),
     [
@@ -264,6 +278,7 @@ async def test_a_streamed_argument_that_cannot_be_shown_as_it_came_is_shown_all_
     assert stage_text(seen) == f"> #### Request:\n\r\n````python\n{start}{shown}"
 
 
+@proves("5", "10.1")
 @each_row(
     ("display", "title", "argument"),
     [
@@ -299,6 +314,7 @@ async def shown_in_a_run(visibility: Any, *answers: list[Any]) -> list[Event]:
 ASKED = calling(("call-1", SPEC.name, {}))
 
 
+@proves("5")
 async def test_a_stage_that_stays_open_is_closed_after_the_next_answer():
     begun = [StageOpened("call-1", "T"), StageDelta("call-1", "> #### Request:\n\r")]
     cut = ModelFailed("cut", reason="stream")
@@ -316,6 +332,7 @@ async def test_a_stage_that_stays_open_is_closed_after_the_next_answer():
     assert await shown_in_a_run("failures", ASKED, answer("12")) == [TextDelta("12")]
 
 
+@proves("10.2")
 async def test_a_stage_that_began_early_or_stays_open_is_excused_as_others_are():
     tool = with_fallback(failing(ToolError("no")), Fallback())
     seen: list[Event] = []

@@ -14,6 +14,7 @@ from apps.catalog.content.references import resolve_references
 from apps.manifest.agent_definition import AgentDefinition, AgentInvalid, read_agent
 from apps.manifest.toolsets import label_of
 from apps.manifest.validation import read
+from tests.contract import proves
 from tests.manifest.documents import manifest
 
 TEXT = """\
@@ -87,6 +88,7 @@ may-spawn: perhaps
     ]
 
 
+@proves("D-25")
 def test_an_agent_of_a_later_layer_replaces_the_one_below(tmp_path: Path):
     below = write(tmp_path / "a", "scout", TEXT)
     above = write(tmp_path / "b", "scout", TEXT.replace("Looks ahead", "Looks back"))
@@ -100,6 +102,7 @@ def test_an_agent_of_a_later_layer_replaces_the_one_below(tmp_path: Path):
     }
 
 
+@proves("D-25")
 def test_an_agent_brings_predefined_toolsets_and_one_that_there_is_not_is_told(tmp_path: Path):
     toolset = {"type": "rest-api", "name": "Shop", "tools": []}
     folder = write(tmp_path, "shop", json.dumps(toolset), "toolset", "json")
@@ -129,6 +132,7 @@ def test_an_editor_sees_what_it_is_told_and_has(tmp_path: Path):
     ]
 
 
+@proves("D-01")
 def test_an_application_that_offers_an_agent_that_there_is_not_is_told(tmp_path: Path):
     content = read_layers([write(tmp_path, "scout", TEXT)])
     wanted = {"spawn_agent": {"enabled": True, "agents": ["scout", "scot"]}}

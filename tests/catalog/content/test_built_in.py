@@ -21,6 +21,7 @@ from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.catalog.rows import manifest_with
+from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import manifest
 
@@ -29,6 +30,7 @@ CONTENT = read_layers(directories()[:1])
 HUB = ("rag_search_tool", "image_generation_tool", "web_search_tool")
 
 
+@proves("m4.5", "D-50")
 def test_there_is_what_manifests_written_elsewhere_refer_to():
     assert {
         kind: set(items)
@@ -66,6 +68,7 @@ def test_there_is_what_manifests_written_elsewhere_refer_to():
     }
 
 
+@proves("m4.5", "D-50")
 def test_every_toolset_resolves_as_it_is(subtests: pytest.Subtests):
     for name in CONTENT.items["toolset"]:
         with subtests.test(name=name):
@@ -74,6 +77,7 @@ def test_every_toolset_resolves_as_it_is(subtests: pytest.Subtests):
             assert resolve_references(read(document), CONTENT).problems == ()
 
 
+@proves("m4.5", "G-55")
 def test_every_tool_resolves_in_a_toolset_of_its_kind(subtests: pytest.Subtests):
     for name in CONTENT.items["tool"]:
         with subtests.test(name=name):
@@ -89,6 +93,7 @@ def test_every_tool_resolves_in_a_toolset_of_its_kind(subtests: pytest.Subtests)
             assert tool["open_ai_tool"]["function"]["name"] == function["name"]
 
 
+@proves("G-13")
 def test_descriptions_are_short_enough_for_every_model(subtests: pytest.Subtests):
     for name in CONTENT.items["tool"]:
         with subtests.test(name=name):
@@ -115,6 +120,7 @@ async def ask(
     return models["gpt"]
 
 
+@proves("m4.5")
 @pytest.mark.django_db
 async def test_the_hub_asks_its_deployments_for_what_the_model_wants():
     picture = {"query": "A red boat", "size": "1024x1024", "quality": "low", "background": "opaque"}
@@ -150,6 +156,7 @@ async def test_the_hub_asks_its_deployments_for_what_the_model_wants():
     assert texts == ["What is the notice period?", "A red boat", "Who won?"]
 
 
+@proves("G-17")
 def test_the_picture_tool_has_the_schema_that_its_users_know_g_17():
     tool = CONTENT.items["tool"]["image_generation_tool"].value
     function = tool["open_ai_tool"]["function"]
@@ -172,6 +179,7 @@ def test_the_picture_tool_has_the_schema_that_its_users_know_g_17():
     }
 
 
+@proves("G-17")
 @pytest.mark.django_db
 async def test_a_picture_of_the_built_in_tool_stands_in_the_answer_g_17():
     orchestrator = ScriptedModel(
@@ -209,6 +217,7 @@ async def test_the_web_is_searched_where_there_is_a_deployment_that_can():
     assert ["web_search_tool" in listed for listed in names] == [False, True]
 
 
+@proves("m4.5")
 @pytest.mark.django_db
 async def test_the_built_in_location_works_as_it_is(settings, live_server):
     settings.SITE_URL = live_server.url
@@ -221,6 +230,7 @@ async def test_the_built_in_location_works_as_it_is(settings, live_server):
     assert (found["latitude"], found["time_zone"]) == (59.9, "Europe/Oslo")
 
 
+@proves("m4.5")
 @pytest.mark.django_db
 async def test_the_built_in_interpreter_works_as_it_is():
     code = {"title": "Sum", "code": "sum(range(5))"}
@@ -232,6 +242,7 @@ async def test_the_built_in_interpreter_works_as_it_is():
     assert '"result": "10"' in model.asked[1].messages[-1].text
 
 
+@proves("m4.5")
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", CONTENT.items["skill"])
 async def test_every_skill_is_read_when_a_model_asks_for_it(name):

@@ -7,6 +7,7 @@ import pytest
 
 from apps.catalog.content.configuration import default_configuration
 from tests.catalog.content.files import content
+from tests.contract import proves
 from tests.manifest.documents import rest_tool, rest_tools
 
 SHIP = rest_tool("ship", type="restapi-tool")
@@ -19,6 +20,7 @@ def configured(tmp_path: Any, configuration: Any) -> dict[str, Any]:
     return default_configuration(content(tmp_path, tool__ship=SHIP, toolset__harbour=HARBOUR))
 
 
+@proves("m4.3")
 def test_only_toolsets_are_written_out_and_what_cannot_be_is_left_out(tmp_path, caplog):
     off = {"type": "predefined-tool", "template_name": "x", "enabled": False}
     tool_sets = [
@@ -39,11 +41,13 @@ def test_only_toolsets_are_written_out_and_what_cannot_be_is_left_out(tmp_path, 
     ]
 
 
+@proves("m4.3")
 @pytest.mark.parametrize("tool_sets", [None, {}, 5, "x", [5], [{"type": "soap"}], []])
 def test_what_is_no_list_of_toolsets_is_given_as_it_is(tmp_path, tool_sets):
     assert configured(tmp_path, {"tool_sets": tool_sets}) == {"tool_sets": tool_sets}
 
 
+@proves("m4.2")
 @pytest.mark.parametrize("written", [b"{", b"[]", b"\xff", None])
 def test_a_file_that_is_no_object_counts_as_empty(tmp_path, written):
     if written is not None:

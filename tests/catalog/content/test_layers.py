@@ -9,6 +9,7 @@ from apps.catalog.content.installed import installed
 from apps.catalog.content.layers import Content, read_layers
 from apps.catalog.content.review import content_problems
 from tests.catalog.content.files import content, write
+from tests.contract import proves
 
 
 def values(found: Content) -> dict[str, object]:
@@ -19,6 +20,7 @@ def values(found: Content) -> dict[str, object]:
     }
 
 
+@proves("m4.1")
 def test_every_file_is_an_item_named_like_it(tmp_path):
     write(tmp_path, prompt__polite="  Be polite.\n", tool__a={"type": "x"}, toolset__a={})
     (tmp_path / "tool" / "notes.txt").write_text("no item")
@@ -35,6 +37,7 @@ def test_every_file_is_an_item_named_like_it(tmp_path):
     assert found.problems == ()
 
 
+@proves("m4.2")
 def test_a_later_layer_replaces_whole_files_by_name(tmp_path):
     first = write(tmp_path / "1", tool__a={"x": 1, "y": 1}, tool__b={"x": 1}, prompt__p="one")
     second = write(tmp_path / "2", tool__a={"x": 2}, tool__c={"x": 2}, prompt__p=b"\xff")
@@ -50,6 +53,7 @@ def test_a_later_layer_replaces_whole_files_by_name(tmp_path):
     assert found.items["prompt"]["p"].problem.startswith("Line 1: not UTF-8")
 
 
+@proves("m4.2")
 def test_the_configuration_of_layers_is_joined_key_by_key(tmp_path):
     layers = [tmp_path / str(index) for index in range(4)]
     for layer, text in zip(
@@ -130,6 +134,7 @@ def touch(path: Path) -> None:
     os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
 
 
+@proves("m4.2")
 @pytest.mark.django_db
 def test_content_is_read_again_when_a_file_has_changed(tmp_path, settings):
     settings.CATALOG_MAX_AGE_SECONDS = 0.0

@@ -16,6 +16,7 @@ from apps.manifest.overrides import merge
 from apps.manifest.tools import PredefinedTool
 from apps.manifest.toolsets import PredefinedToolSet
 from apps.manifest.validation import read
+from tests.contract import proves
 from tests.manifest.documents import manifest, rest_tool, rest_tools
 
 SHIP = rest_tool("ship", type="restapi-tool")
@@ -58,6 +59,7 @@ values = st.recursive(
 patches = st.dictionaries(st.sampled_from(KEYS), values, max_size=4)
 
 
+@proves("m4.4")
 @given(patches, patches)
 def test_every_patch_resolves_or_is_told_with_its_place(outer: Any, inner: Any):
     tool = {"type": "predefined-tool", "template_name": "ship", "override": inner}
@@ -85,6 +87,7 @@ def test_every_patch_resolves_or_is_told_with_its_place(outer: Any, inner: Any):
     assert all(problem.message for problem in found.problems)
 
 
+@proves("m4.4")
 @given(values, values)
 def test_a_patch_does_nothing_the_second_time(target: Any, patch: Any):
     once = merge(target, patch)
@@ -92,6 +95,7 @@ def test_a_patch_does_nothing_the_second_time(target: Any, patch: Any):
     assert merge(once, patch) == once
 
 
+@proves("m4.4")
 @given(values, values)
 def test_a_patch_changes_neither_what_it_patches_nor_itself(target: Any, patch: Any):
     before = copy.deepcopy((target, patch))
@@ -101,6 +105,7 @@ def test_a_patch_changes_neither_what_it_patches_nor_itself(target: Any, patch: 
     assert (target, patch) == before
 
 
+@proves("m4.4")
 @given(patches, patches)
 def test_no_null_of_a_patch_is_left_in_an_object(first: Any, second: Any):
     """In lists they stay: the RFC takes those as they are."""

@@ -11,6 +11,7 @@ from apps.manifest.prompts import PredefinedSystemPrompt
 from apps.manifest.toolsets import InternalToolSet, RestToolSet
 from apps.manifest.validation import read
 from tests.catalog.content.files import content
+from tests.contract import proves
 from tests.manifest.documents import function, manifest, orchestrator, rest_tool, rest_tools
 
 SHIP = rest_tool("ship", type="restapi-tool", attachment={"supported_types": ["text/*"]})
@@ -30,6 +31,7 @@ def tool(name: str, override: Any = None, **rest: Any) -> dict[str, Any]:
     return {"type": "predefined-tool", "template_name": name, "override": override, **rest}
 
 
+@proves("m4.3")
 def test_a_toolset_and_the_tools_in_it_become_what_they_stand_for(tmp_path):
     found = resolved(
         content(tmp_path, tool__ship=SHIP, toolset__harbour=HARBOUR), toolset("harbour")
@@ -40,6 +42,7 @@ def test_a_toolset_and_the_tools_in_it_become_what_they_stand_for(tmp_path):
     assert [part.name for part in parts_in_use(found.manifest)] == ["tool_sets.rest-api"]
 
 
+@proves("m4.3")
 def test_a_tool_of_an_inline_toolset_becomes_what_it_stands_for(tmp_path):
     inline = rest_tools(SHIP, tool("ship", {"open_ai_tool": {"function": {"name": "boat"}}}))
 
@@ -51,6 +54,7 @@ def test_a_tool_of_an_inline_toolset_becomes_what_it_stands_for(tmp_path):
     assert (names, found.problems) == (["ship", "boat"], ())
 
 
+@proves("m4.4")
 def test_patches_may_add_what_has_a_type(tmp_path):
     parameter = {"type": "string", "parameter_info": {"type": "query", "key": "flag"}}
     patch = {
@@ -133,6 +137,7 @@ def test_circles_are_found(tmp_path):
     )
 
 
+@proves("m4.3")
 def test_what_leads_nowhere_stays_in_its_place_and_the_rest_goes_on(tmp_path):
     found = resolved(
         content(tmp_path, tool__ship=SHIP, toolset__harbour=HARBOUR),
@@ -156,6 +161,7 @@ def test_what_leads_nowhere_stays_in_its_place_and_the_rest_goes_on(tmp_path):
     assert found.problems[0].issue.is_hard
 
 
+@proves("m4.3")
 def test_what_is_switched_off_is_not_even_looked_for(tmp_path):
     found = resolved(
         content(tmp_path),
@@ -167,6 +173,7 @@ def test_what_is_switched_off_is_not_even_looked_for(tmp_path):
     assert parts_in_use(found.manifest)[0].path == "tool_sets[1]"
 
 
+@proves("m4.4")
 def test_a_patch_of_the_items_own_type_costs_the_item_alone(tmp_path):
     named = {"type": "mcp"}
     found = resolved(
@@ -194,6 +201,7 @@ def test_a_patch_of_the_items_own_type_costs_the_item_alone(tmp_path):
     assert kinds == ["predefined-tool", "restapi-tool", "predefined-tool"]
 
 
+@proves("m4.3")
 def test_what_is_invalid_with_its_patch_is_told_with_its_places(tmp_path):
     found = resolved(
         content(tmp_path, tool__ship=SHIP, toolset__harbour=HARBOUR),
@@ -278,6 +286,7 @@ def test_no_secret_of_a_patch_is_repeated(tmp_path):
     assert "authorization.token" in found.problems[0].sentence
 
 
+@proves("m4.3")
 def test_a_prompt_gets_its_text_and_other_text_is_never_believed(tmp_path):
     prompt = {"type": "predefined", "template": "polite", "content": "Obey me."}
 
@@ -292,6 +301,7 @@ def test_a_prompt_gets_its_text_and_other_text_is_never_believed(tmp_path):
     assert parts_in_use(found.manifest) == ()
 
 
+@proves("m4.3")
 def test_without_its_prompt_an_application_must_not_answer(tmp_path):
     prompt = {"type": "predefined", "template": "polit"}
 
@@ -320,6 +330,7 @@ def test_templates_have_no_preview_features_where_those_are_off(tmp_path):
     assert (with_them.deferred, without.deferred) == (False, None)
 
 
+@proves("m4.1")
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "\0", "x" * 100_000, "ship.json", "SHIP"])
 def test_names_are_names_and_never_paths(tmp_path, name):
     found = resolved(content(tmp_path, tool__ship=SHIP), rest_tools(tool(name)))

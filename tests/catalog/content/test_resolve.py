@@ -23,6 +23,7 @@ from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.catalog.content.files import write
 from tests.catalog.rows import manifest_with
+from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import orchestrator, rest_tool, rest_tools
 
@@ -89,6 +90,7 @@ async def test_a_changed_file_reaches_an_application_by_publishing(tmp_path, set
     assert await resolve("harbour") is after
 
 
+@proves("m4.3")
 @pytest.mark.parametrize("files", [{}, {"prompt__polite": ""}, {"prompt__polite": b"\xff"}])
 async def test_an_application_that_has_lost_its_prompt_does_not_answer(tmp_path, settings, files):
     settings.PREDEFINED_DIR = write(tmp_path, **files)
@@ -102,6 +104,7 @@ async def test_an_application_that_has_lost_its_prompt_does_not_answer(tmp_path,
     assert "polite" in problem
 
 
+@proves("m4.3")
 async def test_what_cannot_be_resolved_is_told_once_and_the_rest_goes_on(tmp_path, settings):
     ship = rest_tool("ship", type="restapi-tool")
     settings.PREDEFINED_DIR = write(tmp_path, tool__ship=ship, toolset__bad={"type": "rest-api"})
@@ -130,6 +133,7 @@ async def test_what_cannot_be_resolved_is_told_once_and_the_rest_goes_on(tmp_pat
     assert closed.failed
 
 
+@proves("m4.5")
 async def test_the_built_in_weather_works_as_it_is(settings, live_server):
     settings.SITE_URL = live_server.url
     settings.ALLOWED_HOSTS = ["localhost"]
@@ -141,6 +145,7 @@ async def test_the_built_in_weather_works_as_it_is(settings, live_server):
     assert '"city": "Oslo"' in model.asked[1].messages[-1].text
 
 
+@proves("m4.5")
 @pytest.mark.parametrize("name", ["gpt_prompt", "anthropic_prompt", "gemini_prompt"])
 async def test_the_built_in_prompts_know_the_day_and_leave_nothing_to_fill_in(name):
     prompt = {"type": "predefined", "template": name}
@@ -155,6 +160,7 @@ async def test_the_built_in_prompts_know_the_day_and_leave_nothing_to_fill_in(na
     assert not set("{}") & set(text)
 
 
+@proves("m4.5")
 async def test_a_prompt_of_the_database_is_filled_in_as_one_of_a_file_is(tmp_path, settings):
     settings.PREDEFINED_DIR = write(tmp_path)
     settings.PROMPT_VARIABLES = {"company": "Harbour Ltd"}

@@ -8,6 +8,7 @@ from apps.catalog.checks import content_is_usable
 from apps.catalog.content.installed import installed
 from apps.catalog.content.review import content_problems
 from tests.catalog.content.files import content, write
+from tests.contract import proves
 from tests.manifest.documents import function, rest_tool, rest_tools
 
 SHIP = rest_tool("ship", type="restapi-tool")
@@ -59,6 +60,7 @@ def test_everything_that_is_wrong_is_told_with_file_and_place(tmp_path):
     ]
 
 
+@proves("m4.2")
 def test_every_start_warns_of_broken_content(tmp_path, settings):
     settings.PREDEFINED_DIR = write(tmp_path, tool__bad=b"{")
 
@@ -76,6 +78,7 @@ def test_the_command_lists_what_is_there(capsys, tmp_path, settings):
     assert capsys.readouterr().out == "prompt polite\ntool ship\n2 items, nothing is wrong.\n"
 
 
+@proves("m4.2")
 def test_the_command_fails_with_everything_that_is_wrong(tmp_path, settings):
     settings.PREDEFINED_DIR = tmp_path / "nowhere"
 

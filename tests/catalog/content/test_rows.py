@@ -18,6 +18,7 @@ from apps.catalog.content.layers import Rows
 from apps.catalog.content.models import ContentItem, row_stamp
 from apps.catalog.management.commands import check_content
 from tests.catalog.content.files import write
+from tests.contract import proves
 from tests.manifest.documents import rest_tool
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +38,7 @@ def layer(tmp_path: Path, settings: Any) -> Path:
     return tmp_path
 
 
+@proves("m4.2")
 def test_directories_lie_above_each_other_and_rows_above_them(layer, settings):
     second = write(layer / "2", prompt__polite="Be brief.", tool__ship=SHIP)
     third = write(layer / "3", prompt__polite="Be kind.")
@@ -56,6 +58,7 @@ def test_directories_lie_above_each_other_and_rows_above_them(layer, settings):
     assert found.items["tool"]["ship"].place == f"{second}/tool/ship.json"
 
 
+@proves("m4.1")
 def test_skills_are_their_files_by_path(layer):
     folder = layer / "built in" / "skills" / "sail"
     (folder / "notes").mkdir(parents=True)
@@ -87,6 +90,7 @@ def test_a_changed_file_of_a_skill_is_seen(layer):
     assert installed().items["skill"]["sail"].value == {"SKILL.md": "Hoist.", "more.md": "More."}
 
 
+@proves("m4.2")
 def test_every_change_of_a_row_is_seen_and_nothing_else_is_read_again(layer):
     before = installed()
     polite = before.items["prompt"]["polite"]
@@ -212,6 +216,7 @@ def test_files_are_checked_without_a_database(layer, capsys, monkeypatch):
     assert said.err == "Warning: no rows were checked: no such table\n"
 
 
+@proves("m4.2")
 def test_a_layer_that_is_missing_stops_the_start(layer, settings):
     settings.PREDEFINED_EXTRA_PATHS = [str(layer / "gone")]
 
@@ -232,6 +237,7 @@ def test_a_prompt_of_the_mapping_that_is_not_there_is_told(layer, settings):
     )
 
 
+@proves("m4.2")
 def test_the_log_tells_what_each_layer_brings_and_replaces(layer, settings, caplog):
     second = write(layer / "2", prompt__polite="Be brief.", tool__ship=SHIP, tool__bad=b"{")
     settings.PREDEFINED_EXTRA_PATHS = [str(second)]

@@ -16,6 +16,7 @@ from apps.catalog.content.skills import installed_skills
 from apps.catalog.models import ContentItem
 from apps.manifest.skill_document import SkillDocument
 from apps.manifest.skill_files import MOST_BYTES
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -32,6 +33,7 @@ def put(layer: Path, name: str, **files: str | bytes) -> None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
+@proves("15")
 def test_skills_that_can_be_used_are_read_with_their_files(tmp_path):
     put(tmp_path, "tone", SKILL_md=text_of("tone"), refs__a_md="A", logo_png=b"\x89PNG")
     put(tmp_path, "tone", _hidden_md="no", bad_txt=b"\xff")
@@ -49,6 +51,7 @@ def test_skills_are_read_once_for_each_content(tmp_path):
     assert installed_skills(content) is installed_skills(content)
 
 
+@proves("15")
 def test_what_is_wrong_is_told_with_file_and_key_and_the_skill_is_left_out(tmp_path):
     put(tmp_path, "empty", SKILL_md=" ")
     put(tmp_path, "free", SKILL_md="Be kind.")
@@ -74,6 +77,7 @@ def test_what_is_wrong_is_told_with_file_and_key_and_the_skill_is_left_out(tmp_p
     assert [skill.document.name for skill in installed_skills(content)] == ["large"]
 
 
+@proves("15")
 def test_a_row_replaces_the_skill_of_a_directory_with_all_its_files(tmp_path, settings):
     settings.PREDEFINED_DIR = tmp_path
     put(tmp_path, "tone", SKILL_md=text_of("tone"), a_md="A")
@@ -88,6 +92,7 @@ def test_a_row_replaces_the_skill_of_a_directory_with_all_its_files(tmp_path, se
     assert zeal.document.name == "zeal"
 
 
+@proves("15")
 def test_a_row_that_cannot_be_used_leaves_nothing_in_its_place(tmp_path, settings):
     settings.PREDEFINED_DIR = tmp_path
     put(tmp_path, "tone", SKILL_md=text_of("tone"))
@@ -100,6 +105,7 @@ def test_a_row_that_cannot_be_used_leaves_nothing_in_its_place(tmp_path, setting
     ]
 
 
+@proves("15")
 def test_starts_and_the_command_tell_broken_skills(tmp_path, settings):
     settings.PREDEFINED_DIR = tmp_path
     put(tmp_path, "tone", SKILL_md="---\nname: tone\n---\nDo it.")

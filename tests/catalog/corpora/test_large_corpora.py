@@ -28,6 +28,7 @@ from apps.workspace.local.models import PUBLIC
 from tests.capabilities.documents.agents import Desk
 from tests.catalog.corpora.library import GUIDES, Process, attach, documents, share
 from tests.catalog.corpora.test_search import *  # noqa: F403 - once more, in a large corpus
+from tests.contract import proves
 from tests.documents.samples import pdf
 from tests.pgvector import create_extension, default_database, served
 
@@ -89,6 +90,7 @@ def found(words: str) -> list[str]:
     return [names[document].removeprefix("guides/") for document, _ in scores]
 
 
+@proves("G-53")
 async def test_nothing_of_a_large_corpus_is_kept_in_the_process(desk: Desk, process: Process):
     await share_and_attach(dogs="Dogs stay free.", late="A late check-out costs 20 euros.")  # noqa: F405
     await index(process)  # noqa: F405
@@ -116,6 +118,7 @@ async def test_a_passage_of_a_large_corpus_has_its_neighbours_and_the_names_of_i
     assert result.propagated[0].title == "[1] book.pdf, page 2"
 
 
+@proves("G-53")
 def test_a_corpus_moves_over_when_it_grows_and_back_when_it_shrinks(
     process: Process, plain_database: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
 ):
@@ -191,6 +194,7 @@ async def test_without_the_extension_again_processes_search(
     assert (await database_sync_to_async(documents)())["cats.txt"] == ("ready", 1, 1)
 
 
+@proves("G-53")
 def test_words_are_found_in_their_forms_and_in_scripts_without_spaces(process: Process):
     share("dogs.txt", "Reservations for dogs")
     share("cats.txt", "Cats may be reserved")

@@ -23,6 +23,7 @@ DIFFERENCES = [
     (["a", "b"], ["b"], [Difference("[0]", "removed", "a", MISSING)]),
     (["a", "b"], ["b", "a"], [Difference("", "moved", [0, 1], [1, 0])]),
     (["a", "a"], ["a"], [Difference("[1]", "removed", "a", MISSING)]),
+    ([{"x": 1}], [{"x": 2}], [Difference("[0].x", "changed", 1, 2)]),
 ]
 
 

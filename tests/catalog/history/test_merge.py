@@ -64,6 +64,12 @@ def test_without_a_base_whatever_differs_is_a_clash():
     assert (result, clashes) == ({"a": 1, "b": 1}, [Clash("b", MISSING, 1, 2)])
 
 
+def test_lists_of_different_lengths_whose_items_cannot_be_told_apart_are_a_clash():
+    result, clashes = merged([1, 1], [1, 1, 2], [1, 1, 3])
+
+    assert (result, clashes) == ([1, 1, 2], [Clash("", [1, 1], [1, 1, 2], [1, 1, 3])])
+
+
 values = st.recursive(
     st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["", "a", "b"]),
     lambda inner: (

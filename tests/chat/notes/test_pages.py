@@ -18,6 +18,7 @@ from apps.notes.content import NoteContent, content_of
 from apps.notes.models import Note
 from apps.notes.store import Author
 from tests.chat.scripts import MANIFEST
+from tests.contract import proves
 from tests.notes.written import PERSON, said, text_of, titles, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -151,6 +152,7 @@ def test_a_new_title_takes_links_along(browser, owner):
     assert text_of("Log", owner) == "[[Ships]]"
 
 
+@proves("D-47")
 def test_who_is_slower_is_shown_both_texts_and_overwrites_nothing_unseen(browser, owner):
     seen = write("Plan", "One\nTwo", owner=owner)
     form = sent(seen, text="One\nMine")
@@ -294,6 +296,7 @@ def test_a_question_begins_with_the_note(browser, owner):
     assert 'href="/chat/helper/?note=' in browser.get(f"/notes/{note.pk}/").text
 
 
+@proves("D-45")
 @pytest.mark.parametrize(
     "path", ["", "edit/", "history/", "delete/", "restore/", "undo/", "forget/"]
 )
@@ -306,6 +309,7 @@ def test_nobody_reaches_the_notes_of_others(browser, path):
     assert text_of("Secret") == "Theirs"
 
 
+@proves("D-45")
 def test_in_a_team_the_notes_are_those_of_the_team(browser, grace, owner):
     group = Group.objects.create(name="Crew")
     grace.groups.add(group)

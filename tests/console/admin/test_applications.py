@@ -15,6 +15,7 @@ from apps.console.admin import application_figures
 from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 from tests.console.pages import browser_of, signed_in, staff, staff_account
+from tests.contract import proves
 from tests.insights.calls import model_call, store
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +53,7 @@ def test_an_application_is_created(admin_client):
     assert Application.objects.get().manifest == empty_manifest()
 
 
+@proves("R-01")
 @pytest.mark.parametrize("limit", [7, 0])
 def test_r_01_the_limit_of_other_systems_is_stored_as_ours_and_is_not_zero(admin_client, limit):
     manifest = empty_manifest()

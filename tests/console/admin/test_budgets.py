@@ -14,6 +14,7 @@ from apps.insights.budgets.reservations import window_of
 from apps.insights.budgets.rules import Claim, Rule
 from tests.catalog.rows import make_application
 from tests.console.pages import permit, staff_account
+from tests.contract import proves
 from tests.insights.budgets.rows import make_budget
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -86,6 +87,7 @@ def test_a_budget_names_no_subject_of_another_kind(client, operator):
     }
 
 
+@proves("budgets")
 def test_the_list_shows_how_much_is_used(client, operator):
     budget = make_budget("application", 1000, soft_amount=800, application=make_application())
     spend(budget, spent=850)
@@ -109,6 +111,7 @@ def test_only_the_amounts_can_be_changed(client, operator):
     assert {"unit", "window", "subject_kind", "time_zone"}.isdisjoint(form.fields)
 
 
+@proves("budgets")
 def test_a_window_is_raised_once_with_a_note_that_stays(client, operator):
     budget = make_budget("user", 1000, user=operator)
     page = f"{LIST}{budget.pk}/standing/"
@@ -126,6 +129,7 @@ def test_a_window_is_raised_once_with_a_note_that_stays(client, operator):
     assert "1,500 of 1,500" in answer.text
 
 
+@proves("budgets")
 def test_of_two_operators_the_second_hears_of_the_first(client, operator):
     budget = make_budget("user", 1000, user=operator)
     page = f"{LIST}{budget.pk}/standing/"
@@ -163,6 +167,7 @@ def test_a_wrong_override_changes_nothing(client, operator, fields, name):
     assert not BudgetWindow.objects.filter(raised__gt=0).exists()
 
 
+@proves("budgets")
 def test_calls_without_a_price_are_told(client, operator):
     budget = make_budget("application", 5, unit="money", application=make_application())
     spend(budget, unpriced=3)

@@ -24,6 +24,7 @@ from apps.console.giving import givable_groups
 from apps.console.installation_roles import keep_groups
 from tests.catalog.rows import make_application, make_operator
 from tests.console.pages import browser_of, permit, signed_in
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -51,6 +52,7 @@ def number(codename: str) -> int:
     return found.get(codename=codename).pk
 
 
+@proves("operators")
 def test_the_roles_are_there_from_the_start():
     operator, auditor, admins = (
         labels(Group.objects.get(name=name)) for name in ("operator", "auditor", "administrator")
@@ -67,6 +69,7 @@ def test_the_roles_are_there_from_the_start():
     assert not [one for one in admins if one.startswith(internals)]
 
 
+@proves("operators")
 def test_what_is_renamed_taken_or_deleted_stays_so():
     Group.objects.filter(name="operator").update(name="builders")
     builders = Group.objects.get(name="builders")
@@ -84,6 +87,7 @@ def test_what_is_renamed_taken_or_deleted_stays_so():
     assert {"runs.view_run", "workspace.view_secret"} & labels(builders) == {"runs.view_run"}
 
 
+@proves("operators")
 def test_a_group_of_that_name_stays_who_it_was_made_for():
     InstallationRole.objects.all().delete()
     Group.objects.all().delete()
@@ -108,6 +112,7 @@ def test_an_earlier_state_of_the_database_is_left_alone():
     assert apps.is_installed("apps.console")
 
 
+@proves("operators")
 def test_only_what_one_has_is_offered_and_taken():
     adele, ben = administrator(), User.objects.create_user("ben")
     client = browser_of(adele)
@@ -138,6 +143,7 @@ def test_what_one_may_not_give_is_kept():
     assert names == {"view_session", "view_run"}
 
 
+@proves("operators")
 @pytest.mark.parametrize("is_active", [True, False])
 def test_nobody_takes_over_an_account_with_more(is_active):
     root = make_operator("root")
@@ -163,6 +169,7 @@ def test_an_administrator_without_all_applications_gives_no_group_that_opens_mor
     assert (before, givable_groups(adele).filter(pk=guides.pk).exists()) == (False, True)
 
 
+@proves("operators")
 def test_groups_with_more_are_not_edited():
     readers = Group.objects.create(name="readers")
     readers.permissions.add(number("read_run_contents"))
@@ -207,6 +214,7 @@ def test_nobody_gives_by_a_team_or_a_mapping_what_they_lack(settings):
     }
 
 
+@proves("operators")
 def test_a_service_account_is_made_in_one_step_and_signs_in_nowhere():
     root = signed_in()
     group = Group.objects.create(name="webhooks")
@@ -245,6 +253,7 @@ def test_a_service_account_goes_with_its_user_and_its_keys():
     assert (User.objects.filter(username="nightly").count(), ApiKey.objects.count()) == (0, 0)
 
 
+@proves("operators")
 def test_the_page_of_a_user_tells_what_they_may_use_and_why(django_assert_num_queries):
     root = make_operator()
     ann = User.objects.create_user("ann")
@@ -287,6 +296,7 @@ def test_the_page_of_a_user_tells_what_they_may_use_and_why(django_assert_num_qu
         sourced_roles(ann, Application.objects.all())
 
 
+@proves("operators")
 def test_who_looks_as_somebody_sees_what_they_are_offered_and_is_in_the_audit():
     root = make_operator()
     ann = User.objects.create_user("ann")

@@ -16,6 +16,7 @@ from apps.console.admin.application_figures import forget as forget_figures
 from tests.catalog.rows import make_application, make_deployment
 from tests.console.admin.test_applications import LIST, change_url, fields
 from tests.console.pages import signed_in, staff_account
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -52,6 +53,7 @@ def audited() -> list[tuple[str, str, str]]:
     return list(found.order_by("pk").values_list("event", "actor", "subject"))
 
 
+@proves("access")
 def test_roles_are_granted_changed_and_revoked_by_names_and_that_is_audited(client, application):
     operator = User.objects.get(username="operator")
     client.post(change_url(application), rows({"user": "anna"}, {"group": "Sales", "role": 2}))
@@ -129,6 +131,7 @@ def test_a_new_application_is_granted_with_its_first_save(client):
     assert (made.is_public, made.is_shared) == (False, False)
 
 
+@proves("access")
 def test_for_editors_who_may_use_it_is_to_be_read_only(client, application):
     names = ("view_application", "change_application", "publish_application")
     editor = staff_account("editor", *names)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -49,7 +50,8 @@ def change_page(change: Change, base: str = LIST) -> str:
     return f"{base}{change.object_id}/history/{change.pk}/"
 
 
-def test_the_history_tells_who_what_and_where(client):
+def test_the_history_tells_who_what_and_where(client, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["daphne"])  # `python -m pytest` looks like a command
     application = make_application()
     client.post(f"{LIST}{application.pk}/change/", fields(application, title="Trips"))
 

@@ -30,6 +30,7 @@ from apps.notes.spaces import owner_of_team
 from tests.catalog.content.files import write
 from tests.catalog.rows import make_application, make_operator
 from tests.console.pages import permit, staff_account
+from tests.contract import proves
 from tests.insights.calls import NOON, model_call, store, tool_use
 from tests.notes.written import write as write_note
 
@@ -306,6 +307,7 @@ def test_the_first_page_offers_what_the_person_may_see(client):
     assert titles(client) == ["Deployments", "Chat page", "API description"]
 
 
+@proves("m4.2")
 @pytest.mark.parametrize(
     ("files", "path", "state"),
     [

@@ -52,7 +52,7 @@ async def register(*arguments: str, **rest: Any) -> McpServer:
 async def text(client: AsyncClient, url: str, follow: bool = False) -> str:
     answer = await client.get(url, follow=follow)
     assert answer.status_code == 200
-    return answer.text
+    return answer.content.decode()
 
 
 def test_a_server_is_registered_with_variables_that_are_never_shown_again(admin_client):
@@ -168,7 +168,7 @@ async def test_a_server_is_started_and_its_state_shown():
     async with nothing_left_over():
         before = await text(client, url)
         started = await client.post(f"{LIST}{row.pk}/connect/", follow=True)
-        page = started.text
+        page = started.content.decode()
         rows = await text(client, LIST)
 
     assert "Sessions: not started" in before
@@ -184,7 +184,7 @@ async def test_a_server_that_dies_tells_its_last_words_and_is_reconnected():
     row = await register("-c", "raise SystemExit('these are my last words')")
 
     async with nothing_left_over():
-        page = (await client.post(f"{LIST}{row.pk}/connect/", follow=True)).text
+        page = (await client.post(f"{LIST}{row.pk}/connect/", follow=True)).content.decode()
         number = page.partition('name="session" value="')[2].partition('"')[0]
         again = await client.post(
             f"{SESSIONS}reconnect/", {"session": number, "next": f"{LIST}{row.pk}/change/"}
@@ -195,8 +195,8 @@ async def test_a_server_that_dies_tells_its_last_words_and_is_reconnected():
     assert "Sessions: error" in page
     assert "these are my last words" in page
     assert again["Location"] == f"{LIST}{row.pk}/change/"
-    assert "It cannot be connected" in gone.text
-    assert "This session is gone." in gone.text
+    assert "It cannot be connected" in gone.content.decode()
+    assert "This session is gone." in gone.content.decode()
     assert "no enabled application" in told
 
 

@@ -23,6 +23,7 @@ from apps.workspace.local.models import Deployment, Secret
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.console.admin.test_history import fields
 from tests.console.pages import browser_of, permit
+from tests.contract import proves
 from tests.insights.calls import model_call, store
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -63,6 +64,7 @@ def statuses(client: Client, *urls: str) -> list[int]:
     return [client.get(url).status_code for url in urls]
 
 
+@proves("operators")
 def test_an_editor_saves_and_only_an_owner_archives(client, operator):
     owned, edited, used, _ = four(operator)
 
@@ -109,6 +111,7 @@ def test_what_was_deleted_is_seen_by_its_last_owner_alone(client, operator):
     assert statuses(client, f"{LIST}add/?restore={change.pk}-before") == [404]
 
 
+@proves("operators")
 def test_the_api_has_the_same_applications(client, operator):
     four(operator)
     names = ("owned", "edited", "used", "others", "none")
@@ -126,6 +129,7 @@ def test_the_api_has_the_same_applications(client, operator):
     assert deletions == [204, 403, 404, 404, 404]
 
 
+@proves("operators")
 def test_the_editor_in_dial_has_the_same_applications(client, operator):
     four(operator)
 
@@ -149,6 +153,7 @@ def test_drafts_take_no_credentials_from_applications_of_others(client, operator
     assert client.post(f"{LIST}preview/?row={others.pk}", masked).status_code == 200
 
 
+@proves("operators")
 def test_runs_are_those_of_the_applications_that_one_edits(client, operator):
     four(operator)
     for name in ("owned", "used", ""):
@@ -174,6 +179,7 @@ def test_runs_are_those_of_the_applications_that_one_edits(client, operator):
     assert '<option value="used"' not in names
 
 
+@proves("operators")
 def test_usage_is_that_of_the_applications_that_one_edits(client, operator):
     four(operator)
     for name, cost in (("owned", "1"), ("used", "2")):
@@ -189,6 +195,7 @@ def test_usage_is_that_of_the_applications_that_one_edits(client, operator):
     assert [dict(page.context["tiles"])["Model calls"].plain for page in pages] == [1, 1]
 
 
+@proves("operators")
 def test_the_audit_and_budgets_are_filtered_too(client, operator):
     owned, _, used, _ = four(operator)
     permit(operator, "view_auditentry", "view_budget", "add_budget")
@@ -214,6 +221,7 @@ def test_the_audit_and_budgets_are_filtered_too(client, operator):
     assert unknown == ["There is no application 'used'.", "There is no application 'none'."]
 
 
+@proves("operators")
 def test_who_uses_a_secret_is_told_of_the_applications_that_one_edits(client, operator):
     secret = Secret.objects.create(name="crm", value="hush", servers=["crm.example"])
     server = {"url": "https://crm.example", "headers": {"X-Key": {"$secret": "crm"}}}
@@ -228,6 +236,7 @@ def test_who_uses_a_secret_is_told_of_the_applications_that_one_edits(client, op
     assert "hush" not in page
 
 
+@proves("operators")
 def test_keys_of_deployments_are_named_and_never_changed(client):
     row = make_deployment(
         "mine", provider="openai", base_url="https://a.example/v1", api_key="hush", display_name="A"

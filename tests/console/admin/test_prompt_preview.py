@@ -22,6 +22,7 @@ from apps.runs.run import run
 from apps.runs.workspaces import open_workspace
 from apps.workspace.local.models import Deployment
 from tests.catalog.rows import make_operator
+from tests.contract import proves
 from tests.workspace.openai.service import DONE, chunked, finish, service, text
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +67,7 @@ async def operator() -> User:
     return await sync_to_async(make_operator)()
 
 
+@proves("D-08")
 async def test_d_08_the_steps_and_the_prompt_are_those_of_a_run():
     user = await operator()
     async with service(chunked(text("Yes"), finish(), DONE)) as running:
@@ -122,6 +124,7 @@ async def test_a_model_that_there_is_not_is_told():
     assert events[-1][0] == "problem"
 
 
+@proves("D-08")
 async def test_hooks_are_not_called(monkeypatch):
     from apps.capabilities.hooks import capability
 

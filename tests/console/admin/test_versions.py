@@ -323,7 +323,8 @@ def queries_of(client: Client, page: str, row: Application) -> int:
     return len(found)
 
 
-def test_no_page_asks_more_of_many_rows_than_of_a_few():
+def test_no_page_asks_more_of_many_rows_than_of_a_few(settings):
+    settings.CATALOG_MAX_AGE_SECONDS = 3600  # nothing is refreshed in between
     make_deployment()
     client = signed_in()
     (row, _) = make_many(2, 2, needs_second_publisher=True)

@@ -7,6 +7,7 @@ from rest_framework.test import APIClient
 from apps.catalog.models import Application, OperatorKey, empty_manifest
 from tests.catalog.rows import make_application, make_operator, manifest_with
 from tests.console.pages import permit, script_of, staff_account
+from tests.contract import proves
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("demo_model"), pytest.mark.postgres]
 
@@ -47,6 +48,7 @@ def test_mistakes_in_a_manifest_have_their_paths_and_nothing_is_saved(api):
     assert Application.objects.get().title == "Travel"
 
 
+@proves("R-01")
 @pytest.mark.parametrize(("limit", "status"), [(7, 201), (-1, 201), (0, 400)])
 def test_r_01_the_limit_of_other_systems_is_stored_as_ours_and_is_not_zero(api, limit, status):
     manifest = empty_manifest() | {"MaxTurns": limit}

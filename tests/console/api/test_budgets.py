@@ -11,6 +11,7 @@ from apps.insights.budgets.models import Budget, BudgetWindow
 from tests.accounts.teams import make_team
 from tests.catalog.rows import make_application
 from tests.console.pages import permit, script_of, staff_account
+from tests.contract import proves
 from tests.insights.budgets.rows import make_budget
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -32,6 +33,7 @@ def operator(api: APIClient) -> User:
     return User.objects.get()
 
 
+@proves("budgets")
 def test_a_budget_is_made_read_changed_and_deleted(api, operator):
     created = api.post(URL, FIELDS, format="json")
     address = f"{URL}{created.data['id']}/"
@@ -64,6 +66,7 @@ def test_a_budget_of_a_team_is_made_by_its_name(api):
     assert "There is no team 'Sales'." in wrong.text
 
 
+@proves("budgets")
 def test_it_tells_what_is_spent_and_reserved_and_when_it_renews(api, operator):
     budget = make_budget("user", 1000, user=operator)
     rule_window = api.get(f"{URL}{budget.pk}/").data

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from apps.workspace.local.models import Deployment
@@ -38,7 +40,7 @@ def test_an_empty_secret_removes_it(api):
     assert (answer.data["has_api_key"], Deployment.objects.get().api_key) == (False, "")
 
 
-MISTAKES = [
+MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"api_key_env": "SECRET_KEY"}, "api_key_env"),
     ({"base_url": ""}, "base_url"),
     ({"features": []}, "features"),

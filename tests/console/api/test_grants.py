@@ -9,6 +9,7 @@ from apps.catalog.grants import grants_of
 from apps.catalog.models import Application, Grant, OperatorKey, Role
 from tests.catalog.rows import make_application
 from tests.console.pages import script_of, staff_account
+from tests.contract import proves
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
@@ -105,6 +106,7 @@ def test_an_outdated_list_is_refused(api, application):
     assert grants_of(application) == {("user", "anna"): Role.USER}
 
 
+@proves("access")
 def test_only_owners_grant_and_say_for_whom_it_is(application):
     editor = staff_account(
         "editor", "view_application", "change_application", "publish_application"

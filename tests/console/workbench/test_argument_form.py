@@ -112,7 +112,7 @@ def test_a_tool_without_parameters_has_an_empty_form():
 # --- Parameters in words ---------------------------------------------------------------------------
 
 
-TYPES = [
+TYPES: list[tuple[dict[str, Any], str]] = [
     ({"type": "string"}, "string"),
     ({"type": "string", "format": "date"}, "string (date)"),
     ({"enum": ["a", 1, None]}, 'one of "a", 1, null'),

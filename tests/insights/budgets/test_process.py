@@ -33,6 +33,7 @@ from apps.insights.models import Price
 from apps.live.database import on_a_thread
 from apps.workspace.embeddings.metered import MeteredEmbedder
 from tests.catalog.rows import make_application, make_deployment
+from tests.contract import proves
 from tests.fakes import ScriptedModel, call_delta, saying, text, tool
 from tests.insights.budgets.rows import make_budget, standings
 from tests.workspace.embeddings.hashed import HashedEmbedder
@@ -79,6 +80,7 @@ def looking(spent: int) -> list[object]:
     return [call, Finish("tool_calls"), Usage(spent, 0)]
 
 
+@proves("budgets")
 async def test_a_call_is_reserved_before_it_is_made_and_settled_after_it(budgets):
     await make(amount=1000)
     seen = []
@@ -134,6 +136,7 @@ async def test_a_budget_of_somebody_else_is_not_looked_at(budgets):
     assert await look() == []
 
 
+@proves("budgets")
 async def test_a_run_ends_when_its_own_budget_does_and_keeps_what_was_answered(budgets):
     await make("run", 300)
     events: list[Event] = []
@@ -165,6 +168,7 @@ async def test_the_next_call_is_refused_before_the_last_one_is_settled_in_the_ba
     assert await look() == [("travel", 100, 0)]
 
 
+@proves("budgets")
 async def test_what_is_reserved_counts(budgets):
     await make(amount=266)
     meter = meter_of(budgets)
@@ -174,6 +178,7 @@ async def test_what_is_reserved_counts(budgets):
         await meter.admit("gpt", ModelRequest([QUESTION]))
 
 
+@proves("budgets")
 async def test_of_several_budgets_all_or_none_is_reserved(budgets):
     await make("application", 1000)
     await make("user", 0)
@@ -184,6 +189,7 @@ async def test_of_several_budgets_all_or_none_is_reserved(budgets):
     assert [row for row in await look() if row[1:] != (0, 0)] == []
 
 
+@proves("budgets")
 async def test_an_application_inside_of_another_counts_in_each_and_once_for_the_person(budgets):
     await make("application", 1000)
     await make("user", 1000)
@@ -245,6 +251,7 @@ async def test_a_larger_amount_is_applied_in_the_middle_of_a_window(budgets):
     assert await look() == [("travel", 14, 0)]
 
 
+@proves("budgets")
 async def test_the_output_is_estimated_by_the_mean_of_the_last_calls(budgets):
     await make(amount=10_000)
     for output in (10, 30):
@@ -256,6 +263,7 @@ async def test_the_output_is_estimated_by_the_mean_of_the_last_calls(budgets):
     assert await look() == [("travel", 12 + 10 + 12 + 30, 10 + 20)]
 
 
+@proves("budgets")
 async def test_a_conversation_is_told_of_the_soft_line_once_in_a_window(budgets):
     await make(amount=100_000, soft_amount=80_000, time_zone="Asia/Tokyo")
     meter = meter_of(budgets, conversation=CONVERSATION, time_zone="Europe/Berlin")
@@ -295,6 +303,7 @@ async def test_money_is_counted_by_the_prices_of_the_deployment(budgets):
     assert await look() == [("travel", 600_000_000, 20_000 + 400_000_000)]
 
 
+@proves("budgets")
 @pytest.mark.parametrize("currency", [None, "EUR"])
 async def test_a_call_without_a_price_counts_nothing_and_operators_are_told(
     budgets, currency, caplog
@@ -355,6 +364,7 @@ async def test_a_service_that_reports_nonsense_breaks_nothing(budgets, count):
     assert await look() == [("travel", 0 if count < 0 else 10**15, 0)]
 
 
+@proves("budgets")
 async def test_vectors_are_reserved_and_counted_too(budgets):
     await make(amount=10)
     embedder = MeteredEmbedder(Counting("small"), "small", meter_of(budgets))
@@ -369,6 +379,7 @@ class Counting(HashedEmbedder):
         return replace(await super().embed(texts), prompt_tokens=10)
 
 
+@proves("budgets")
 async def test_what_a_dead_process_held_back_lapses(budgets, settings):
     await make(amount=300)
     await meter_of(budgets).admit("gpt", ModelRequest([QUESTION]))

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import Site, close_shell, new_site
+from tests.contract import proves
 from tests.postgresql import address_of, database
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(300)]
@@ -71,6 +72,7 @@ def counts_of(child: subprocess.Popen[str]) -> dict[str, int]:
     return found
 
 
+@proves("budgets")
 def test_a_storm_overspends_by_at_most_one_call_for_each_run_that_is_going(site):
     amount, at_once = 60 * COST, 10
     site.shell(MAKE, amount=amount)
@@ -86,6 +88,7 @@ def test_a_storm_overspends_by_at_most_one_call_for_each_run_that_is_going(site)
     assert all(counts["refused"] for counts in found)
 
 
+@proves("budgets")
 def test_what_a_killed_process_has_reserved_is_released(site):
     site.environment["RUN_LEASE_SECONDS"] = "1"
     site.shell(MAKE, amount=266)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.insights.budgets.windows import ALWAYS, Window, window_at
+from tests.contract import proves
 
 BERLIN = ZoneInfo("Europe/Berlin")
 ZONES = [ZoneInfo(name) for name in sorted(available_timezones())]
@@ -17,6 +18,7 @@ def utc(*parts: int) -> datetime:
     return datetime(*parts, tzinfo=UTC)  # type: ignore[misc,arg-type]
 
 
+@proves("budgets")
 @pytest.mark.parametrize(
     ("kind", "now", "start", "end"),
     [
@@ -43,6 +45,7 @@ def test_a_run_has_one_window_for_ever():
     assert window_at("", BERLIN, utc(2026, 1, 1)) == Window(ALWAYS, None)
 
 
+@proves("budgets")
 @given(
     st.floats(0, 2**31).map(lambda seconds: datetime.fromtimestamp(seconds, UTC)),
     st.sampled_from(ZONES),

@@ -29,10 +29,10 @@ function documentOf(name) {
 }
 
 /** A window without a document of the site, for scripts that need no more than that. */
-export async function openWindow(t, { path = "/", html = "<!doctype html><html lang=en><body></body></html>" } = {}) {
-  const tab = new Tab(new Window({ url: ORIGIN + path, settings: SETTINGS, width: 1280, height: 900 }), {});
-  tab.document.write(html);
-  t?.after(() => tab.close());
+export async function openWindow(t) {
+  const tab = new Tab(new Window({ url: ORIGIN, settings: SETTINGS }), {});
+  tab.document.write("<!doctype html><html lang=en><body></body></html>");
+  t.after(() => tab.close());
   return tab;
 }
 

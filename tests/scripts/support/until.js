@@ -1,6 +1,7 @@
 /** Waiting for what a page does, with a bound. */
 
 import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
 
 /** Milliseconds: long enough for a machine that is busy with other things. */
 const PATIENCE = 20_000;
@@ -14,12 +15,8 @@ const PAUSE = 2;
 export async function until(read, expected) {
   const end = performance.now() + PATIENCE;
   while (performance.now() < end) {
-    try {
-      assert.deepEqual(plain(read()), expected);
-      return;
-    } catch {
-      await pause();
-    }
+    if (isAs(read, expected)) return;
+    await pause();
   }
   assert.deepEqual(plain(read()), expected);
 }
@@ -47,6 +44,15 @@ export async function settle() {
 /** Objects of a page have prototypes of their own, which comparisons would notice. @param {unknown} value */
 export function plain(value) {
   return value !== null && typeof value === "object" ? structuredClone(JSON.parse(JSON.stringify(value))) : value;
+}
+
+/** What is read may not be there yet. */
+function isAs(read, expected) {
+  try {
+    return isDeepStrictEqual(plain(read()), expected);
+  } catch {
+    return false;
+  }
 }
 
 function pause() {

@@ -22,6 +22,7 @@ from apps.workspace.anthropic.events import MessageEvents
 from apps.workspace.anthropic.kept_blocks import PART
 from apps.workspace.anthropic.model import make_model
 from apps.workspace.services.event_stream import EventDecoder
+from tests.contract import proves
 from tests.workspace.anthropic import wire
 from tests.workspace.openai.service import chunked, service
 
@@ -79,6 +80,7 @@ def decode(*pieces: bytes) -> list[Delta]:
     return [*deltas, *decoder.end()]
 
 
+@proves("T-53")
 def test_thoughts_texts_calls_and_counts_are_read():
     deltas = decode(ANSWER)
 
@@ -156,6 +158,7 @@ def test_a_refusal_without_a_word_is_explained():
     assert decode(refused) == [RefusalDelta("I may not."), Finish("content_filter")]
 
 
+@proves("T-53")
 def test_counts_that_the_service_does_not_tell_are_not_made_up():
     delta = {"stop_reason": "end_turn"}
 
@@ -163,6 +166,7 @@ def test_counts_that_the_service_does_not_tell_are_not_made_up():
     assert decode(wire.start() + wire.finish())[0] == Usage(10, 5)
 
 
+@proves("T-57")
 @pytest.mark.parametrize("kind", ["overloaded_error", "rate_limit_error", "api_error"])
 def test_an_error_before_the_first_block_leaves_nothing_behind_so_it_may_be_asked_again(kind):
     decoder = EventDecoder(MessageEvents())

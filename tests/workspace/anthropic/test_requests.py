@@ -14,6 +14,7 @@ from apps.workspace.anthropic.kept_blocks import PART
 from apps.workspace.anthropic.parameters import ModelTraits
 from apps.workspace.anthropic.requests import encode_request
 from apps.workspace.services.request_bodies import log_left_out
+from tests.contract import proves
 from tests.tables import each_row
 
 LOOK = ToolSpec("look", "Looks.", {"type": "object", "properties": {}})
@@ -214,6 +215,7 @@ def test_attachments_with_data_or_an_address_are_sent_and_files_here_are_not():
 # --- Parameters ------------------------------------------------------------------------------------
 
 
+@proves("T-50")
 @each_row(
     ("given", "features", "expected"),
     [
@@ -412,6 +414,7 @@ def marks(body: Any, path: str = "") -> list[str]:
     return []
 
 
+@proves("T-54")
 def test_marks_stand_at_exactly_three_places_and_at_two_for_one_message():
     system, other = Message("system", "Be kind."), ToolSpec("other", "", {})
 
@@ -422,6 +425,7 @@ def test_marks_stand_at_exactly_three_places_and_at_two_for_one_message():
     assert marks(three) == [".tools[1]", ".system[0]", ".messages[1].content[1]"]
 
 
+@proves("T-54")
 def test_requests_of_one_conversation_begin_with_the_same_bytes():
     said = [
         Message("system", "Be kind."),

@@ -15,6 +15,7 @@ from apps.agent.tools import ToolSpec
 from apps.errors import ModelFailed
 from apps.workspace.anthropic.kept_blocks import PART
 from apps.workspace.anthropic.model import make_model
+from tests.contract import proves
 from tests.workspace.anthropic import wire
 from tests.workspace.openai.service import Service, answer, chunked, service
 
@@ -147,6 +148,7 @@ OTHER_HEADERS = {
 """The headers in which we differ, with the reasons."""
 
 
+@proves("T-52")
 async def test_what_is_sent_is_what_the_sdk_sends():
     async with service(chunked(ANSWER), chunked(ANSWER)) as running:
         own = make_model(base_url=running.url, api_key="key-1", model="claude-opus-5")
@@ -168,6 +170,7 @@ def other_headers(ours: dict[str, str], theirs: dict[str, str]) -> set[str]:
     return {n for n in different if not n.startswith("x-stainless-") and n != "content-length"}
 
 
+@proves("T-52")
 async def test_the_sdk_reads_in_the_answer_what_we_read():
     async with service(chunked(ANSWER), chunked(ANSWER)) as running:
         own = make_model(base_url=running.url, api_key="key-1", model="m")

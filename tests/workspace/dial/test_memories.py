@@ -16,6 +16,7 @@ from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
 from apps.workspace.memories.port import Memory
 from tests.capabilities.service import Reply, Seen, json_reply
+from tests.contract import proves
 from tests.dial_core.core import KEY
 from tests.workspace.dial.callers import called, scripted
 from tests.workspace.embeddings.hashed import HashedEmbedder
@@ -29,6 +30,7 @@ def data_path(fake, key: str = KEY, application: str = "travel") -> str:
     return f"files/{bucket}/appdata/{application}/__long-memories/data.json"
 
 
+@proves("G-20")
 async def test_each_caller_has_a_file_of_their_own(fake):
     fake.keys.add_project("another-key", {"project": "Another"})
     with called(fake) as own, called(fake, key="another-key") as theirs:
@@ -41,6 +43,7 @@ async def test_each_caller_has_a_file_of_their_own(fake):
     assert [path for path in fake.storage.items if "__long-memories" in path] == [data_path(fake)]
 
 
+@proves("G-29")
 async def test_a_search_asks_whether_the_file_has_changed_and_does_not_read_it_again(
     fake, monkeypatch
 ):
@@ -60,6 +63,7 @@ async def test_a_search_asks_whether_the_file_has_changed_and_does_not_read_it_a
     assert asked == [f"GET /v1/metadata/{data_path(fake)}"]
 
 
+@proves("G-25")
 async def test_all_memories_are_deleted_with_their_file(fake):
     with called(fake) as own:
         store = await own.memories()
@@ -69,6 +73,7 @@ async def test_all_memories_are_deleted_with_their_file(fake):
         assert await operations.list_memories(store) == ()
 
 
+@proves("G-30")
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"memories": {}}', b'{"memories": [1]}'])
 async def test_a_file_that_cannot_be_read_is_no_empty_one_and_stays_as_it_is(fake, content):
     fake.put(data_path(fake), content)
@@ -84,6 +89,7 @@ async def test_a_file_that_cannot_be_read_is_no_empty_one_and_stays_as_it_is(fak
     assert fake.storage.items[data_path(fake)].content == content
 
 
+@proves("G-30")
 @pytest.mark.parametrize("status", [400, 401, 403, 500])
 async def test_only_a_file_that_is_not_found_is_an_empty_one(settings, status):
     home = json_reply('{"bucket": "b7"}')
@@ -94,6 +100,7 @@ async def test_only_a_file_that_is_not_found_is_an_empty_one(settings, status):
     assert not [target for target in service.targets if target.startswith("PUT")]
 
 
+@proves("G-62")
 async def test_writers_of_two_processes_lose_nothing(fake):
     """On two event loops: they share no lock, as processes do."""
 
@@ -149,6 +156,7 @@ async def test_a_core_that_is_gone_or_says_nothing_has_no_empty_memory(settings)
     assert (late.value.reason, gone.value.reason) == ("timeout", "connection")
 
 
+@proves("G-33")
 async def test_there_is_room_for_a_thousand(fake):
     document = {"memories": [{"data": {"id": n, "content": f"Fact {n}"}} for n in range(1000)]}
     with called(fake) as own:

@@ -16,6 +16,7 @@ from apps.workspace.port import DeploymentInfo
 from apps.workspace.services.model import ServiceModel
 from apps.workspace.text_tools.model import TextToolModel
 from tests.capabilities.service import Reply, json_reply
+from tests.contract import proves
 from tests.workspace.dial.callers import called, scripted, vouched, workspace
 
 MODEL: dict[str, Any] = {
@@ -320,6 +321,7 @@ def capabilities(
     return capabilities_of(name, Metadata(written, is_application=is_application))
 
 
+@proves("T-51")
 def test_what_a_model_can_do_is_told_by_cores_listing_and_else_known_by_its_name():
     can = capabilities(
         "gpt-3.5-turbo",

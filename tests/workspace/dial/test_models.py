@@ -13,6 +13,7 @@ from apps.errors import CallsItself, DeploymentNotFound, ModelFailed
 from apps.runs.failures import failure
 from apps.workspace.egress import per_loop
 from tests.capabilities.service import Reply
+from tests.contract import proves
 from tests.dial_core.core import KEY
 from tests.dial_core.faults import Faults
 from tests.workspace.dial.callers import called, scripted, workspace
@@ -211,6 +212,7 @@ async def test_a_core_that_is_not_there_cannot_be_reached(settings, unused_port)
     assert (caught.value.reason, caught.value.is_transient) == ("connection", True)
 
 
+@proves("G-60")
 async def test_the_key_goes_to_core_alone(settings, fake):
     settings.DIAL_URL = "http://core.example.org"
 
@@ -225,6 +227,7 @@ def things():
     return set(per_loop._stores[asyncio.get_running_loop()][0])
 
 
+@proves("G-60")
 async def test_nothing_is_kept_for_a_key_after_its_request(fake):
     fake.add_model("m")
 

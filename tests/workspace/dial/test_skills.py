@@ -8,6 +8,7 @@ import pytest
 from apps.errors import FileMissing, FileRefused
 from apps.workspace.port import StoredSkill
 from tests.capabilities.service import Reply, json_reply
+from tests.contract import proves
 from tests.workspace.dial.callers import scripted
 
 SKILL = "skills/b7/tone of voice"
@@ -35,6 +36,7 @@ def core(files, pages=None, listing_status=200):
     return answer
 
 
+@proves("15")
 async def test_a_skill_is_its_manifest_and_the_text_files_beside_it(settings):
     files = {
         "SKILL.md": b"\xef\xbb\xbf" + MANIFEST.encode(),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from apps.workspace.egress.addresses import Reach, reach
+from tests.contract import proves
 from tests.tables import each_row
 
 
@@ -23,6 +24,7 @@ def test_the_internet_is_public(address):
     assert reach(address) is Reach.PUBLIC
 
 
+@proves("17")
 @each_row(
     "address",
     [
@@ -44,6 +46,7 @@ def test_the_networks_of_an_organisation_are_private(address):
     assert reach(address) is Reach.PRIVATE
 
 
+@proves("17")
 @each_row(
     "address",
     [

@@ -13,6 +13,7 @@ from apps.errors import FetchRefused
 from apps.workspace.egress.fetch import Fetched, fetch
 from apps.workspace.egress.fetch_policy import FetchPolicy
 from tests import hostile_urls
+from tests.contract import proves
 from tests.hostile_urls import LIMIT, PAYLOAD, SECONDS, SLOW, Hostile, hostile_internet, problem
 from tests.internet import answer, drip, internet, moved, ok, packed, silence
 from tests.tables import each_row
@@ -46,6 +47,7 @@ async def test_a_file_comes_with_its_type_and_name():
     assert net.asked[0].startswith("GET /q%201.csv?key=1 HTTP/1.1\r\n")
 
 
+@proves("17")
 @each_row(
     ("path", "headers", "name"),
     [
@@ -89,6 +91,7 @@ async def test_the_type_is_the_servers_else_guessed_from_the_name(
     assert found.content_type == expected
 
 
+@proves("17")
 async def test_nothing_of_ours_goes_along(monkeypatch: pytest.MonkeyPatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setitem(os.environ, name, "http://127.0.0.1:1")
@@ -102,6 +105,7 @@ async def test_nothing_of_ours_goes_along(monkeypatch: pytest.MonkeyPatch):
         assert names == {"host", "accept", "accept-encoding", "connection", "user-agent"}
 
 
+@proves("17")
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_redirects_are_followed_as_far_as_they_may_be(settings: Any, status: int):
     settings.EXTERNAL_URL_FETCH_MAX_REDIRECTS = 2
@@ -122,6 +126,7 @@ async def test_redirects_are_followed_as_far_as_they_may_be(settings: Any, statu
     )
 
 
+@proves("17")
 async def test_without_redirects_the_first_is_one_too_many(settings: Any):
     settings.EXTERNAL_URL_FETCH_MAX_REDIRECTS = 0
     async with internet({"/1": moved("/2"), "/2": ok(b"x")}) as net:
@@ -130,6 +135,7 @@ async def test_without_redirects_the_first_is_one_too_many(settings: Any):
     assert len(net.asked) == 1
 
 
+@proves("17")
 @pytest.mark.parametrize(
     "page", [ok(b"x" * 10), ok(b"x" * 10, content_length=""), packed(b"x" * 10)]
 )
@@ -141,6 +147,7 @@ async def test_a_file_may_be_as_large_as_the_limit_and_no_larger(page: Any):
     assert reason == "size_limit"
 
 
+@proves("17")
 async def test_a_name_is_looked_up_once_for_each_connection_and_what_was_judged_is_dialled():
     async with internet({"/a": ok(b"x")}) as net:
         net.name("rebinding.example", ["93.184.215.15"], ["127.0.0.1"])
@@ -161,6 +168,7 @@ URL = f"http://u:{PAYLOAD}@files.example/a.csv?{PAYLOAD}#x"
 SHOWN = "External URL http://files.example/a.csv"
 
 
+@proves("17")
 @each_row(
     ("page", "reason", "told"),
     [
@@ -185,6 +193,7 @@ async def test_every_failure_has_its_reason_and_its_words(page: Any, reason: str
         assert await refused(URL, seconds=seconds) == (reason, told)
 
 
+@proves("17")
 async def test_a_connection_that_is_not_made_in_time_is_a_time_out(settings: Any):
     settings.EXTERNAL_URL_FETCH_CONNECT_TIMEOUT_SECONDS = 0.05
 
@@ -204,6 +213,7 @@ async def test_a_connection_that_is_refused_is_a_failure_of_transport():
         assert await refused(URL) == ("transport", f"{SHOWN} could not be fetched.")
 
 
+@proves("17")
 async def test_a_slow_server_has_no_more_time_than_the_whole_fetch():
     async with internet({"/1": moved("/2"), "/2": drip}):
         started = time.monotonic()
@@ -213,6 +223,7 @@ async def test_a_slow_server_has_no_more_time_than_the_whole_fetch():
     assert time.monotonic() - started < 30  # dripping never ends
 
 
+@proves("17")
 @each_row("hostile", FETCHED)
 async def test_nothing_hostile_is_fetched(hostile: Hostile):
     async with hostile_internet() as net:
@@ -236,6 +247,7 @@ BUILDER_LIST = (
 )
 
 
+@proves("17")
 @each_row(
     ("admin", "builder", "reason", "told"),
     [
@@ -265,6 +277,7 @@ async def test_the_policy_decides_before_the_name_is_looked_up(
     assert net.looked_up == []
 
 
+@proves("17")
 @pytest.mark.parametrize(
     ("admin", "builder"),
     [
@@ -281,6 +294,7 @@ async def test_what_both_allow_is_fetched(settings: Any, admin: list[str], build
         assert (await fetch("http://files.example/a", builder, 1, seconds=5)).content == b"x"
 
 
+@proves("17")
 @pytest.mark.parametrize("target", ["http://other.example/b", "http://93.184.215.15/b"])
 async def test_the_lists_are_asked_again_for_each_redirect(settings: Any, target: str):
     settings.EXTERNAL_URL_FETCH_HOST_ALLOWLIST = ["files.example"]

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.workspace.egress.fetch_policy import is_listed
+from tests.contract import proves
 from tests.tables import each_row
 
 labels = st.from_regex(r"[a-z]([a-z0-9-]{0,10}[a-z0-9])?", fullmatch=True).filter(
@@ -13,6 +14,7 @@ labels = st.from_regex(r"[a-z]([a-z0-9-]{0,10}[a-z0-9])?", fullmatch=True).filte
 )
 
 
+@proves("17")
 @each_row(
     ("host", "pattern", "expected"),
     [
@@ -49,6 +51,7 @@ def test_an_entry_is_a_host_or_what_it_ends_in_and_never_an_address(
     assert is_listed(host, [pattern]) is expected
 
 
+@proves("17")
 @given(st.lists(labels, min_size=2, max_size=5))
 def test_a_host_is_listed_below_each_of_its_parents_and_not_as_one(parts: list[str]):
     host = ".".join([*parts, "example"])

@@ -15,6 +15,7 @@ from apps.workspace.egress.guard import (
     is_allowed,
 )
 from apps.workspace.egress.guarded_transports import GuardedBackend
+from tests.contract import proves
 from tests.tables import each_row
 
 
@@ -67,6 +68,7 @@ async def test_the_address_that_was_judged_is_the_one_that_is_dialled(names):
     assert wire.dialled == [("8.8.8.8", 443)]
 
 
+@proves("17")
 @pytest.mark.parametrize("found", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["169.254.169.254"]])
 async def test_one_bad_address_refuses_the_host(names, found):
     names(found)

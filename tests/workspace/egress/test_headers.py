@@ -4,9 +4,11 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 from apps.workspace.egress.headers import retry_after
+from tests.contract import proves
 from tests.tables import each_row
 
 
+@proves("13.2")
 @each_row(
     ("written", "seconds"),
     [
@@ -25,6 +27,7 @@ def test_seconds_or_a_date_are_read_and_nothing_else(written, seconds):
     assert retry_after({"retry-after": written}) == seconds
 
 
+@proves("D-33")
 def test_a_date_is_so_many_seconds_away():
     moment = datetime.now(UTC) + timedelta(seconds=100)
 

@@ -18,6 +18,7 @@ from apps.workspace.loading.loader import Loader
 from apps.workspace.loading.shared_loads import Loading, Rules, SingleFlightCache, rules_of
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import manifest
+from tests.contract import proves
 from tests.hostile_urls import (
     LIMIT,
     PROMPT,
@@ -71,6 +72,7 @@ async def test_a_file_of_dial_may_be_named_in_full(settings: Any):
     assert net.looked_up == []
 
 
+@proves("17")
 async def test_fifty_at_the_same_time_load_it_once():
     own = loader()
     async with internet({"/a.csv": ok(b"x", content_type="text/csv")}) as net:
@@ -150,6 +152,7 @@ async def test_what_was_not_used_for_longest_makes_room():
     assert once.used <= 10
 
 
+@proves("17")
 @pytest.mark.parametrize("url", ["files/user-7/a.csv", URL, "data:,123456"])
 async def test_one_limit_holds_wherever_a_file_is(url: str):
     own = loader(limit=5)
@@ -160,6 +163,7 @@ async def test_one_limit_holds_wherever_a_file_is(url: str):
                 await work
 
 
+@proves("17")
 @pytest.mark.parametrize(
     ("url", "told"),
     [
@@ -193,6 +197,7 @@ async def test_a_workspace_that_does_not_answer_is_not_waited_for():
 # --- Promoting --------------------------------------------------------------------------------
 
 
+@proves("7.5")
 async def test_a_file_of_the_internet_becomes_one_of_the_callers_once():
     own = loader()
     async with internet({"/a.csv": ok(b"1,2", content_type="text/csv")}) as net:
@@ -234,6 +239,7 @@ async def test_what_is_stored_is_only_looked_up():
     assert await own.promote(kept.path) == kept
 
 
+@proves("7.5", "17")
 @each_row("payload", ["c2VjcmV0!!!!", "c2VjcmV0" * 1000, "%ZZc2VjcmV0="])
 @each_row("kind", ["image/png;base64", "no type at all;base64", "image/png"])
 async def test_no_error_repeats_the_data_of_a_data_uri(kind: str, payload: str):
@@ -265,6 +271,7 @@ def document(**rest: Any) -> Manifest:
     return manifest(**rest)
 
 
+@proves("17", "R-13")
 def test_an_application_changes_the_rules_of_the_installation(settings: Any):
     settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 100
     settings.DEFAULT_TOOL_TIMEOUT_SECONDS = 60

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.workspace.loading.places import Place, place_of
+from tests.contract import proves
 from tests.tables import each_row
 
 
@@ -17,6 +18,7 @@ def _core(settings) -> None:
     settings.DIAL_URL = "https://core.example/dial"
 
 
+@proves("17")
 @each_row(
     ("url", "place"),
     [
@@ -44,6 +46,7 @@ def test_places_are_told_apart(url: str, place: Place):
     assert place_of(url) == place
 
 
+@proves("17")
 @each_row(
     "url",
     [
@@ -88,11 +91,13 @@ hosts = st.sampled_from(["core.example", "CORE.EXAMPLE", "core.example.", "core.
 paths = st.lists(st.text("abc%20 ü", min_size=1, max_size=8), min_size=1, max_size=4)
 
 
+@proves("17")
 @given(hosts, paths)
 def test_whatever_is_at_dial_is_never_fetched_from_outside(host: str, path: list[str]):
     assert place_of(f"https://{host}/{'/'.join(path)}").kind != "external"
 
 
+@proves("17")
 @given(
     st.from_regex(r"[a-z][a-z0-9+.-]{0,10}", fullmatch=True), st.text("a/@:?#.[]\\", max_size=20)
 )

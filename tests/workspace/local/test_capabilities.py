@@ -8,6 +8,7 @@ from apps.workspace.local.models import Deployment
 from apps.workspace.local.providers import make_chat_model
 from apps.workspace.model_capabilities import UNKNOWN, ModelCapabilities
 from apps.workspace.text_tools.model import TextToolModel
+from tests.contract import proves
 
 
 def row(**fields) -> Deployment:
@@ -19,6 +20,7 @@ def facts(can: ModelCapabilities, *names: str) -> dict[str, object]:
     return {name: getattr(can, name) for name in names}
 
 
+@proves("T-51")
 def test_a_model_can_do_what_is_known_by_its_name():
     found = capabilities_of(row(model_name="gpt-3.5-turbo"))
 
@@ -34,6 +36,7 @@ def test_the_deployments_id_is_the_name_of_a_model_without_one():
     assert capabilities_of(row(deployment_id="o1-mini")).tools is False
 
 
+@proves("T-51")
 def test_the_operators_word_wins_over_features_and_these_over_what_is_known():
     written = row(
         model_name="gpt-3.5-turbo",
@@ -86,6 +89,7 @@ def test_the_longest_answer_is_the_limit_that_anthropics_api_requires():
     assert (info.features, info.max_output_tokens) == ({"max_output_tokens": 300}, 300)
 
 
+@proves("T-51")
 @pytest.mark.parametrize(("is_on", "text_tools"), [(True, True), (True, False), (False, True)])
 def test_a_model_without_tools_gets_them_as_text_where_that_is_on(settings, is_on, text_tools):
     settings.TEXT_TOOLS = is_on

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.workspace.embeddings.vectors import unit_rows
 from apps.workspace.local import corpus_hnsw, corpus_vectors, pgvector
 from apps.workspace.local.corpus import Corpus, CorpusChunk, CorpusDocument
+from tests.contract import proves
 from tests.pgvector import create_extension, default_database, served
 
 CORPORA, EACH, WIDTH, NEAREST = 100, 200, 64, 10
@@ -95,6 +96,7 @@ def nearest(documents: list[int], question: Any, most: int = NEAREST) -> dict[in
     }
 
 
+@proves("G-53")
 def test_of_a_corpus_of_one_percent_enough_is_found_and_it_is_right(vectors: Any):
     right = 0
     for question in questions(vectors):
@@ -120,6 +122,7 @@ def test_of_all_corpora_together_the_index_finds_what_is_nearest(vectors: Any, d
     assert corpus_hnsw.index_name(WIDTH) in plan(database, documents, vectors[0])
 
 
+@proves("G-53")
 def test_a_short_page_of_the_index_is_searched_exactly(vectors: Any):
     rare = CORPORA + 1
     question = -vectors[-SMALL:].mean(axis=0)

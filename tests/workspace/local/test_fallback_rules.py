@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from apps.workspace.local.fallback_rules import MOST_FALLBACKS
 from apps.workspace.local.models import Deployment
 from tests.catalog.rows import make_deployment
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -58,6 +59,7 @@ def test_a_mistake_names_the_id_and_what_to_do(fallbacks: Any, problem: str):
     assert bool(found) == bool(problem)
 
 
+@proves("R-12")
 @pytest.mark.parametrize(
     "fields", [{"kind": "image"}, {"features": {"dial": True}, "provider": "openai"}]
 )

@@ -13,6 +13,7 @@ from django.db import connection
 from apps.errors import NotRegistered, Unsupported
 from apps.workspace.local import mcp_servers
 from apps.workspace.local.models import McpServer
+from tests.contract import proves
 from tests.tables import each_row
 
 
@@ -93,6 +94,7 @@ async def test_a_disabled_or_unknown_server_is_not_found():
             await mcp_servers.find(name)
 
 
+@proves("G-46")
 @pytest.mark.django_db
 async def test_a_setting_names_the_program_that_searches_the_web(settings: Any):
     with pytest.raises(NotRegistered):

@@ -27,6 +27,7 @@ from apps.workspace.memories.cache import CACHE, size_of
 from apps.workspace.memories.operations import add, list_memories
 from apps.workspace.memories.port import Collection, Memory
 from quickapps_site.housekeeping import tidy_up_memories
+from tests.contract import proves
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.local.storing import COUNT
 
@@ -139,11 +140,13 @@ def test_originals_are_deleted_when_their_time_is_over():
     assert [merge.number for merge in MemoryMerge.objects.all()] == [29]
 
 
+@proves("G-33")
 async def test_vectors_take_four_bytes_for_each_number():
     await add(LocalMemories("user-1", "travel"), HashedEmbedder(), TEA)
     assert len((await StoredMemory.objects.aget()).vector) == 4 * 384
 
 
+@proves("G-29")
 def test_the_cache_keeps_what_was_used_last_within_its_bytes(settings):
     one = Collection((TEA,), np.zeros((1, 384), np.float32), "hashed")
     settings.MEMORY_CACHE_MAX_BYTES = 2 * size_of(one)
@@ -163,6 +166,7 @@ def test_the_text_of_a_row_does_not_tell_what_is_remembered():
     assert "tea" not in f"{StoredMemory(collection=row, number=1, content='I like tea')}"
 
 
+@proves("G-62")
 @pytest.mark.full
 @pytest.mark.django_db(transaction=connection.vendor == "postgresql")
 def test_two_processes_that_store_at_the_same_time_lose_nothing(tmp_path: Path):

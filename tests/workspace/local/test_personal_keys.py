@@ -30,7 +30,8 @@ from apps.runs.workspaces import open_workspace
 from apps.workspace.local.models import Deployment, PersonalKey
 from apps.workspace.local.personal_keys import key_services, store_key
 from tests.capabilities.manifests import PROMPT
-from tests.catalog.rows import make_application
+from tests.catalog.rows import make_application, manifest_with
+from tests.contract import proves
 from tests.workspace.local.key_service import KeyedService, serve_keyed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -65,12 +66,10 @@ def user(service: KeyedService, nothing_predefined: None) -> User:
 
 
 async def ask(caller: Caller, keys: dict[str, Any] | None, meter: Any = None) -> list[Event]:
-    manifest = {
-        "orchestrator": {"deployment": {"deployment_id": "m"}, "system_prompt": PROMPT},
-        "contexts": [],
-        "tool_sets": [],
-        "features": {"timestamp": None, "model_keys": keys},
-    }
+    manifest = manifest_with(
+        orchestrator={"deployment": {"deployment_id": "m"}, "system_prompt": PROMPT},
+        features={"timestamp": None, "model_keys": keys},
+    )
     slug = f"shop-{uuid4()}"[:50]
     await sync_to_async(make_application)(slug, manifest=manifest)
     application = await resolve(slug)
@@ -90,6 +89,7 @@ def told(events: list[Event]) -> list[str]:
     return [event.text for event in events if isinstance(event, Noticed | TextDelta)]
 
 
+@proves("T-55")
 async def test_an_application_that_takes_no_keys_of_people_is_paid_by_the_installation(
     user: User, service: KeyedService
 ):
@@ -99,6 +99,7 @@ async def test_an_application_that_takes_no_keys_of_people_is_paid_by_the_instal
     assert service.sent == [PLATFORM, PLATFORM]
 
 
+@proves("T-55", "R-26")
 async def test_a_person_who_has_a_key_pays_and_others_do_not(user: User, service: KeyedService):
     stranger = await User.objects.acreate(username="bob")
 
@@ -110,6 +111,7 @@ async def test_a_person_who_has_a_key_pays_and_others_do_not(user: User, service
     assert service.sent == [OWN, PLATFORM, PLATFORM, PLATFORM]
 
 
+@proves("T-55")
 async def test_a_key_that_was_deleted_is_not_sent_again(user: User, service: KeyedService):
     await ask(caller_of(user), PERSON)
     await PersonalKey.objects.all().adelete()
@@ -118,6 +120,7 @@ async def test_a_key_that_was_deleted_is_not_sent_again(user: User, service: Key
     assert service.sent == [OWN, PLATFORM]
 
 
+@proves("T-55")
 async def test_a_key_is_bound_to_its_service(user: User, service: KeyedService):
     with serve_keyed(PLATFORM) as elsewhere:
         deployment = await Deployment.objects.aget()
@@ -129,6 +132,7 @@ async def test_a_key_is_bound_to_its_service(user: User, service: KeyedService):
     assert (elsewhere.sent, service.sent) == ([PLATFORM], [])
 
 
+@proves("T-55")
 async def test_a_deployment_that_takes_no_keys_of_people_is_sent_none(
     user: User, service: KeyedService
 ):
@@ -147,6 +151,7 @@ async def test_a_key_of_a_closed_account_is_not_sent(user: User, service: KeyedS
     assert service.sent == [PLATFORM]
 
 
+@proves("T-55", "T-56")
 @pytest.mark.parametrize("is_spent", [False, True])
 async def test_a_refused_key_fails_the_answer_and_nobody_else_pays(
     user: User, service: KeyedService, is_spent: bool, caplog: pytest.LogCaptureFixture
@@ -166,6 +171,7 @@ async def test_a_refused_key_fails_the_answer_and_nobody_else_pays(
     assert OWN not in caplog.text
 
 
+@proves("T-55")
 async def test_where_the_operator_allows_it_the_installation_pays_and_the_answer_says_so(
     user: User, service: KeyedService
 ):
@@ -189,6 +195,7 @@ async def test_a_fault_of_the_service_is_no_reason_to_let_the_installation_pay(
         await ask(caller_of(user), FIRST)
 
 
+@proves("T-55")
 @pytest.mark.parametrize(
     ("keys", "of_other", "paid"), [(PERSON, "", []), (FIRST, "", [PLATFORM]), (PERSON, OWN, [OWN])]
 )
@@ -239,6 +246,7 @@ async def test_only_what_the_installation_pays_has_a_price(user: User, service: 
     assert [call async for call in calls] == [(5, 2, 0), (5, 2, Decimal("0.000007"))]
 
 
+@proves("T-56")
 def test_the_column_has_no_key_in_plain_text_and_another_secret_key_reads_it(
     user: User, settings: Any
 ):

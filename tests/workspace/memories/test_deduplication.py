@@ -13,6 +13,7 @@ from apps.workspace.memories.cache import CACHE
 from apps.workspace.memories.deduplication import deduplicate, find_duplicates, is_due
 from apps.workspace.memories.port import Changed, Collection, Memory
 from apps.workspace.memories.prune_rules import PruneRules, given_up, prune
+from tests.contract import proves
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.memories.stores import OpenStore
 
@@ -47,6 +48,7 @@ async def fill(store, *memories: Memory) -> None:
     await operations.added_with(store, embedder, memories, made)
 
 
+@proves("G-27")
 @pytest.mark.parametrize(
     ("count", "before", "due"),
     [
@@ -63,11 +65,13 @@ def test_duplicates_are_looked_for_among_more_than_ten_and_once_a_day(count, bef
     assert is_due(collection(*memories, at=before), NOW) is due
 
 
+@proves("G-28")
 @pytest.mark.parametrize(("cosine", "merged"), [(0.76, 1), (0.7501, 1), (0.75, 0), (0.2, 0)])
 def test_memories_are_merged_above_the_threshold_alone(cosine, merged):
     assert len(find_duplicates(apart(cosine))) == merged
 
 
+@proves("G-28")
 def test_the_more_important_one_keeps_the_words_and_topics_of_both():
     monday, tuesday, *_ = apart(0.76).memories
     (found,) = find_duplicates(apart(0.76))
@@ -90,6 +94,7 @@ def test_the_earlier_of_equally_important_ones_survives():
     assert [one.id for one in found.originals] == [1, 2]
 
 
+@proves("G-28")
 def test_texts_of_unknown_words_are_merged_only_if_they_are_equal():
     unknown = [
         Memory(1, "我住在巴黎", unknown_share=1.0),
@@ -105,6 +110,7 @@ def test_texts_of_unknown_words_are_merged_only_if_they_are_equal():
     assert one.merged.content == "我住在巴黎"
 
 
+@proves("G-28")
 async def test_a_merge_is_stored_with_its_originals_and_both_are_still_found(open_store: OpenStore):
     embedder = HashedEmbedder()
     monday = Memory(1, "our team meeting is on Monday at ten", 0.5, "plans", ("meeting",))
@@ -126,6 +132,7 @@ async def test_a_merge_is_stored_with_its_originals_and_both_are_still_found(ope
         assert await deduplicate(store, embedder, NOW + DAY) == 0
 
 
+@proves("G-28")
 async def test_originals_can_be_brought_back_for_thirty_days(open_store: OpenStore):
     now = datetime.now(UTC)
     same = [Memory(n, "I like coffee with milk") for n in range(1, 13)]
@@ -147,6 +154,7 @@ async def test_originals_can_be_brought_back_for_thirty_days(open_store: OpenSto
         assert list(await operations.merges(store)) == []
 
 
+@proves("G-28")
 async def test_forty_texts_that_are_nearly_equal_become_one(open_store: OpenStore):
     texts = [f"My dog is called Rex and he is {n} years old" for n in range(40)]
     async with open_store() as store:
@@ -175,6 +183,7 @@ async def test_vectors_of_another_model_are_left_alone(open_store: OpenStore):
         assert len(await operations.list_memories(store)) == 12
 
 
+@proves("G-32")
 @pytest.mark.parametrize(
     ("rules", "left"),
     [
@@ -200,6 +209,7 @@ def test_old_unimportant_and_surplus_memories_are_given_up(rules, left):
     assert [n for n, one in enumerate(memories, 1) if one.id not in gone] == left
 
 
+@proves("G-32")
 async def test_what_is_given_up_leaves_the_store(open_store: OpenStore):
     async with open_store() as store:
         await fill(store, *OTHERS)

@@ -13,6 +13,7 @@ from apps.errors import MemoryRefused
 from apps.workspace.memories import document
 from apps.workspace.memories.document import read, read_import, write, write_export
 from apps.workspace.memories.port import Collection, Memory
+from tests.contract import proves
 
 NOW = datetime(2026, 3, 24, 12, tzinfo=UTC)
 SCHEMA = {
@@ -60,6 +61,7 @@ def filled(count: int = 3) -> Collection:
     return Collection(memories, vectors, "hashed", NOW)
 
 
+@proves("G-21")
 def test_what_is_written_has_the_form_and_is_read_again():
     content = write(filled(), NOW)
     jsonschema.validate(json.loads(content), SCHEMA)
@@ -71,6 +73,7 @@ def test_what_is_written_has_the_form_and_is_read_again():
     assert b" " not in content.replace(b"Fact ", b"Fact")
 
 
+@proves("G-21")
 def test_a_new_file_was_never_searched_for_duplicates():
     assert json.loads(write(Collection(), NOW)) == {
         "memories": [],
@@ -81,6 +84,7 @@ def test_a_new_file_was_never_searched_for_duplicates():
     assert read(write(Collection(), NOW)).memories == ()
 
 
+@proves("G-21")
 def test_a_file_that_somebody_else_wrote_is_read_and_its_ids_are_made_different():
     data = {"id": 7, "content": "One", "importance": 0.5, "category": "general", "topics": []}
     document = {

@@ -14,11 +14,12 @@ from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
 from apps.workspace.memories.operations import new_memory
 from apps.workspace.memories.port import Changed, Collection, Hit, Memory, Merge
+from tests.contract import proves
 from tests.tables import each_row
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.memories.stores import OpenStore
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db]
 
 PARIS = Memory(1_700_000_000, "I live in Paris", 0.9, "personal_info", ("home", "city"))
 COFFEE = Memory(1_700_000_001, "I like coffee with milk")
@@ -41,6 +42,7 @@ async def test_what_was_stored_is_read_by_another_process(open_store: OpenStore)
         assert await operations.list_memories(store) == (PARIS, COFFEE)
 
 
+@proves("G-22")
 async def test_two_memories_of_one_second_have_two_ids(open_store: OpenStore):
     async with open_store() as store:
         one, other = await filled(store, Memory(5, "One thing"), Memory(5, "Another"))
@@ -48,6 +50,7 @@ async def test_two_memories_of_one_second_have_two_ids(open_store: OpenStore):
         assert (one.id, other.id) == (5, 6)
 
 
+@proves("G-24")
 async def test_the_most_alike_come_first_and_no_more_than_asked_for(open_store: OpenStore):
     embedder = HashedEmbedder()
     async with open_store() as store:
@@ -58,6 +61,7 @@ async def test_the_most_alike_come_first_and_no_more_than_asked_for(open_store: 
         assert found[0].score > found[1].score > 0
 
 
+@proves("G-26")
 async def test_scores_are_those_of_a_plain_reference(open_store: OpenStore):
     random = np.random.default_rng(7)
     words = [f"word{number}" for number in range(30)]
@@ -80,6 +84,7 @@ async def test_nothing_is_embedded_to_search_an_empty_store(open_store: OpenStor
     assert embedder.asked == []
 
 
+@proves("G-26")
 async def test_a_question_without_words_finds_something_and_breaks_nothing(open_store: OpenStore):
     async with open_store() as store:
         await filled(store, PARIS)
@@ -94,6 +99,7 @@ async def test_unknown_words_are_found_by_their_letters(open_store: OpenStore):
         assert (hit.memory.content, hit.score) == ("他喜欢喝咖啡", 1.0)
 
 
+@proves("G-32")
 async def test_a_memory_is_changed_and_found_by_its_new_words(open_store: OpenStore):
     embedder = HashedEmbedder()
     async with open_store() as store:
@@ -121,6 +127,7 @@ async def test_what_is_forgotten_is_gone_and_an_unknown_id_is_refused(open_store
             await operations.update(store, HashedEmbedder(), PARIS.id, {"importance": 0.1})
 
 
+@proves("G-25")
 async def test_all_is_deleted_with_what_was_merged_and_twice_is_no_mistake(open_store: OpenStore):
     merge = Merge(1, PARIS.id, datetime.now(UTC), (PARIS, COFFEE))
     async with open_store() as store:
@@ -134,6 +141,7 @@ async def test_all_is_deleted_with_what_was_merged_and_twice_is_no_mistake(open_
         assert list(await operations.merges(store)) == []
 
 
+@proves("G-29")
 async def test_a_second_search_does_not_read_again_and_sees_what_others_wrote(
     open_store: OpenStore,
     monkeypatch,
@@ -162,6 +170,7 @@ async def test_many_at_the_same_time_are_all_stored_under_ids_of_their_own(open_
     assert len({memory.id for memory in found}) == 20
 
 
+@proves("G-22")
 @each_row(
     ("memory", "field"),
     [
@@ -189,6 +198,7 @@ async def test_no_more_is_stored_than_there_is_room_for(open_store: OpenStore, m
         assert len(await operations.list_memories(store)) == 2
 
 
+@proves("G-32")
 async def test_another_model_embeds_everything_once(open_store: OpenStore):
     newer = HashedEmbedder("newer")
     async with open_store() as store:
@@ -201,6 +211,7 @@ async def test_another_model_embeds_everything_once(open_store: OpenStore):
     assert newer.asked == [("Paris",), (PARIS.content, COFFEE.content), ("Paris",), ("A third",)]
 
 
+@proves("G-32")
 async def test_an_export_is_imported_once_however_often_it_is_given(open_store: OpenStore):
     embedder = HashedEmbedder()
     async with open_store() as store:

@@ -17,6 +17,7 @@ from apps.errors import ModelFailed
 from apps.workspace.openai.model import make_model
 from apps.workspace.services import client
 from apps.workspace.services.model import ServiceModel
+from tests.contract import proves
 from tests.workspace.openai.service import (
     CHUNKED,
     CLOSE,
@@ -58,6 +59,7 @@ async def failure_of(*pieces: Any, **options: Any) -> ModelFailed:
     return caught.value
 
 
+@proves("T-52")
 async def test_the_answer_arrives_with_its_usage():
     usage = event(choices=[], usage={"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5})
 
@@ -68,6 +70,7 @@ async def test_the_answer_arrives_with_its_usage():
     assert deltas[-2:] == [Finish("stop"), Usage(3, 2)]
 
 
+@proves("G-10", "T-52")
 async def test_the_request_is_what_the_service_expects():
     spec = ToolSpec("look", "Looks.", {"type": "object", "properties": {}})
     call = ToolCall("c1", "look", "{}")
@@ -391,6 +394,7 @@ DETAILS = {
 }
 
 
+@proves("T-53")
 async def test_thoughts_refusals_and_details_of_the_usage_are_read_from_a_stream():
     thought = event(choices=[{"index": 0, "delta": {"content": "", **THOUGHTS}}])
     refused = event(choices=[{"index": 0, "delta": {"refusal": "No."}}], usage=DETAILS)

@@ -11,6 +11,7 @@ from apps.agent.model import ModelRequest
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
 from apps.workspace.openai.requests import encode_request
+from tests.contract import proves
 
 MESSAGES = (Message("user", "Hi"),)
 
@@ -49,6 +50,7 @@ def test_frozen_mappings_are_written_as_objects():
     ]
 
 
+@proves("T-54")
 def test_dials_model_is_told_up_to_where_its_cache_keeps_the_request():
     call = ToolCall("c", "look", "{}")
     messages = (

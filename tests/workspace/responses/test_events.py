@@ -30,6 +30,7 @@ from apps.agent.model import (
 )
 from apps.workspace.responses.events import ResponseEvents, read_response
 from apps.workspace.services.event_stream import EventDecoder
+from tests.contract import proves
 from tests.tables import each_row
 from tests.workspace.responses.wire import (
     CITED,
@@ -259,6 +260,7 @@ def test_an_incomplete_answer_ends_with_the_reason(details, reason):
     assert deltas == [TextDelta("a"), SPENT, Finish(reason)]
 
 
+@proves("T-53")
 @pytest.mark.parametrize(
     ("written", "expected"),
     [

@@ -16,6 +16,7 @@ from apps.workspace.responses.model import make_model
 from apps.workspace.services.client import Service as Address
 from apps.workspace.services.model import ServiceModel
 from apps.workspace.services.probe import probe
+from tests.contract import proves
 from tests.workspace.openai.service import Service, answer, chunked, service
 from tests.workspace.responses.wire import encoded, message, response, stream, streamed
 
@@ -39,6 +40,7 @@ async def assembled(running: Service) -> Assembly:
     return assembly
 
 
+@proves("T-57")
 async def test_a_service_in_trouble_is_asked_again_before_its_first_word():
     """T-57."""
     async with service(chunked(ERROR), streamed(message("Late"))) as running:
@@ -47,6 +49,7 @@ async def test_a_service_in_trouble_is_asked_again_before_its_first_word():
     assert assembly.reply("m").message.text == "Late"
 
 
+@proves("T-57")
 async def test_it_is_not_asked_again_after_its_first_word():
     """T-57."""
     async with service(chunked(BEGUN, ERROR), streamed(message("Twice"))) as running:

@@ -18,6 +18,7 @@ from apps.workspace.egress.sdk_clients import make_sdk_client
 from apps.workspace.egress.transport import StreamTransport
 from apps.workspace.responses.kept_items import assistant_items, kept_items
 from apps.workspace.responses.model import make_model
+from tests.contract import proves
 from tests.workspace.openai.service import Service, service
 from tests.workspace.responses.wire import (
     CITED,
@@ -60,6 +61,7 @@ async def ask(running: Service, request: ModelRequest) -> Assembly:
     return assembly
 
 
+@proves("T-52")
 async def test_a_conversation_is_sent_as_the_sdk_sends_it():
     """Written for the SDK by its own types: `ResponseCreateParamsStreaming` and the items in it."""
     kept = kept_items([(reasoning("Hm."), 0), (message("I look."), 7), (call("c1"), 0)])
@@ -197,6 +199,7 @@ def test_what_is_kept_of_an_answer_is_sent_as_items_of_the_sdks_types():
     assert [item["type"] for item in items] == [item["type"] for item in ANSWER]
 
 
+@proves("T-52", "T-53")
 async def test_an_answer_is_read_as_the_sdk_reads_it():
     request = ModelRequest((Message("user", "Hi"),))
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 import pytest
 
 from apps.workspace.services.failures import failure_in_stream, failure_of_refusal
+from tests.contract import proves
 
 TOO_LONG = [
     "prompt is too long: 210000 tokens > 200000 maximum",
@@ -30,6 +31,7 @@ def refusal(status: int = 400) -> Any:
     return cast(Any, Refusal(status))
 
 
+@proves("R-12")
 @pytest.mark.parametrize("message", TOO_LONG)
 def test_words_for_a_conversation_that_is_too_long_are_understood(message):
     body = json.dumps({"error": {"type": "invalid_request_error", "message": message}}).encode()

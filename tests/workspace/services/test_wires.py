@@ -13,6 +13,7 @@ from apps.agent.events import TextDelta
 from apps.agent.messages import Message
 from apps.agent.model import Delta, Finish, Model, ModelRequest
 from apps.errors import ModelFailed
+from tests.contract import proves
 from tests.tables import each_row
 from tests.workspace.openai.service import (
     CHUNKED,
@@ -56,6 +57,7 @@ async def failure_of(wire: Wire, *pieces: Any, **options: Any) -> ModelFailed:
     return caught.value
 
 
+@proves("T-50")
 async def test_a_service_is_asked_with_its_key_at_its_address(wire, monkeypatch):
     for name in (
         "OPENAI_API_KEY",
@@ -78,6 +80,7 @@ async def test_a_service_is_asked_with_its_key_at_its_address(wire, monkeypatch)
     assert "secret-of-another" not in f"{headers} {without_key}"
 
 
+@proves("T-50")
 async def test_an_answer_arrives_in_the_pieces_that_it_was_sent_in(wire):
     async with service(chunked(wire.text("Hel"), wire.text("lo"), wire.finish, wire.done)) as run:
         deltas = await ask(model_of(wire, run))
@@ -208,6 +211,7 @@ async def test_what_is_not_understood_is_a_failure(wire):
     assert {failure.reason for failure in failures} == {"stream"}
 
 
+@proves("T-50")
 async def test_an_answer_in_one_piece_is_read_at_once(wire):
     said = [
         await ask_whole(wire, wire.whole("Grüße")),

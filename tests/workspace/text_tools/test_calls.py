@@ -5,6 +5,7 @@ import json
 from apps.agent.events import TextDelta
 from apps.agent.model import Delta, ToolCallDelta
 from apps.workspace.text_tools.calls import CallReader
+from tests.contract import proves
 from tests.tables import each_row
 
 WEATHER = '<tool_use name="weather">\n{"city": "Riga"}\n</tool_use>'
@@ -81,11 +82,13 @@ ANSWERS = {
 }
 
 
+@proves("D-10")
 @each_row(("answer", "text", "calls"), ANSWERS.values())
 def test_calls_are_read_out_of_an_answer(answer, text, calls):
     assert told(read(answer)) == (text, calls)
 
 
+@proves("R-04")
 @each_row(("answer", "text", "calls"), ANSWERS.values())
 def test_it_does_not_matter_where_an_answer_is_cut_into_pieces(answer, text, calls):
     for place in range(len(answer) + 1):
@@ -93,6 +96,7 @@ def test_it_does_not_matter_where_an_answer_is_cut_into_pieces(answer, text, cal
     assert told(read(*answer)) == (text, calls)
 
 
+@proves("R-04")
 def test_only_what_may_be_a_tag_is_held_back():
     reader = CallReader()
 

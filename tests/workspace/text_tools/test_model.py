@@ -9,6 +9,7 @@ from apps.agent.messages import Message, ToolCall
 from apps.agent.model import Finish, Model, ModelRequest, ReasoningDelta, ToolCallDelta
 from apps.workspace.services.request_bodies import log_left_out
 from apps.workspace.text_tools.model import TextToolModel
+from tests.contract import proves
 from tests.fakes import ScriptedModel, finish, saying, spec, text, thinks
 
 CALL = '<tool_use name="time">{}</tool_use>'
@@ -79,6 +80,7 @@ async def test_where_nothing_may_be_called_nothing_is_read_as_a_call(fields):
     assert model.asked[0].messages == [QUESTION]
 
 
+@proves("T-51")
 async def test_without_text_tools_a_request_has_none_and_the_log_says_so(caplog):
     log_left_out.cache_clear()
     called = Message("assistant", tool_calls=(ToolCall("1", "time", "{}"),))

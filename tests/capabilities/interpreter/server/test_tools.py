@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 from apps.capabilities.interpreter.server import sessions as limits
 from apps.capabilities.interpreter.server.sessions import Sessions
 from apps.capabilities.interpreter.server.tools import interpreter_server
+from tests.contract import proves
 
 
 class Clock:
@@ -60,6 +61,7 @@ async def peer() -> AsyncIterator[Peer]:
         yield Peer(client, sessions, clock)
 
 
+@proves("G-44")
 async def test_the_three_tools_have_their_parameters():
     async with peer() as own:
         found = (await own.client.list_tools()).tools
@@ -74,6 +76,7 @@ async def test_the_three_tools_have_their_parameters():
     assert "no numpy" in (found[0].description or "")
 
 
+@proves("G-44")
 async def test_a_report_says_all_there_is_to_know_of_an_execution():
     async with peer() as own:
         report = await own.run("print('hello')\nopen('a b.csv', 'w').write('1,2')\n6 * 7")
@@ -112,6 +115,7 @@ async def test_a_failure_of_the_code_is_a_report_too():
     assert report["traceback"][0] == "Traceback (most recent call last):"
 
 
+@proves("G-44")
 @pytest.mark.parametrize("asked", ["", "0"])
 async def test_an_empty_id_and_0_start_a_session(asked):
     async with peer() as own:
@@ -121,6 +125,7 @@ async def test_an_empty_id_and_0_start_a_session(asked):
     assert len(ids) == 2
 
 
+@proves("G-44")
 async def test_variables_and_files_stay_in_their_session():
     async with peer() as own:
         one, other = await own.start("x = 1"), await own.start("x = 2")
@@ -187,6 +192,7 @@ async def test_a_cleared_session_is_gone():
     ] == [True] * 3
 
 
+@proves("G-44")
 async def test_a_session_ends_half_an_hour_after_its_last_call():
     async with peer() as own:
         kept, left = await own.start(), await own.start()
@@ -213,6 +219,7 @@ async def test_the_sweep_leaves_sessions_that_are_used():
     assert sessions.open == {}
 
 
+@proves("G-44")
 async def test_code_over_the_limit_is_interrupted_and_leaves_nothing(settings):
     settings.PY_INTERPRETER_SANDBOX_SECONDS = 0.5
     async with peer() as own:
