@@ -154,8 +154,12 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 
 @pytest.fixture(autouse=True)
 def nothing_is_kept_between_tests() -> Iterator[None]:
-    """Rolled-back rows come again with the same ids and versions, so the process must forget."""
     yield
+    forget_rolled_back_rows()
+
+
+def forget_rolled_back_rows() -> None:
+    """Rows that are rolled back come again with the same ids and versions, so the process must forget."""
     from apps.capabilities.mcp import pins
     from apps.catalog import resolve
     from apps.workspace.dial import kept_applications, metadata

@@ -21,7 +21,7 @@ class TextOverflow:
         return super().process_rhs(compiler, connection)  # type: ignore[misc]
 
 
-class TextIn(lookups.In):  # type: ignore[type-arg]
+class TextIn(lookups.In):
     def process_rhs(self, compiler: Any, connection: Any) -> Any:
         if self.rhs_is_direct_value():
             texts: Any = self.rhs

@@ -8,6 +8,7 @@ from typing import Any
 from allauth.socialaccount.models import SocialAccount
 from django.contrib import admin
 from django.contrib.auth.models import Group, User
+from django.contrib.sessions.backends.base import SessionBase
 from django.test import RequestFactory
 
 from apps.accounts.arrivals import Invitation, SignUp
@@ -172,7 +173,7 @@ UNCHANGED = {
 def site_pages(world: World) -> Iterator[Write]:
     """Adding, changing, deleting and actions of each kind, as far as its admin allows them."""
     request = RequestFactory().get("/")
-    request.user, request.session = world.operator, {}
+    request.user, request.session = world.operator, SessionBase()
     for model, rows in admin.site._registry.items():
         if model in ROWS:
             yield from pages_of(model, rows, request, world)
@@ -329,7 +330,7 @@ OWN_PAGES = [
 def forbidden_pages(world: World) -> Iterator[tuple[str, str]]:
     """Routes of the admin that nobody may use: the rows are made, changed or deleted elsewhere."""
     request = RequestFactory().get("/")
-    request.user, request.session = world.operator, {}
+    request.user, request.session = world.operator, SessionBase()
     for model, rows in admin.site._registry.items():
         index = f"admin/{model._meta.app_label}/{model._meta.model_name}/"
         if not rows.has_add_permission(request):

@@ -19,7 +19,7 @@ from django.test import Client, TestCase
 from django.test.client import MULTIPART_CONTENT, encode_multipart
 from django.urls import resolve
 
-from tests.conftest import nothing_is_kept_between_tests
+from tests.conftest import forget_rolled_back_rows
 from tests.writes import doors
 from tests.writes.world import World
 
@@ -210,8 +210,7 @@ def read_stream(response: Any) -> None:
 
 
 def forget(world: World) -> None:
-    for _ in nothing_is_kept_between_tests.__wrapped__():
-        pass
+    forget_rolled_back_rows()
     world.clear_caches()
 
 

@@ -88,7 +88,7 @@ def frames(address: str, sent: list[Any], cookie: str) -> Reply:
         for one in sent:
             await tab.send_to(text_data=one if isinstance(one, str) else json.dumps(one))
         await tab.send_to(bytes_data=b"end")  # is refused once the others are served
-        told = []
+        told: list[dict[str, Any]] = []
         while not told or "binary" not in told[-1].get("text", ""):
             told.append(json.loads(await tab.receive_from(PATIENCE)))
         await tab.disconnect(timeout=PATIENCE)

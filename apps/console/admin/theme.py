@@ -1,9 +1,14 @@
 """The look of the admin, and pages of our own in it. Nothing else imports the theme's package."""
 
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from django.apps import apps
-from django.contrib.admin.widgets import AutocompleteSelect, AutocompleteSelectMultiple
+from django.contrib.admin.widgets import (
+    AutocompleteMixin,
+    AutocompleteSelect,
+    AutocompleteSelectMultiple,
+)
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import HttpRequest, HttpResponse
@@ -43,12 +48,13 @@ class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
     """Rows on the page of the one that they belong to."""
 
 
-class KnownRows:
-    """Comes before Django's widget of rows, which fails to show a refused form with an impossible id."""
+class KnownRows(AutocompleteMixin):
+    """Django's own widgets of rows fail to show a refused form with an impossible id."""
 
-    def optgroups(self, name: str, value: list[Any], attr: Any = None) -> Any:
-        possible = [one for one in value if is_id(str(one))]
-        return super().optgroups(name, possible, attr)  # type: ignore[misc]
+    def optgroups(
+        self, name: str, value: Sequence[str], attr: dict[str, Any] | None = None
+    ) -> list[tuple[str | None, list[dict[str, Any]], int | None]]:
+        return super().optgroups(name, [one for one in value if is_id(str(one))], attr)
 
 
 class RowChoice(KnownRows, AutocompleteSelect):
