@@ -32,7 +32,7 @@ DEMANDING = frozenset(
     }
 )
 """Modules that start several servers at a time, and wait for them with a bound."""
-BROWSERS = 2
+BROWSERS = 3
 """Groups of browser tests, each with one browser and one site. Such a test waits half of its time."""
 LONG_SECONDS = 15.0
 """Longer groups begin first, the longest before the others, so that none runs alone at the end."""

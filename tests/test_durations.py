@@ -58,8 +58,8 @@ def test_the_record_has_both_tiers_and_leaves_out_postgresql(tmp_path: Path):
 
     assert number == 2
     assert json.loads(target.read_text()) == {
-        "tests/test_a.py": {"test_it": 1.25},
-        "tests/test_b.py": {"test_it": 1.25},
+        "tests/test_a.py": {"test_it": 1.0},
+        "tests/test_b.py": {"test_it": 1.0},
     }
 
 

@@ -17,13 +17,14 @@ def test_modules_that_share_something_are_one_group() -> None:
     assert {found[module] for module in modules if module.startswith("tests/browser/")} == {
         "browser-0",
         "browser-1",
+        "browser-2",
     }
     assert {found[module] for module in modules if module.startswith("tests/dial/")} == {"dial"}
     assert found["tests/test_groups.py"] == "test_groups.py"
 
 
 def test_browser_groups_take_about_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = {"tests/browser/test_chat.py": 100.0, "tests/browser/test_rail.py": 40.0}
+    seconds = {"tests/browser/test_chat.py": 30.0, "tests/browser/test_rail.py": 20.0}
     monkeypatch.setattr(groups, "recorded_modules", lambda: seconds)
     browser_groups.cache_clear()
     try:
