@@ -32,6 +32,8 @@ DEMANDING = frozenset(
     }
 )
 """Modules that start several servers at a time, and wait for them with a bound."""
+SPLIT = frozenset({"tests/writes/test_edges.py", "tests/writes/test_writes.py"})
+"""Modules of few, long tests that share nothing: each test is a group of its own, and begins early."""
 BROWSERS = 3
 """Groups of browser tests, each with one browser and one site. Such a test waits half of its time."""
 LONG_SECONDS = 15.0
@@ -47,6 +49,12 @@ def group_of(path: str) -> str:
     if place.as_posix() in DEMANDING:
         return "demanding"
     return folder if folder in SHARED else place.as_posix()
+
+
+def scope_of(nodeid: str) -> str:
+    """Return the group of a test."""
+    path = nodeid.partition("::")[0]
+    return nodeid if path in SPLIT else group_of(path)
 
 
 @cache
@@ -76,10 +84,12 @@ def group_seconds() -> dict[str, float]:
 
 def rank_of(path: str) -> float:
     """A sort key: long groups from the longest on, then all others in the order that they had."""
+    if path in SPLIT:
+        return float("-inf")
     seconds = group_seconds().get(group_of(path), 0.0)
     return -seconds if seconds > LONG_SECONDS else 0.0
 
 
 class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     def _split_scope(self, nodeid: str) -> str:
-        return group_of(nodeid.partition("::")[0])
+        return scope_of(nodeid)

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests import groups
-from tests.groups import TESTS, browser_groups, group_of, rank_of
+from tests.groups import TESTS, browser_groups, group_of, rank_of, scope_of
 
 
 def test_modules_that_share_something_are_one_group() -> None:
@@ -21,6 +21,15 @@ def test_modules_that_share_something_are_one_group() -> None:
     }
     assert {found[module] for module in modules if module.startswith("tests/dial/")} == {"dial"}
     assert found["tests/test_groups.py"] == "test_groups.py"
+
+
+def test_long_tests_that_share_nothing_are_spread_over_processes() -> None:
+    edges = "tests/writes/test_edges.py::test_what_cannot_be_stored_is_refused"
+
+    scopes = {scope_of(f"{edges}[{table}]") for table in ("API", "pages")}
+
+    assert len(scopes) == 2
+    assert rank_of("tests/writes/test_edges.py") < rank_of("tests/browser/test_chat.py")
 
 
 def test_browser_groups_take_about_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
