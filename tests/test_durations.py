@@ -27,7 +27,9 @@ def unmarked(module: str, names: set[str]) -> Iterator[str]:
     for node in ast.parse((ROOT / module).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in names:
             marks = [ast.unparse(mark) for mark in node.decorator_list]
-            if not any(mark.startswith("pytest.mark.slow('") for mark in marks):
+            if not any(
+                mark.startswith(("pytest.mark.slow('", 'pytest.mark.slow("')) for mark in marks
+            ):
                 yield f"{module}::{node.name}"
 
 

@@ -64,6 +64,7 @@ def test_a_run_passes_only_if_all_its_failures_are_flaky_and_listed(labels, stat
     assert exit_status(labels, listed={"b"}) == status
 
 
+@pytest.mark.slow("runs pytest in processes of its own")
 @pytest.mark.full
 def test_a_failed_test_runs_again_with_its_seed_to_be_labelled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -29,6 +29,7 @@ def test_two(server):
 """
 
 
+@pytest.mark.slow("runs pytest in processes of its own")
 @pytest.mark.full
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_a_run_writes_its_measurements_and_names_the_tests_without_a_record(

@@ -46,6 +46,7 @@ in_each_language = pytest.mark.parametrize("language", LANGUAGES)
 in_each_domain = pytest.mark.parametrize("domain", DOMAINS)
 
 
+@pytest.mark.slow("reads all sources for texts")
 @in_each_language
 @in_each_domain
 def test_the_catalogue_has_the_texts_of_the_sources(language, domain):

@@ -94,6 +94,7 @@ DOORS: dict[str, Door] = {
 }
 
 
+@pytest.mark.slow("tries every door for every caller")
 @proves("operators")
 @pytest.mark.parametrize("name", DOORS)  # each asks for 200 pages, too much for one test
 def test_each_door_of_operators_opens_for_what_they_edit(browsers, nothing_is_rendered, name):

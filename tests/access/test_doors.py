@@ -49,6 +49,7 @@ async def admitted(house: House, door: Door, asker: Asker) -> list[str]:
     return found
 
 
+@pytest.mark.slow("tries every door for every caller")
 @proves("access")
 @pytest.mark.parametrize("kind", DOORS)
 async def test_each_door_knows_only_what_its_caller_may_use(kind, askers, subtests):

@@ -305,6 +305,7 @@ def test_what_is_not_used_of_allauth_has_no_address(admin_client, path):
     assert admin_client.get(f"/accounts/{path}").status_code == 404
 
 
+@pytest.mark.slow("guesses until the limit is reached")
 @pytest.mark.parametrize("addresses", [5, pytest.param(50, marks=pytest.mark.full)])
 def test_guesses_from_many_addresses_get_nowhere_and_the_owner_gets_in(grace, addresses):
     """Each address has five tries; even the right password is refused after them."""

@@ -84,6 +84,7 @@ def code_of(secret: str) -> str:
     return str(format_hotp_value(hotp_value(secret, int(time.time()) // 30)))
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_an_authenticator_app_is_set_up_and_asked_for_and_a_recovery_code_opens_too(
     site: Site, browsers: list[BrowserContext]
 ):
@@ -119,6 +120,7 @@ def test_an_authenticator_app_is_set_up_and_asked_for_and_a_recovery_code_opens_
     assert problems + others_problems == []
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_passkey_is_registered_and_signs_in_without_a_password(
     site: Site, browsers: list[BrowserContext]
 ):
@@ -197,6 +199,7 @@ def test_a_session_that_is_ended_elsewhere_loses_its_open_connections(
     assert problems + own_problems == []
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_key_is_made_used_by_a_program_and_dead_with_the_account(
     site: Site, browsers: list[BrowserContext]
 ):
@@ -229,6 +232,7 @@ def test_a_key_is_made_used_by_a_program_and_dead_with_the_account(
     assert problems == []
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 def test_a_name_and_a_picture_are_shown(site: Site, browsers: list[BrowserContext]):
     site.shell(PREPARE, name="pictured", password=PASSWORD)

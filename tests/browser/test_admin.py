@@ -56,6 +56,7 @@ def wait_for_check(page: Page, text: str) -> None:
     expect(page.locator("[data-status]")).to_contain_text(text)
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 def test_an_application_is_made_broken_mended_and_saved_by_keyboard(site: Site, admin_page: Page):
     page = admin_page
@@ -167,6 +168,7 @@ def test_text_that_is_no_json_stays_text(site: Site, admin_page: Page):
     assert page.locator("textarea[name=manifest]").input_value() == '{\n "a": tru }'
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_large_manifest_can_be_edited(site: Site, admin_page: Page):
     page = admin_page
     contexts = [{"type": "user-defined", "content": f"{n} " + "x" * 900} for n in range(220)]
@@ -260,6 +262,7 @@ def test_the_form_works_without_scripts(site: Site, admin_page: Page, plain: Bro
     assert stored(site, "plain") == {**ODD, "tool_sets": []}
 
 
+@pytest.mark.slow("axe reads pages in a browser, one after the other")
 @pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width: int):
@@ -287,6 +290,7 @@ def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width:
         assert (mode, barriers(page)) == (mode, [])
 
 
+@pytest.mark.slow("axe reads pages in a browser, one after the other")
 def test_the_page_that_signs_in_keeps_nobody_out(page: Page):
     page.goto("/admin/login/?next=/admin/")
 

@@ -18,6 +18,7 @@ def docs(request: pytest.FixtureRequest, context: BrowserContext) -> Page:
     return page
 
 
+@pytest.mark.slow("axe reads pages in a browser, one after the other")
 def test_nothing_keeps_anybody_out(docs: Page):
     assert barriers(docs) == []
     wide = docs.evaluate("document.documentElement.scrollWidth > innerWidth")

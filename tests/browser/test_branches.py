@@ -38,6 +38,7 @@ def places(page: Page) -> Locator:
     return page.locator(".actions-place")
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_branches_are_begun_and_shown_in_all_tabs(page: Page, context: BrowserContext) -> None:
     page.goto("/chat/demo/")
     ask(page, "Hello", 1)
@@ -91,6 +92,7 @@ def test_branches_are_begun_and_shown_in_all_tabs(page: Page, context: BrowserCo
     assert problems == []
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_message_that_is_found_on_another_branch_is_shown(page: Page) -> None:
     page.goto("/chat/demo/")
     ask(page, "Hello zebra", 1)

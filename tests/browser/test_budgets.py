@@ -30,6 +30,7 @@ result = budget.pk
 EMPTY = "from apps.insights.budgets.models import Budget; Budget.objects.all().delete()"
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_an_operator_sees_who_has_used_how_much_and_raises_it_once(
     admin_page: Page, site: Site, scheme, width

@@ -11,6 +11,7 @@ from tests.browser.serving import Site
 pytestmark = pytest.mark.usefixtures("demo_model")
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_case_is_written_in_rows_run_live_recorded_and_replayed(site: Site, admin_page: Page):
     page = admin_page
     number = site.shell(

@@ -298,6 +298,7 @@ def test_nothing_keeps_people_out(
     assert barriers(page) == []
 
 
+@pytest.mark.slow("axe reads pages in a browser, one after the other")
 @pytest.mark.walkthrough
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_in_a_conversation_keeps_people_out(

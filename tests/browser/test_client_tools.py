@@ -58,6 +58,7 @@ def call(page: Page, tool: str, arguments: Any = None) -> None:
     question.press("Enter")
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @proves("T-33")
 def test_the_model_fills_in_a_field_which_the_person_undoes_by_keyboard(page: Page, address: str):
     page.goto(address)
@@ -78,6 +79,7 @@ def test_the_model_fills_in_a_field_which_the_person_undoes_by_keyboard(page: Pa
     expect(page.locator("#set-notice")).to_be_hidden()
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_script_of_the_site_brings_a_tool_that_one_of_two_pages_runs_once(
     page: Page, address: str, context: BrowserContext
 ):
@@ -101,6 +103,7 @@ def test_a_script_of_the_site_brings_a_tool_that_one_of_two_pages_runs_once(
     assert [one.evaluate("() => window.counted") for one in (page, second)] == [1, 0]
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_script_of_another_host_brings_a_tool(
     tmp_path: Path, browser: Browser, upstream: Upstream
 ):

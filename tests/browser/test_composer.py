@@ -62,6 +62,7 @@ def picture(page: Page, name: str) -> None:
         page.screenshot(path=f"{folder}/composer-{name}.png")
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_prompts_skills_commands_applications_and_files_are_chosen_at_the_caret(admin_page: Page):
     page = admin_page
     page.goto(ADDRESS)

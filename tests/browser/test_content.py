@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import barriers
@@ -11,6 +12,7 @@ from tests.browser.conftest import barriers
 PAGE = "/admin/catalog/contentitem/item/prompt/gpt_prompt/"
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_an_item_is_overridden_previewed_compared_and_reset(admin_page: Page):
     page = admin_page
     page.goto("/admin/catalog/contentitem/?q=gpt")

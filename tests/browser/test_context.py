@@ -57,6 +57,7 @@ def test_the_box_stays_where_it_is_when_the_gauge_comes(page: Page) -> None:
     assert box.bounding_box() == before
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @proves("D-31")
 def test_the_gauge_tells_how_full_the_window_is_and_opens_to_the_parts(page: Page):
     page.goto(f"/chat/{SLUG}/")
@@ -74,6 +75,7 @@ def test_the_gauge_tells_how_full_the_window_is_and_opens_to_the_parts(page: Pag
     assert barriers(page) == []
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_long_conversation_is_warned_of_then_summarised_and_stays_whole(page: Page):
     page.goto(f"/chat/{SLUG}/")
     for number in range(1, 5):
@@ -91,6 +93,7 @@ def test_a_long_conversation_is_warned_of_then_summarised_and_stays_whole(page: 
     expect(page.locator(".summary-block")).to_have_count(1)
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @proves("D-31")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_window_that_is_nearly_full_is_told_in_words_and_colour(page: Page, scheme):

@@ -75,6 +75,7 @@ def blank_pages() -> Iterator[str]:
         server.server_close()
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_named_page_asks_with_a_key_and_no_other_page_can(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ):

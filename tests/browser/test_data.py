@@ -98,6 +98,7 @@ def test_conversations_are_imported_read_and_gone_on_with(
     expect(answers.last.locator(".answer-foot")).to_be_visible()
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 def test_a_temporary_conversation_says_what_becomes_of_it_and_can_be_kept(
     admin_page: Page, scheme: Any, width: int

@@ -74,6 +74,7 @@ def test_the_demo_calls_its_tools_and_tells_what_they_said(demo: Page) -> None:
     expect(demo.locator(".question-text")).to_have_text([TOOLS])
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_reload_in_mid_answer_loses_and_doubles_nothing(demo: Page) -> None:
     ask(demo, PARAGRAPHS)
     wait_for_words(demo)
@@ -120,6 +121,7 @@ def test_a_conversation_goes_on_after_it_was_stopped(demo: Page) -> None:
     assert "light rain" in wait_for_answer(demo)
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 def test_a_lost_connection_to_the_real_server_is_made_good(
     demo: Page, context: BrowserContext
@@ -137,6 +139,7 @@ def test_a_lost_connection_to_the_real_server_is_made_good(
     assert wait_for_answer(demo) == watched
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_conversation_can_be_renamed_and_deleted(demo: Page) -> None:
     ask(demo, "What can you do?")
     wait_for_answer(demo)
@@ -161,6 +164,7 @@ def test_a_conversation_can_be_renamed_and_deleted(demo: Page) -> None:
     assert gone.status == 404
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 def test_what_a_visitor_said_is_theirs_after_signing_in_and_nobody_elses(
     demo: Page, browser: Browser

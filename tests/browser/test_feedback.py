@@ -17,6 +17,7 @@ def content(site: Site) -> None:
     site.manage("import_content")
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 def test_an_answer_is_rated_by_keyboard_and_an_operator_reads_what_was_sent_along(
     site: Site, page: Page, context: BrowserContext

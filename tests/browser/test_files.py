@@ -109,6 +109,7 @@ def test_what_cannot_be_sent_says_why(chat: Page, folder: Path) -> None:
     expect(chat.locator(".tray")).to_have_count(0)
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_files_are_shown_where_they_can_be(chat: Page, folder: Path) -> None:
     shown = ["cities.csv", "notes.md", "code.py", "dot.png", "data.bin", LONG]
     choose(chat, *(folder / name for name in shown))
@@ -132,6 +133,7 @@ def test_files_are_shown_where_they_can_be(chat: Page, folder: Path) -> None:
     assert barriers(chat) == []
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_panel_lists_downloads_and_deletes_with_the_keyboard_alone(
     chat: Page, folder: Path, scheme: str

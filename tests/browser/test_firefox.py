@@ -42,6 +42,7 @@ def ask(page: FirefoxPage, text: str, answers: int = 1) -> None:
     page.wait_for(ANSWERED.format(answers))
 
 
+@pytest.mark.slow("a Firefox of its own")
 def test_firefox_shows_steps_answers_and_what_was_asked_before(
     page: FirefoxPage, site: Site
 ) -> None:

@@ -43,6 +43,7 @@ def address(site: Site) -> str:
     return ADDRESS
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_number_in_an_answer_opens_the_document_at_its_page_also_after_a_reload(
     page: Page, address: str, tmp_path: Path
 ) -> None:

@@ -41,6 +41,7 @@ def ask(page: Page, text: str) -> None:
     question(page).press("Enter")
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_its_owner_is_told_finds_it_again_downloads_and_deletes_it(
     site: Site, page: Page, slug: str
 ) -> None:
@@ -77,6 +78,7 @@ def test_its_owner_is_told_finds_it_again_downloads_and_deletes_it(
     expect(page.get_by_role("heading", name=f"Travel {slug}")).to_have_count(0)
 
 
+@pytest.mark.slow("axe reads pages in a browser, one after the other")
 def test_nothing_keeps_people_out(site: Site, page: Page, slug: str) -> None:
     page.goto(f"/chat/{slug}/")
     ask(page, "Where to?")

@@ -18,6 +18,7 @@ result = row.pk
 """
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.parametrize(
     ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)], ids=str
 )

@@ -35,6 +35,7 @@ def done_items(page: Page) -> list[str]:
     return page.locator(".todo-item[data-done=true] .todo-text").all_inner_texts()
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @proves("D-24")
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_one_of_two_helpers_is_read_and_stopped_while_the_other_answers_and_the_list_is_ticked(

@@ -101,6 +101,7 @@ def save(page: Page) -> None:
     page.get_by_role("button", name="Save", exact=True).click()
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_two_edits_of_one_application_become_one(
     site: Site, admin_page: Page, shared: int, ben: Page
 ):
@@ -134,6 +135,7 @@ def test_two_edits_of_one_application_become_one(
     assert stored(site, shared) == ["Of the second", "shared-by-two", "Of the first", contexts, 3]
 
 
+@pytest.mark.slow("axe reads pages in a browser, one after the other")
 def test_the_panel_of_a_conflict_keeps_nobody_out_and_is_used_by_keyboard(
     site: Site, admin_page: Page, shared: int
 ):
@@ -157,6 +159,7 @@ def test_the_panel_of_a_conflict_keeps_nobody_out_and_is_used_by_keyboard(
     assert stored(site, shared)[2] == "Theirs, dark"
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_deleted_application_is_found_and_restored(site: Site, admin_page: Page, shared: int):
     page = admin_page
     page.goto(f"{LIST}{shared}/versions/")

@@ -120,6 +120,7 @@ def open_form(page: Page, address: str, status: str) -> None:
     expect(page.get_by_role("tab", name="Form")).to_have_attribute("aria-selected", "true")
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_nothing_of_a_manifest_becomes_an_element_of_the_form(site: Site, admin_page: Page):
     page = admin_page
     open_form(page, put(site, "hostile", MANIFEST), "mistake")

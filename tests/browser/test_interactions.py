@@ -92,6 +92,7 @@ def test_a_call_is_approved_with_a_changed_argument_after_a_reload(page: Page, a
     assert barriers_of_looks(page) == []
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: str):
     ask(page, address)
     page.get_by_label("Do not ask again in this application").check()

@@ -57,6 +57,7 @@ def place_of(page: Page, number: int) -> float:
     return box["y"]
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_the_end_is_shown_first_and_scrolling_up_brings_what_was_before(
     admin_page: Page, conversation: str
 ) -> None:

@@ -96,6 +96,7 @@ def test_what_an_agent_writes_is_approved_marked_linked_and_undone(page: Page, s
     assert barriers(page) == []
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_notes_are_kept_by_keyboard(page: Page, site: Site, scheme: Any, width: int):

@@ -102,6 +102,7 @@ def shown(page: Page) -> Any:
     return page.evaluate("window.shown")
 
 
+@pytest.mark.slow("waits for notices of several answers")
 @proves("notices")
 def test_the_tab_counts_what_is_not_seen_and_a_hidden_one_notifies_outside_of_quiet_hours(
     told: Site, context: BrowserContext

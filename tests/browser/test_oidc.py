@@ -131,6 +131,7 @@ def confirm_who_it_is(page: Page) -> None:
     page.get_by_role("button", name="Confirm", exact=True).click()
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_verified_address_of_somebody_is_not_linked_until_they_do_so_themselves(
     page: Page, site: Site
 ):

@@ -44,6 +44,7 @@ def add_application(page: Page) -> None:
     page.wait_for_url("**/change/")
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_model_is_connected_an_application_made_and_talked_to(
     site: Site, admin_page: Page, upstream: Upstream
 ):

@@ -46,6 +46,7 @@ def save(page: Page) -> None:
         page.get_by_role("button", name="Save", exact=True).click()
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @proves("m4.2")
 @pytest.mark.usefixtures("own_rows")
 def test_content_is_changed_mended_reset_and_a_skill_is_put_to_use(site: Site, admin_page: Page):

@@ -41,6 +41,7 @@ def questions(page: Page) -> Locator:
     return page.locator("chat-log .question-text")
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_message_is_queued_changed_and_asked_after_the_answer(
     page: Page, address: str, context: BrowserContext
 ):

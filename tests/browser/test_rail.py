@@ -41,6 +41,7 @@ def choose(page: Page, name: str, item: str) -> None:
     page.get_by_role("menuitem", name=item).press("Enter")
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 def test_conversations_of_all_applications_open_in_place(
     page: Page, context: BrowserContext, slugs: list[str]
@@ -82,6 +83,7 @@ def test_conversations_of_all_applications_open_in_place(
     assert (page.url, page.evaluate("isSamePage")) == (first, True)
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_they_are_arranged_with_the_keyboard_alone(
     page: Page, context: BrowserContext, slugs: list[str]
 ) -> None:
@@ -124,6 +126,7 @@ def test_they_are_arranged_with_the_keyboard_alone(
     expect(folder.get_by_role("link", name="Oslo")).to_be_visible()
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_conversation_is_dragged_into_a_folder_and_out_of_it(
     page: Page, slugs: list[str]
 ) -> None:
@@ -145,6 +148,7 @@ def test_a_conversation_is_dragged_into_a_folder_and_out_of_it(
     expect(dragged).to_be_visible()
 
 
+@pytest.mark.slow("axe reads pages in a browser, one after the other")
 def test_the_first_page_keeps_applications_at_hand(page: Page, slugs: list[str]) -> None:
     page.goto(f"/chat/{slugs[0]}/")
     ask(page, "Where to?")

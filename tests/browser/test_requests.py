@@ -22,6 +22,7 @@ def content(site: Site) -> None:
     site.shell(PLACE)
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_the_place_is_seen_with_the_question_and_so_is_what_the_model_saw(page: Page) -> None:
     problems = watch(page)
     page.goto("/chat/demo/?place=orders&narrative=order%204711")

@@ -45,6 +45,7 @@ def photograph(page: Page, name: str) -> None:
         page.screenshot(path=f"{folder}/{name}.png", full_page=True)
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @proves("D-41")
 def test_an_alarm_is_set_in_the_chat_and_answered_while_nobody_looks(page: Page, site: Site):
     sign_in_as_admin(page, site)
@@ -65,6 +66,7 @@ def test_an_alarm_is_set_in_the_chat_and_answered_while_nobody_looks(page: Page,
     photograph(page, "alarm")
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 def test_a_schedule_is_made_runs_by_itself_and_is_approved_from_a_second_device(
     page: Page, site: Site, browser: Browser

@@ -63,6 +63,7 @@ def test_a_secret_is_made_and_rotated_by_keyboard_and_its_value_is_never_seen(
     )
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_enter_in_a_field_saves_and_makes_a_secret_of_a_credential(site: Site, admin_page: Page):
     page = admin_page
     page.goto(put(site, "moved", manifest({**tracking(), "name": "moved"})))
@@ -140,6 +141,7 @@ def test_shared_headers_are_in_the_form_and_become_secrets(site: Site, admin_pag
     assert servers == ["https://track.example.org"]
 
 
+@pytest.mark.slow("axe reads pages in a browser, one after the other")
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width: int):
     page = admin_page

@@ -74,6 +74,7 @@ def people(browser: Browser, site: Site, demo_model: None) -> Iterator[People]:
         context.close()
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 def test_a_conversation_is_shared_read_and_gone_on_from(people: People) -> None:
     owner, reader = people.owner, people.reader

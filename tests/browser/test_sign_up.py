@@ -103,6 +103,7 @@ def is_signed_in_as(page: Page, name: str) -> None:
     expect(page.locator(".account-name")).to_contain_text(name)
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_an_installation_begins_and_people_join_it(people: People, empty: Site, mailbox: Mailbox):
     root, ada, eve = people.page(), people.page(), people.page()
 
@@ -186,6 +187,7 @@ def test_an_installation_begins_and_people_join_it(people: People, empty: Site, 
     look(eve)
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_people_change_and_reset_passwords_and_change_addresses(
     people: People, empty: Site, mailbox: Mailbox
 ):

@@ -26,6 +26,7 @@ def _own_rows(site: Site) -> Iterator[None]:
     )
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_skill_that_was_just_written_is_read_with_its_file(admin_page: Page) -> None:
     page = admin_page
     page.goto("/admin/catalog/contentitem/add/?kind=skill&name=price-list")

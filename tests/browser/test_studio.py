@@ -31,6 +31,7 @@ def section(page: Page, name: str) -> None:
     expect(page.locator("#studio-section")).to_have_text(name)
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 def test_an_application_is_made_tried_published_and_found_live(admin_page: Page, site: Site):
     page, problems = admin_page, watch(admin_page)

@@ -77,6 +77,7 @@ def note(page: Page, label: str, words: str) -> None:
     expect(field).to_have_accessible_description(re.compile(re.escape(words)))
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_ten_mistakes_are_each_told_at_their_place(studio: Page):
     page = studio
     expect(page.get_by_text("there is no deployment 'gpt-9' in this installation")).to_be_visible()

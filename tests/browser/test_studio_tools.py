@@ -71,6 +71,7 @@ def failed_once(site: Site, application: str, tool: str) -> None:
     )
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page, site: Site):
     page = studio
     failed_once(site, "tools-here", "Parcels_find_parcel")
@@ -152,6 +153,7 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_skill_is_written_with_a_file_and_an_icon_is_chosen(studio: Page, site: Site):
     page = studio
     page.goto(f"{page.url.partition('#')[0]}#skills")

@@ -95,6 +95,7 @@ def make(operator: Operator, server: str, service: str, seen: Callable[[], None]
     expect(page.locator(".studio-status")).to_have_text("Published as version 1.")
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 def test_a_new_operator_comes_to_an_answer_with_a_tool_in_fifteen_actions(
     page: Page, site: Site, demo_alone: None
 ):

@@ -30,6 +30,7 @@ for role, text in (("user", "When does it leave?"), ("assistant", "At **eight**,
 """
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 def test_a_person_works_in_a_team_manages_it_and_reads_what_others_asked(page: Page, site: Site):
     site.shell(PREPARE)

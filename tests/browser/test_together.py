@@ -82,6 +82,7 @@ class Visit:
         self.is_connected = True
 
 
+@pytest.mark.slow("many tabs act at random, and all have to agree at the end")
 @pytest.mark.parametrize("seed", [7])
 def test_all_show_the_same_at_the_end(browser: Browser, site: Site, seed: int) -> None:
     chance = random.Random(seed)

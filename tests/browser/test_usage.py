@@ -26,6 +26,7 @@ result = str(run.pk)
 """
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_figures_are_for_everybody(admin_page: Page, site: Site, scheme):

@@ -30,6 +30,7 @@ def number(site: Site) -> int:
     return found
 
 
+@pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_what_is_saved_as_a_draft_is_compared_published_and_taken_back(

@@ -182,6 +182,7 @@ def test_a_server_is_connected_its_tools_listed_and_reset(site: Site, admin_page
     expect(page.get_by_text("browser-many is connected again and offers 61 tools.")).to_be_visible()
 
 
+@pytest.mark.slow("axe reads pages in a browser, one after the other")
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_the_pages_keep_nobody_out(admin_page: Page, tries: str, scheme: Any, width: int):
     page = admin_page

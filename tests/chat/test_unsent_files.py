@@ -136,6 +136,7 @@ StoredFile.objects.update(updated_at=timezone.now() - timedelta(hours=25))
 COUNT = "result = StoredFile.objects.count()"
 
 
+@pytest.mark.slow("starts a site that deletes files by itself")
 @pytest.mark.full
 def test_a_server_deletes_them_by_itself(tmp_path):
     with serve(tmp_path) as site:

@@ -111,6 +111,7 @@ async def leave_nothing(place: Place, crowds: Iterable[range]) -> None:
     }
 
 
+@pytest.mark.slow("a load of many requests at a time")
 @proves("G-60")
 @pytest.mark.timeout(3 * SECONDS)
 async def test_everybody_gets_their_own_and_nothing_is_left_over(place: Place):

@@ -134,6 +134,7 @@ async def test_a_channel_of_somebody_else_is_refused_as_an_event_and_told(
     assert [f"Sign-in failed for toolset '{id}'" in content for id in ids] == [True, True]
 
 
+@pytest.mark.slow("a site behind a Core, each in a process of its own")
 async def test_a_person_who_does_nothing_is_waited_for_while_the_answer_is_kept_alive(
     core: Core, offered: tuple[str, list[str]]
 ):

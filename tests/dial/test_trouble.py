@@ -48,6 +48,7 @@ async def is_quiet(core: Core, installation: Installation) -> bool:
     return False
 
 
+@pytest.mark.slow("a site behind a Core, each in a process of its own")
 async def test_a_core_that_cannot_vouch_is_told_in_time_and_nothing_piles_up(
     core: Core, installation: Installation
 ):

@@ -98,6 +98,7 @@ async def test_while_the_database_is_away_all_else_is_told(monkeypatch: pytest.M
     assert b"quickapps_process_runs{" in answer.body
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 def test_a_site_counts_its_requests_and_answers(tmp_path: Path):
     with serve(tmp_path, METRICS="true", METRICS_TOKEN="let-me-in") as site:
         urlopen(f"{site.url}/healthz").close()

@@ -71,6 +71,7 @@ def told(frames: list[dict[str, Any]]) -> tuple[str, str]:
     return text, frames[-2]["message"]["text"]
 
 
+@pytest.mark.slow("starts a site, stops or kills it, and waits for the next to take over")
 def test_a_process_that_wakes_up_after_a_take_over_writes_nothing(
     tmp_path: Path, service: SlowService, settings: dict[str, str]
 ):
@@ -103,6 +104,7 @@ def test_a_process_that_wakes_up_after_a_take_over_writes_nothing(
     assert frames[-2]["message"]["text"] == FINISHED["answer"][0]
 
 
+@pytest.mark.slow("starts a site, stops or kills it, and waits for the next to take over")
 def test_an_answer_that_ends_while_the_database_is_away_is_stored_when_it_is_back(
     tmp_path: Path, service: SlowService, proxy: Proxy, settings: dict[str, str]
 ):

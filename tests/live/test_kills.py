@@ -18,6 +18,7 @@ def check(found: Mapping[str, Counts]) -> None:
     assert [detail for detail in details if not detail.startswith("late")] == []
 
 
+@pytest.mark.slow("kills processes in the middle of runs, several times")
 @pytest.mark.full
 @pytest.mark.timeout(600)
 def test_runs_whose_processes_are_killed_lose_repeat_and_double_nothing():

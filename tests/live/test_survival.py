@@ -131,6 +131,7 @@ def kinds(frames: list[dict[str, Any]]) -> list[str]:
     return [frame["type"] for frame in frames]
 
 
+@pytest.mark.slow("starts a site, stops or kills it, and waits for the next to take over")
 @proves("T-05")
 def test_an_answer_whose_process_is_killed_is_finished_by_the_next(
     tmp_path: Path, service: SlowService, shared: dict[str, str]
@@ -163,6 +164,7 @@ def test_an_answer_whose_process_is_killed_is_finished_by_the_next(
     assert frames[-2]["message"]["text"] == FINISHED["answer"][0]
 
 
+@pytest.mark.slow("starts a site, stops or kills it, and waits for the next to take over")
 @pytest.mark.full
 def test_a_process_that_lives_goes_on_with_the_answer_of_one_that_is_killed(
     tmp_path: Path, service: SlowService
@@ -189,6 +191,7 @@ def test_a_process_that_lives_goes_on_with_the_answer_of_one_that_is_killed(
     assert "run.continued" in kinds(frames)
 
 
+@pytest.mark.slow("starts a site, stops or kills it, and waits for the next to take over")
 @pytest.mark.full
 def test_a_process_that_is_told_to_stop_hands_its_answer_over(
     tmp_path: Path, service: SlowService, shared: dict[str, str]
@@ -216,6 +219,7 @@ def test_a_process_that_is_told_to_stop_hands_its_answer_over(
     assert "run.continued" in kinds(frames)
 
 
+@pytest.mark.slow("starts a site, stops or kills it, and waits for the next to take over")
 @pytest.mark.full
 def test_a_tool_that_ends_in_time_is_not_called_again_after_the_process_stopped(
     tmp_path: Path, service: SlowService
@@ -237,6 +241,7 @@ def test_a_tool_that_ends_in_time_is_not_called_again_after_the_process_stopped(
     assert [name for name, _ in service.called] == ["quick", "slow"]
 
 
+@pytest.mark.slow("starts a site, stops or kills it, and waits for the next to take over")
 @pytest.mark.full
 def test_a_queued_question_is_answered_after_its_process_was_killed(
     tmp_path: Path, service: SlowService, shared: dict[str, str]

@@ -73,6 +73,7 @@ def has_stopped_growing(before: int, grown_to: Sequence[int]) -> bool:
     return grown_to[-1] < before * 1.1 or grown_to[-1] <= min(grown_to[-2:-1], default=0) * 1.005
 
 
+@pytest.mark.slow("a load of many requests at a time")
 async def test_answers_whose_tools_fail_are_whole_and_leave_nothing(tmp_path: Path):
     with (
         serve_world() as world,

@@ -163,6 +163,7 @@ def without_log() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
+@pytest.mark.slow("a load of many requests at a time")
 @pytest.mark.timeout(3 * SECONDS)
 async def test_runs_whose_tools_fail_end_with_their_own_answers_and_leave_nothing(
     settings: Any, without_log: None

@@ -94,6 +94,7 @@ def test_an_interval_counts_the_time_that_passes_in_a_night_with_two_equal_hours
     ]
 
 
+@pytest.mark.slow("searches a calendar to its end")
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [

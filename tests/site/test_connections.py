@@ -67,6 +67,7 @@ def test_a_second_head_on_a_kept_connection_has_its_own_time(site: Site) -> None
         assert status(rest(connection)) == 408
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 def test_a_socket_and_a_long_answer_outlive_the_time_for_a_head(site: Site, tmp_path: Path) -> None:
     page = PageSocket(site.url, "demo", visitor_cookie(site.url, "demo"))
     with connected(site) as late:

@@ -108,6 +108,7 @@ def squashed_in(database: Path) -> list[tuple[str, str]]:
     )
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 def test_the_last_unsquashed_database_keeps_its_rows_and_gets_the_schema_of_a_new_one(
     site: Site, tmp_path: Path
 ) -> None:

@@ -40,6 +40,7 @@ def events(stream: HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, json.loads(value)
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 @proves("T-10")
 @pytest.mark.full
 def test_what_is_sent_to_one_process_is_answered_in_the_stream_of_another(

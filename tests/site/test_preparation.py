@@ -32,6 +32,7 @@ def prepared(folder: Path) -> Iterator[Site]:
         yield site
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 @pytest.mark.full
 def test_an_empty_folder_becomes_a_site_with_one_administrator_and_starts_again_as_it_was(
     tmp_path: Path,

@@ -177,6 +177,7 @@ HELD = frozenset(
 """Those that a run is expected to have, or nothing was looked at."""
 
 
+@pytest.mark.slow("looks for a credential in every answer, log and object")
 @proves("m1.12")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("place", PLACES[:2])

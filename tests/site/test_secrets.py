@@ -244,6 +244,7 @@ def leaks(found: dict[str, str], *marks: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow("looks for a credential in every answer, log and object")
 @proves("m1.12", "G-61")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("form", ["text", pytest.param("json", marks=pytest.mark.full)])

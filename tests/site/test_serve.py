@@ -122,6 +122,7 @@ async def test_a_port_that_is_taken_ends_the_start_with_one_line():
 # --- Bodies --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 async def test_a_body_that_never_ends_is_cut_off_and_nobody_else_is_harmed(ours):
     _, writer = await asyncio.open_connection("127.0.0.1", ours)
     writer.write(b"POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n")

@@ -20,6 +20,7 @@ SERVERS = {
 """The module, its arguments, and the exit status after SIGTERM."""
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 @pytest.mark.parametrize(
     "server",
     ["ours", *(pytest.param(name, marks=pytest.mark.full) for name in ("uvicorn", "daphne"))],

@@ -61,6 +61,7 @@ async def test_a_client_that_takes_nothing_holds_its_sender_up_and_is_cut_off(he
     assert after - before < 16 * MB
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 @proves("T-09")
 @pytest.mark.full
 def test_an_answer_that_nobody_reads_is_given_up_before_it_fills_the_memory(tmp_path: Path):

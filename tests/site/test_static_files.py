@@ -39,6 +39,7 @@ for together in (2, 1):
 """Two processes build at the same time, and another one after them."""
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 def test_of_processes_that_start_together_one_builds_and_all_name_the_same_files(
     tmp_path: Path,
 ) -> None:

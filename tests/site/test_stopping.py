@@ -69,6 +69,7 @@ def wait_for(event: Event) -> None:
     assert event.wait(PATIENCE)
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 def test_answers_that_are_being_given_are_handed_over(tmp_path: Path):
     with serving(tmp_path) as (site, process, upstream):
         cookie = visitor_cookie(site.url, SLUG)
@@ -108,6 +109,7 @@ def test_answers_that_are_being_given_are_handed_over(tmp_path: Path):
     assert stored == {"runs": [["queued", ""], ["queued", ""]], "answers": 0}
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 @pytest.mark.full
 def test_a_server_with_nothing_to_do_stops_at_once_although_it_is_watched(tmp_path: Path):
     # Where there is nothing to wait for, ten minutes of grace are as good as none.

@@ -119,6 +119,7 @@ def signed(secret: str, id: str, body: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow("two processes share a clock, and one is killed")
 @proves("D-42")
 def test_what_was_set_before_a_kill_is_asked_once_by_the_processes_that_come_after(
     tmp_path: Path, storage: dict[str, str]
@@ -136,6 +137,7 @@ def test_what_was_set_before_a_kill_is_asked_once_by_the_processes_that_come_aft
             assert until(PATIENCE, lambda: one.shell(ASKED) == [1, ["done"]])
 
 
+@pytest.mark.slow("two processes share a clock, and one is killed")
 @proves("webhooks")
 def test_two_processes_ask_a_message_once_and_after_a_kill_another_one_tells_of_it(
     tmp_path: Path, storage: dict[str, str]

@@ -111,6 +111,7 @@ def site(request: Any, tmp_path: Path) -> Iterator[Site]:
         close_shell(made)
 
 
+@pytest.mark.slow("several processes spend or fire at the same time")
 @proves("D-42")
 def test_two_clocks_ask_each_message_once(site):
     count = 300

@@ -15,6 +15,7 @@ from tests.writes.world import World
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
+@pytest.mark.slow("makes every write once, or with every odd value")
 @pytest.mark.parametrize("table", TABLES)
 def test_every_write_does_what_it_is_for(table: str, world: World):
     failures = []

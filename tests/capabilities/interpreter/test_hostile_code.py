@@ -233,6 +233,7 @@ async def test_odd_values_are_told_and_stay_small(code):
     assert len(result.content) < 50_000
 
 
+@pytest.mark.slow("runs code in sandboxes")
 @pytest.mark.full
 async def test_many_hostile_runs_hold_up_neither_the_server_nor_each_other():
     codes = [

@@ -163,6 +163,7 @@ async def test_a_page_that_takes_too_much_to_convert_is_shown_as_it_was_written(
     assert len(result.content.encode()) < 40_000
 
 
+@pytest.mark.slow("waits for servers that never answer")
 @pytest.mark.full
 async def test_a_page_that_takes_long_to_convert_is_shown_in_time():
     async with internet({"/a": LONG_TO_CONVERT}), one_tool() as fetch, asyncio.timeout(60):

@@ -91,6 +91,7 @@ def are_references(places: Iterable[Place]) -> bool:
     return all(place.kind == "reference" for place in places)
 
 
+@pytest.mark.slow("writes and reads every shipped application")
 def test_every_shipped_application_and_every_example_comes_back_byte_by_byte(settings, tmp_path):
     import_directories(settings.PREDEFINED_DIR)
     shipped = Application.objects.count()

@@ -72,6 +72,7 @@ def post(client: httpx.Client, url: str, typed: dict[str, str], page: str) -> ht
     return answer
 
 
+@pytest.mark.slow("two sites share a database")
 @pytest.mark.full
 def test_an_override_is_answered_with_by_another_process(tmp_path: Path):
     def answers(text: str) -> bool:

@@ -72,6 +72,7 @@ def counts_of(child: subprocess.Popen[str]) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow("several processes spend or fire at the same time")
 @proves("budgets")
 def test_a_storm_overspends_by_at_most_one_call_for_each_run_that_is_going(site):
     amount, at_once = 60 * COST, 10
@@ -88,6 +89,7 @@ def test_a_storm_overspends_by_at_most_one_call_for_each_run_that_is_going(site)
     assert all(counts["refused"] for counts in found)
 
 
+@pytest.mark.slow("several processes spend or fire at the same time")
 @proves("budgets")
 def test_what_a_killed_process_has_reserved_is_released(site):
     site.environment["RUN_LEASE_SECONDS"] = "1"

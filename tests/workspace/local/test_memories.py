@@ -166,6 +166,7 @@ def test_the_text_of_a_row_does_not_tell_what_is_remembered():
     assert "tea" not in f"{StoredMemory(collection=row, number=1, content='I like tea')}"
 
 
+@pytest.mark.slow("two processes store memories at the same time")
 @proves("G-62")
 @pytest.mark.full
 @pytest.mark.django_db(transaction=connection.vendor == "postgresql")
