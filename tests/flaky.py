@@ -1,4 +1,4 @@
-"""What CI makes of failed tests: it repeats them with the same seed and group, to label the flaky ones.
+"""CI repeats failed tests with the same seed and group to label the flaky ones.
 
 The run fails all the same, unless each failed test is flaky and has a row in `tests/flaky.toml`.
 """

@@ -1,4 +1,4 @@
-"""What the folder of a test says of its tier."""
+"""The tier of a test by its folder."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ FULL_FOLDERS = frozenset({"browser", "dial", "dial_core", "load", "peers"})
 
 
 def is_full(path: str, markers: set[str]) -> bool:
-    """Whether the folder of a test module puts a test with these markers into `make check` alone."""
+    """Return whether the folder of a test module puts a test with these markers into `make check` alone."""
     folder = path.split("/")[1]
     return folder in FULL_FOLDERS and markers.isdisjoint({"walkthrough", "soak"})

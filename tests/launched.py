@@ -1,4 +1,4 @@
-"""What this process has launched for its tests: browsers, sites, servers and databases."""
+"""The browsers, sites, servers and databases that this process has launched for its tests."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ SECTIONS = (
     "D-42",
     "R-20",
 )
-"""Those of the manifest begin with m."""
+"""Sections of the manifest begin with m."""
 MARKED_SCRIPT = re.compile(r'^// @proves\(([^)]+)\)\ntest\("([^"]+)"', re.MULTILINE)
 
 

@@ -66,7 +66,7 @@ class RowChoices(KnownRows, AutocompleteSelectMultiple):
 
 
 def is_id(text: str) -> bool:
-    """Whether a row may have it; "" is none."""
+    """Return whether a row can have this id; "" stands for no row."""
     return not text or (text.isascii() and text.isdecimal() and len(text) < 19)
 
 
