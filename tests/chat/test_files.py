@@ -291,7 +291,7 @@ RANGES = {
     "bytes=0-1,3-4": (200, b"0123456789"),
     "lines=1": (200, b"0123456789"),
 }
-"""What is wished, with the status and the content of the answer."""
+"""Each request, with the status and the content of the response."""
 
 
 def test_a_part_of_a_file_is_sent():

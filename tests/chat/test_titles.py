@@ -121,7 +121,7 @@ TITLES = {
     "To bake bread without yeast you can use soda and buttermilk, which rise at once": "",
     "x" * 500: "",
 }
-"""What models write, and the title that is read from it."""
+"""Texts of models, each with the title that is read from it."""
 
 
 def test_what_a_model_writes_is_read_as_one_short_line():

@@ -40,7 +40,7 @@ def browser_of(user: User) -> Client:
 
 
 def script_of(user: User) -> APIClient:
-    """What calls `/api/` with the session of the account."""
+    """Return a client of `/api/` with the session of the account."""
     client = APIClient()
     client.force_login(user)
     return client

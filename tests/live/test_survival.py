@@ -48,7 +48,7 @@ BEGUN = """
 from apps.live.models import RunStep
 result = RunStep.objects.filter(key__endswith=":call-1", status="begun").exists()
 """
-"""Whether it is stored that the slow tool was called, and so all before it."""
+"""Returns whether the call of the slow tool is stored, and so everything before it."""
 STATUS = """
 from apps.live.models import Run
 result = list(Run.objects.values_list("status", "holder"))

@@ -94,7 +94,7 @@ def rows_of(database: Path, columns: dict[str, str]) -> dict[str, set[tuple[Any,
 
 
 def schema_of(database: Path) -> dict[str, Any]:
-    """What makes each table, index and trigger, without the order of columns."""
+    """Return the statement behind each table, index and trigger, without the order of columns."""
     made = query(database, "SELECT name, type, sql FROM sqlite_master WHERE sql IS NOT NULL")
     return {
         name: sorted(re.findall(r"[^\s,()]+", sql)) if kind == "table" else sql

@@ -148,7 +148,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="versions")
     def versions(self, run: RunSummary) -> str:
-        """Of the application, as its calls name them."""
+        """Return the application's versions, as its calls name them."""
         calls = ModelCall.objects.filter(run=run.pk, application=run.application).order_by()
         found = sorted(set(calls.values_list("version", flat=True)))
         return ", ".join(map(str, found)) or NOTHING

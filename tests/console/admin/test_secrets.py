@@ -92,7 +92,7 @@ MISTAKES = [
     ({"is_for_any_server": "on"}, "is_for_any_server"),
     ({"servers": "\n".join(f"a{n}.example.org" for n in range(51))}, "servers"),
 ]
-"""What is typed, and the field of the error."""
+"""Inputs, each with the field of its error."""
 
 
 def test_mistakes_stand_at_their_fields(admin_client):

@@ -1,4 +1,4 @@
-"""What calls `/api/` and may do everything."""
+"""A client of `/api/` that may do everything."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ MISTAKES = [
     ({"time_zone": "../../etc/passwd"}, "time_zone"),
     ({"subject_kind": "run", "subject": ""}, "window"),
 ]
-"""What is sent, and the path of the error."""
+"""Request bodies, each with the path of its error."""
 
 
 def test_mistakes_have_their_paths_and_nothing_is_saved(api):

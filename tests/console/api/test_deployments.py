@@ -52,7 +52,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"max_output_tokens": 0}, "max_output_tokens"),
     ({"vision": "perhaps"}, "vision"),
 ]
-"""What is sent, and the path of the error."""
+"""Request bodies, each with the path of its error."""
 
 
 def test_mistakes_have_their_paths(api):

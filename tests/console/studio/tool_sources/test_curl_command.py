@@ -147,7 +147,7 @@ PROBLEMS = {
     f"curl {HOST} --config x": "The command cannot be read: unrecognized arguments: --config x.",
     "curl " + "x" * 100_000: "The command has more than 100,000 characters.",
 }  # fmt: skip
-"""What each command is refused with."""
+"""Commands, each with its error."""
 
 
 def test_what_cannot_be_read_is_told_and_ends_no_process():

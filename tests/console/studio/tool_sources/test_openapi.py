@@ -229,7 +229,7 @@ PROBLEMS = {
     "<html>": "This is a web page, not an OpenAPI document. Give the address of its JSON or YAML.",
     "x: !!python/object/apply:os.system [ls]": "openapi: the document does not say that it is one of OpenAPI.",
 }  # fmt: skip
-"""What each text is refused with."""
+"""Texts, each with its error."""
 
 
 def test_a_text_that_is_no_such_document_is_told_so():
