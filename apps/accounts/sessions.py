@@ -14,8 +14,8 @@ from django.utils.crypto import constant_time_compare
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
-SEEN = "used"
-"""The key of a session under which it says when it was written down last."""
+SEEN = "seen"
+"""The key of a session under which it stores its key and the last time that its use was noted."""
 SEEN_SECONDS = 300
 BROWSERS = (
     ("Edg", "Edge"),
@@ -43,9 +43,10 @@ class SeenSessionMiddleware(MiddlewareMixin):
         if settings.SESSION_COOKIE_NAME not in request.COOKIES or not request.user.is_authenticated:
             return
         # The key of a session changes with the password, and its row has to.
-        now = f"{request.session.session_key} {int(time.time() // SEEN_SECONDS)}"
-        if request.session.get(SEEN) != now:
-            request.session[SEEN] = now
+        key, now = request.session.session_key, time.time()
+        seen_key, seen_at = request.session.get(SEEN, (None, 0.0))
+        if key != seen_key or abs(now - seen_at) >= SEEN_SECONDS:
+            request.session[SEEN] = (key, now)
             UserSession.objects.create_from_request(request)
 
 

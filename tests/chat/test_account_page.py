@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import Group, Permission, User
 from django.core.cache import cache
@@ -151,12 +152,13 @@ def test_nobody_ends_the_session_of_another(ada):
 
 
 def test_a_session_is_written_down_once_in_five_minutes(ada):
-    client = signed_in(ada)
-    client.get(PAGE)
-    row = UserSession.objects.get()
-    client.get(PAGE)
+    client, seen = signed_in(ada), []
+    for moment in ("12:04:59", "12:05:01", "12:09:58", "12:10:00"):
+        with time_machine.travel(f"2026-03-24T{moment}Z", tick=False):
+            client.get(PAGE)
+        seen.append(f"{UserSession.objects.get().last_seen_at:%H:%M:%S}")
 
-    assert UserSession.objects.get().last_seen_at == row.last_seen_at
+    assert seen == ["12:04:59", "12:04:59", "12:04:59", "12:10:00"]
 
 
 def test_a_change_of_the_secret_key_ends_no_session_that_is_only_listed(ada, settings):
