@@ -4,11 +4,14 @@ The cache keeps the version of the row and the predefined content; once in
 `CATALOG_MAX_AGE_SECONDS` the database is asked whether both are still the newest.
 """
 
+import asyncio
 import hashlib
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import msgspec
 from channels.db import database_sync_to_async
@@ -25,6 +28,9 @@ from apps.catalog.versions import snapshots
 from apps.catalog.versions.snapshots import content_of
 from apps.errors import ApplicationNotFound
 
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
 
 @dataclass(slots=True)
 class CachedApplication:
@@ -33,12 +39,22 @@ class CachedApplication:
     checked_at: float
 
 
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    task: asyncio.Task[ResolvedApplication]
+    started_at: float
+
+
 LONGEST_NUMBER = 9
 """Digits of the number of a version in a name."""
+MOST_APPLICATIONS = 1024
+"""Applications and versions that the cache holds; the least recently used one is evicted."""
 
-_kept: dict[str, CachedApplication] = {}
+_kept: OrderedDict[str, CachedApplication] = OrderedDict()
 _absent: AgedCache[str, bool] = AgedCache()
 """Slugs that no enabled application has. DIAL Core asks with the same one for all that it keeps."""
+_lookups: dict[Hashable, Lookup] = {}
+"""The lookups in progress, by slug or by the key of a document."""
 
 
 def forget() -> None:
@@ -59,6 +75,7 @@ async def resolve(slug: str) -> ResolvedApplication:
     kept = _kept.get(slug)
     now = time.monotonic()
     if kept is not None and now - kept.checked_at < settings.CATALOG_MAX_AGE_SECONDS:
+        _kept.move_to_end(slug)
         return kept.application
     if kept is not None:
         kept.checked_at = now  # a burst asks the database once
@@ -66,9 +83,40 @@ async def resolve(slug: str) -> ResolvedApplication:
         raise ApplicationNotFound(slug)
     elif _absent.get(slug):
         _absent.put(slug, True, now)
+    return await share_lookup(slug, partial(look_up, slug, kept, now))
+
+
+async def share_lookup(
+    key: Hashable, start: Callable[[], Coroutine[Any, Any, ResolvedApplication]]
+) -> ResolvedApplication:
+    """Join the recent lookup of this key, or start one. It survives callers that are cancelled."""
+    now = time.monotonic()
+    lookup = _lookups.get(key)
+    if (
+        lookup is None
+        or now - lookup.started_at >= settings.CATALOG_MAX_AGE_SECONDS
+        or lookup.task.get_loop() is not asyncio.get_running_loop()
+    ):
+        lookup = _lookups[key] = Lookup(asyncio.create_task(start()), now)
+        lookup.task.add_done_callback(partial(end_lookup, key))
+    return await asyncio.shield(lookup.task)
+
+
+def end_lookup(key: Hashable, task: asyncio.Task[ResolvedApplication]) -> None:
+    if key in _lookups and _lookups[key].task is task:
+        del _lookups[key]
+
+
+async def look_up(slug: str, kept: CachedApplication | None, now: float) -> ResolvedApplication:
+    """Raises `ApplicationNotFound`, `ApplicationBroken`."""
     try:
         found, content = await database_sync_to_async(newest)(slug, kept)
-        resolved = prepared_version(found) if isinstance(found, LiveVersion) else found
+        # A large manifest takes longer to prepare than the event loop may wait.
+        resolved: ResolvedApplication | None = (
+            await asyncio.to_thread(prepared_version, found)
+            if isinstance(found, LiveVersion)
+            else found
+        )
     except BaseException:
         _kept.pop(slug, None)
         raise
@@ -76,8 +124,16 @@ async def resolve(slug: str) -> ResolvedApplication:
         _kept.pop(slug, None)
         _absent.put(slug, True, now)
         raise ApplicationNotFound(slug)
-    _kept[slug] = CachedApplication(resolved, content, min(now, refreshed_at()))
+    cached = CachedApplication(resolved, content, min(now, refreshed_at()))
+    keep(_kept, slug, cached, MOST_APPLICATIONS)
     return resolved
+
+
+def keep(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
+    cache[key] = value
+    cache.move_to_end(key)
+    while len(cache) > most:
+        cache.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +218,12 @@ async def resolve_document(name: str, title: str, document: Any) -> ResolvedAppl
         _documents.move_to_end(key)
         return kept[1]
     application = Application(slug=name, title=title, manifest=document)
-    resolved = prepare_application(application, content, is_foreign=True)
-    _documents[key] = content, resolved
-    while len(_documents) > MOST_DOCUMENTS:
-        _documents.popitem(last=False)
-    return resolved
+
+    async def prepared() -> ResolvedApplication:
+        resolved = await asyncio.to_thread(
+            prepare_application, application, content, is_foreign=True
+        )
+        keep(_documents, key, (content, resolved), MOST_DOCUMENTS)
+        return resolved
+
+    return await share_lookup(key, prepared)

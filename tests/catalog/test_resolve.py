@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
 
 from apps.catalog import resolve as catalog
+from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
+from apps.catalog.resolved_application import ResolvedApplication, prepare_application
 from apps.errors import ApplicationBroken, ApplicationNotFound
 from tests.catalog.rows import make_application
 from tests.contract import proves
@@ -34,6 +38,49 @@ def test_a_burst_asks_the_database_once(django_assert_num_queries, settings):
 
     with django_assert_num_queries(3):  # the content and the row, then its version
         async_to_sync(burst)()
+
+
+def test_a_first_burst_looks_an_application_up_and_prepares_it_once(
+    django_assert_num_queries, settings, monkeypatch
+):
+    settings.CATALOG_MAX_AGE_SECONDS = 600.0
+    make_application("travel")
+    prepared_in: list[int] = []
+
+    def prepare(*arguments: Any, **options: Any) -> ResolvedApplication:
+        prepared_in.append(threading.get_ident())
+        return prepare_application(*arguments, **options)
+
+    monkeypatch.setattr(catalog, "prepare_application", prepare)
+
+    async def burst() -> tuple[int, set[int]]:
+        impatient = asyncio.create_task(resolve("travel"))
+        await asyncio.sleep(0)
+        impatient.cancel()
+        found = await asyncio.gather(*(resolve("travel") for _ in range(20)))
+        return threading.get_ident(), set(map(id, found))
+
+    installed()
+    with django_assert_num_queries(2):  # the row and its version
+        loop_thread, found = async_to_sync(burst)()
+
+    assert len(found) == len(prepared_in) == 1
+    assert prepared_in != [loop_thread]
+    assert catalog._lookups == {}
+
+
+def test_the_least_recently_used_application_is_evicted(settings, monkeypatch):
+    settings.CATALOG_MAX_AGE_SECONDS = 600.0
+    monkeypatch.setattr(catalog, "MOST_APPLICATIONS", 2)
+    for slug in ("one", "two", "three"):
+        make_application(slug)
+
+    async def asked() -> list[str]:
+        for slug in ("one", "two", "one", "three"):
+            await resolve(slug)
+        return list(catalog._kept)
+
+    assert async_to_sync(asked)() == ["one", "three"]
 
 
 def test_a_name_that_no_application_has_is_not_looked_for_each_time(
