@@ -1,9 +1,8 @@
-"""OAuth client-credentials tokens: fetched once for all callers, kept until they expire."""
+"""OAuth client-credentials tokens: fetched once for all callers, cached until they expire."""
 
 import asyncio
 import time
 from dataclasses import dataclass, field
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -22,6 +21,8 @@ MARGIN_SECONDS = 30.0
 """A token is renewed this long before it expires: a call takes time to arrive."""
 UNTOLD_SECONDS = 300.0
 """Lifetime of a token whose service does not tell one."""
+MOST_CREDENTIALS = 1000
+"""Credentials whose tokens are cached; the least recently used ones are evicted."""
 MOST_BYTES = 65_536
 SECONDS = 30.0
 """For the whole answer, because calls wait for it."""
@@ -59,13 +60,27 @@ class ClientTokens:
                 self.version = secret.version
             return token.value
 
+
+class TokenCache:
+    """The tokens of the credentials that this event loop used last."""
+
+    def __init__(self) -> None:
+        self.tokens: dict[ClientIdSecretAuthorization, ClientTokens] = {}
+
+    def find(self, how: ClientIdSecretAuthorization) -> ClientTokens:
+        found = self.tokens.pop(how, None) or ClientTokens(how)
+        self.tokens[how] = found
+        if len(self.tokens) > MOST_CREDENTIALS:
+            del self.tokens[next(iter(self.tokens))]
+        return found
+
     async def aclose(self) -> None:
-        self.token = None
+        self.tokens.clear()
 
 
 def find_tokens(how: ClientIdSecretAuthorization) -> ClientTokens:
     """The tokens of these credentials on the running event loop."""
-    return shared((ClientTokens, how), partial(ClientTokens, how))
+    return shared(TokenCache, TokenCache).find(how)
 
 
 async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:
