@@ -15,6 +15,8 @@ from apps.manifest.schema import CORE_SCHEMA, TYPE_NAME
 TYPE_ID = "quick_apps2"
 """The name in the type's addresses. It must not be the slug of an application."""
 SUPPORT = "/v1/configuration-support"
+INPUT_TYPES = "features__input_attachment_types"
+"""The path of `input_types` within a stored manifest, as a lookup of the database."""
 
 
 @dataclass(frozen=True, slots=True)

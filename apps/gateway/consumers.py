@@ -1,12 +1,15 @@
 """The gateway's short answers: lists of applications, their starters, health, unknown addresses."""
 
+from collections.abc import Sequence
 from typing import Any
+
+from django.db.models import F
 
 from apps.accounts.authentication import authenticate
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.catalog.models import Application
-from apps.catalog.registration import input_types
+from apps.catalog.registration import INPUT_TYPES, input_types
 from apps.catalog.resolve import versioned_name
 from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, checked, error_body, find, hidden
@@ -31,7 +34,8 @@ class ListConsumer(GatewayConsumer):
 
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
-        entries = [listed(application) async for application in usable(caller)]
+        rows = usable(caller).defer("manifest").annotate(types=F(f"manifest__{INPUT_TYPES}"))
+        entries = [listed(row, row.types) async for row in rows]
         entries += [listed_embedder(row) async for row in offered(caller)]
         await self.send_json(200, {"object": "list", "data": entries})
 
@@ -43,9 +47,11 @@ class EntryConsumer(GatewayConsumer):
         caller = await authenticate(self.scope)
         # The id of a deployment may have dots, which the slug of an application has not.
         row = await offered(caller).filter(deployment_id=self.slug.replace("\0", "")).afirst()
-        await self.send_json(
-            200, listed_embedder(row) if row else listed(await self.application(caller))
-        )
+        if row is not None:
+            await self.send_json(200, listed_embedder(row))
+            return
+        application = await self.application(caller)
+        await self.send_json(200, listed(application, input_types(application.manifest)))
 
     async def application(self, caller: Caller) -> Application:
         """Raises `ApplicationNotFound`, `NotAuthenticated`."""
@@ -96,9 +102,11 @@ class NotFoundConsumer(GatewayConsumer):
         await self.send_json(404, error_body(fault(404, text, "unknown_url"), 404))
 
 
-def listed(application: Application) -> dict[str, Any]:
-    """An entry of the list for OpenAI's and DIAL's clients; times in seconds since 1970."""
-    types = input_types(application.manifest)
+def listed(application: Application, types: Sequence[str] | None) -> dict[str, Any]:
+    """An entry of the list for OpenAI's and DIAL's clients; times in seconds since 1970.
+
+    `types` are those of attachments that the application takes, none for any.
+    """
     return {
         **entry(application, application.slug, application.title),
         "features": {"configuration": True, "tools": True},

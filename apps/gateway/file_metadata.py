@@ -71,12 +71,9 @@ def milliseconds(moment: datetime | None) -> int | None:
 
 
 def describe_folder(
-    url: str, entries: Sequence[FileInfo | FolderInfo], query: MetadataQuery
+    url: str, page: Sequence[FileInfo | FolderInfo], *, has_more: bool
 ) -> dict[str, Any]:
-    """One page of a folder; `entries` are all that is in it, by path."""
-    rest = [entry for entry in entries if entry.path > query.token]
-    page = rest[: query.limit]
     found = {**head(url), "items": [describe(entry) for entry in page]}
-    if page and len(page) < len(rest):
+    if page and has_more:
         found["nextToken"] = page[-1].path
     return found

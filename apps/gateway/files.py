@@ -5,6 +5,7 @@ cannot be told apart.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -181,17 +182,16 @@ class MetadataConsumer(FilesConsumer):
         await self.respond(200, msgspec.json.encode(found), (*kind, *JSON[1:]))
 
     async def describe(self, query: MetadataQuery) -> dict[str, Any]:
-        """Raises `FileMissing`."""
+        """Raises `FileRefused`."""
         if self.name and not self.name.endswith("/"):
             try:
                 return describe(await self.read(files.info, self.path))
             except FileMissing:
                 pass  # DIAL's client leaves out the slash behind a folder
         folder = f"{self.path.removesuffix('/')}/"
-        entries = await self.read(files.listing, folder, query.is_deep)
-        if not entries and self.name:
-            raise files.missing(self.path)
-        return describe_folder(folder, entries, query)
+        page = partial(files.listing_page, after=query.token, most=query.limit)
+        entries, has_more = await self.read(page, folder, query.is_deep)
+        return describe_folder(folder, entries, has_more=has_more)
 
 
 def store(owner: str, name: str, sent: UploadedFile[Any], condition: files.Condition) -> FileInfo:

@@ -3,12 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
-from django.db import DatabaseError
+from asgiref.sync import async_to_sync, sync_to_async
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.models import ApiKey
-from apps.catalog.models import Application
+from apps.catalog.models import Application, empty_manifest
 from apps.live import health
 from tests.gateway.scripts import MANIFEST, add_application, get
 
@@ -39,6 +40,22 @@ async def test_the_list_has_what_the_key_may_use(path):
     assert answer.status == 200
     assert answer.json()["object"] == "list"
     assert [entry["id"] for entry in answer.json()["data"]] == [two.slug, one.slug]
+
+
+@pytest.mark.postgres
+def test_the_list_loads_no_manifests_but_names_the_types_of_attachments():
+    Application.objects.all().delete()
+    features = {"features": {"input_attachment_types": ["image/png"]}}
+    for title, manifest in (("A", {**empty_manifest(), **features}), ("B", {})):
+        async_to_sync(add_application)(title=title, manifest=manifest)
+
+    with CaptureQueriesContext(connection) as captured:
+        listed = async_to_sync(get)("/openai/models").json()["data"]
+
+    assert [entry.get("input_attachment_types") for entry in listed] == [["image/png"], None]
+    lists = [query["sql"] for query in captured if '"catalog_application"."slug"' in query["sql"]]
+    assert len(lists) == 1
+    assert ', "catalog_application"."manifest"' not in lists[0]
 
 
 async def test_visitors_see_what_is_public():

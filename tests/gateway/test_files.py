@@ -513,6 +513,27 @@ async def test_a_long_list_comes_in_pages():
     assert pages == [["0.txt", "1.txt"], ["2.txt", "3.txt"], ["4.txt"]]
 
 
+async def test_a_page_loads_no_rows_but_its_own(monkeypatch: pytest.MonkeyPatch):
+    mine = await program()
+    for name in ("a/1.txt", "a/2.txt", "b.txt", "ä.txt", "z.txt"):
+        await mine.put(name)
+    loaded: list[str] = []
+
+    def load(*arguments: Any) -> StoredFile:
+        row = from_db(*arguments)
+        loaded.append(row.name)
+        return row
+
+    from_db = StoredFile.from_db
+    monkeypatch.setattr(StoredFile, "from_db", load)
+
+    first = await listed(mine, "", "limit=2")
+    second = await listed(mine, "", f"limit=2&token=files/{mine.bucket}/b.txt")
+
+    assert (first, second) == (["%C3%A4.txt", "a/"], ["z.txt"])
+    assert loaded == ["ä.txt", "z.txt"]
+
+
 @pytest.mark.parametrize("limit", ["-1", "1001", "many", "9" * 5000])
 async def test_a_limit_that_cannot_be_is_refused(limit: str):
     mine = await program()

@@ -1,13 +1,14 @@
 """Files of one bucket, by path or by name."""
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from apps.errors import FileChanged, FileRefused
@@ -72,18 +73,59 @@ def take(
 def listing(bucket: str, folder: str, is_deep: bool) -> Sequence[FileInfo | FolderInfo]:
     """The entries of a folder, sorted by path. Raises `FileRefused` for an impossible folder."""
     prefix = folder_prefix(bucket, folder)
-    rows = StoredFile.objects.filter(bucket=bucket, name__startswith=prefix)
-    # SQLite compares without case, so the prefix is checked again here.
-    found = [row for row in rows if row.name.startswith(prefix)]
-    entries: dict[str, FileInfo | FolderInfo] = {}
-    for row in found:
-        inner, slash, _ = row.name[len(prefix) :].partition("/")
+    rows = {row.name: row for row in rows_below(bucket, prefix)}
+    return entries_of(paths_in(bucket, prefix, rows, is_deep), rows)
+
+
+def listing_page(
+    bucket: str, folder: str, is_deep: bool, *, after: str, most: int
+) -> tuple[Sequence[FileInfo | FolderInfo], bool]:
+    """Up to `most` entries whose paths come after one, and whether there are more.
+
+    Loads the rows of these alone. Raises `FileRefused` for an impossible folder, `FileMissing` for
+    one without files.
+    """
+    prefix = folder_prefix(bucket, folder)
+    names = rows_below(bucket, prefix).values_list("name", flat=True)
+    paths = paths_in(bucket, prefix, names, is_deep)
+    if not paths and prefix:
+        raise missing(folder)
+    rest = sorted(path for path in paths if path > after)
+    page = {path: paths[path] for path in rest[:most]}
+    rows = StoredFile.objects.filter(bucket=bucket, name__in=filter(None, page.values()))
+    return entries_of(page, {row.name: row for row in rows}), len(rest) > len(page)
+
+
+def rows_below(bucket: str, prefix: str) -> QuerySet[StoredFile]:
+    return StoredFile.objects.filter(bucket=bucket, name__startswith=prefix)
+
+
+def paths_in(
+    bucket: str, prefix: str, names: Iterable[str], is_deep: bool
+) -> dict[str, str | None]:
+    """The paths of files with their names, and those of folders with None."""
+    paths: dict[str, str | None] = {}
+    for name in names:
+        # SQLite compares without case, so the prefix is checked again here.
+        if not name.startswith(prefix):
+            continue
+        inner, slash, _ = name[len(prefix) :].partition("/")
         if slash and not is_deep:
-            path = write_path(bucket, prefix + inner) + "/"
-            entries[path] = FolderInfo(path)
+            paths[write_path(bucket, prefix + inner) + "/"] = None
         else:
-            entries[write_path(bucket, row.name)] = info_of(row)
-    return [entries[path] for path in sorted(entries)]
+            paths[write_path(bucket, name)] = name
+    return paths
+
+
+def entries_of(
+    paths: Mapping[str, str | None], rows: Mapping[str, StoredFile]
+) -> list[FileInfo | FolderInfo]:
+    """The entries by path; a file that was deleted since its name was read is left out."""
+    return [
+        FolderInfo(path) if name is None else info_of(rows[name])
+        for path, name in sorted(paths.items())
+        if name is None or name in rows
+    ]
 
 
 def copy(bucket: str, found: FileContent, destination: str, overwrite: bool) -> None:
