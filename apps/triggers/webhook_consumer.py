@@ -43,8 +43,11 @@ TASK = "/api/IAIAssistantApi/tasks/"
 
 
 class WebhookConsumer(JsonConsumer):
-    """What is wrong with a request is told in the order in which it is found out: method, size,
-    address, credentials, rate, type, body. Nothing before the credentials depends on them."""
+    """Checks method, size, address, credentials, rate, application, type and body, in this order.
+
+    Opening the application is the expensive step, so only a request with valid credentials and
+    within the webhook's rate limit reaches it.
+    """
 
     method = "POST"
 
@@ -58,12 +61,13 @@ class WebhookConsumer(JsonConsumer):
             raise Refused("server_stopping", "The server is restarting. Send it again in a moment.")
         uuid: UUID = self.scope["url_route"]["kwargs"]["uuid"]
         webhook = await webhook_intake.find_webhook(uuid)
-        caller, application = await webhook_intake.open_application(webhook)
         headers = text_headers(self.scope["headers"])
         if not is_valid(webhook, headers, body):
             raise Refused("not_admitted", "The signature or the key is not valid.")
         own = Rate("requests", "caller", f"webhook-{webhook.pk}", webhook.requests_per_minute)
-        await admit([own, *rates_of(caller, application)])
+        await admit([own])
+        caller, application = await webhook_intake.open_application(webhook)
+        await admit(rates_of(caller, application))
         sent = read_json(headers.get("content-type", ""), body)
         caller = replace(caller, address=address_of_scope(self.scope))
         text = await message_of(webhook.template, sent, webhook.name)

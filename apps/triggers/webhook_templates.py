@@ -9,6 +9,9 @@ from apps.capabilities.hooks.templates import TemplateRefused, rendered
 from apps.errors import QuickAppError
 
 LONGEST_TEMPLATE = 20_000
+LONGEST_INDENTED = 100_000
+"""Bytes of JSON; a longer text is too long for a question however it is written."""
+MOST_INDENTED_LEVELS = 16
 
 
 class TemplateFailed(QuickAppError):
@@ -47,6 +50,25 @@ async def message_of(written: str, body: Any, name: str) -> str:
 
 
 def as_text(value: Any) -> str:
+    """Text as it is, anything else as JSON, indented if it is short and shallow.
+
+    A body within the limits could otherwise become a thousand times as long by its indentation.
+    """
     if isinstance(value, str):
         return value
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    written = msgspec.json.encode(value)
+    if len(written) <= LONGEST_INDENTED and not is_deeper(value, MOST_INDENTED_LEVELS):
+        written = msgspec.json.format(written, indent=2)
+    return written.decode()
+
+
+def is_deeper(value: Any, levels: int) -> bool:
+    inner = [value]
+    for _ in range(levels + 1):
+        containers = [one for one in inner if isinstance(one, dict | list)]
+        inner = [
+            child
+            for one in containers
+            for child in (one.values() if isinstance(one, dict) else one)
+        ]
+    return bool(inner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from uuid import uuid4
 
@@ -12,10 +13,12 @@ from pytest_django.fixtures import Settings
 
 from apps.accounts.models import ApiKey, AuditEntry
 from apps.agent.taint import UNTRUSTED
+from apps.catalog import access
 from apps.chat.models import Conversation, Message
 from apps.live.hub import Hub
 from apps.live.models import Run
 from apps.triggers.models import Webhook, WebhookCall
+from apps.triggers.webhook_templates import LONGEST_INDENTED, as_text
 from tests.chat.scripts import scene
 from tests.chat.test_tasks import Program as Asker
 from tests.contract import proves
@@ -82,6 +85,36 @@ async def test_without_a_template_the_message_is_the_json():
 
     question = await Message.objects.aget(role="user")
     assert question.text == '{\n  "id": 7,\n  "note": "two boxes"\n}'
+
+
+async def test_a_deep_or_long_body_is_not_indented():
+    deep = json.loads("[" * 200 + "1" + "]" * 200)
+    body = {"rows": [deep] * 300}
+
+    assert as_text({"a": [{"b": 1}]}) == '{\n  "a": [\n    {\n      "b": 1\n    }\n  ]\n}'
+    assert len(as_text(body)) == len(json.dumps(body, separators=(",", ":")))
+    assert "\n" not in as_text(["x" * LONGEST_INDENTED])
+
+
+async def test_only_valid_requests_within_the_rate_limit_open_the_application(monkeypatch):
+    opened: list[str] = []
+    find = access.find
+
+    async def count(slug: str, caller: Any) -> Any:
+        opened.append(slug)
+        return await find(slug, caller)
+
+    monkeypatch.setattr(access, "find", count)
+    async with scene() as on:
+        webhook, secret = await amake_webhook(on.application, requests_per_minute=1)
+        program = Program(webhook, secret, on.hub)
+
+        refused = await program.send(headers={"webhook-signature": "v1,AAAA"})
+        assert opened == []
+        taken, limited = await program.send(), await program.send()
+
+    assert [answer[0] for answer in (refused, taken, limited)] == [401, 202, 429]
+    assert opened == [on.application.slug]
 
 
 @proves("webhooks")
