@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from io import BytesIO
 from pathlib import PurePosixPath
 
+from apps.archives import TooManyEntries, open_archive
 from apps.catalog.application_files.document import DOCUMENT_FILE
 from apps.catalog.application_files.folders import (
     MOST_BYTES,
@@ -36,10 +37,12 @@ def archive(files: Mapping[str, bytes]) -> bytes:
 def unpacked(content: bytes) -> dict[str, bytes]:
     """Each file by its path. Raises `FilesRefused`."""
     try:
-        with zipfile.ZipFile(BytesIO(content)) as zipped:
+        with open_archive(BytesIO(content), MOST_ENTRIES) as zipped:
             return read_entries(zipped)
     except FilesRefused:
         raise
+    except TooManyEntries as error:
+        raise FilesRefused("", f"the zip file has more than {MOST_ENTRIES:,} entries.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
         raise FilesRefused("", f"this is no zip file that can be read ({error}).") from error
     except (RuntimeError, UnicodeError, ValueError) as error:
@@ -47,13 +50,10 @@ def unpacked(content: bytes) -> dict[str, bytes]:
 
 
 def read_entries(zipped: zipfile.ZipFile) -> dict[str, bytes]:
-    entries = zipped.infolist()
-    if len(entries) > MOST_ENTRIES:
-        raise FilesRefused("", f"the zip file has more than {MOST_ENTRIES:,} entries.")
     files: dict[str, bytes] = {}
     names: set[str] = set()
     left = MOST_BYTES
-    for entry in entries:
+    for entry in zipped.infolist():
         name = entry.filename
         check_name(name)
         check_entry(entry)

@@ -15,9 +15,10 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 
 from apps.accounts.caller import Caller
+from apps.archives import TooManyEntries, open_archive
 from apps.chat.folders import MOST_FILES, folder_of, store_file, title_of
 from apps.chat.imports.chatgpt import KEY
-from apps.chat.imports.files import UNREADABLE
+from apps.chat.imports.files import MOST_MEMBERS, UNREADABLE
 from apps.chat.imports.tree import ImportedMessage, SourceFile, paragraphs
 from apps.errors import FileRefused, Refused
 
@@ -33,8 +34,8 @@ class AttachedFiles:
         self._members: dict[str, zipfile.ZipInfo] = {}
         self._archive: zipfile.ZipFile | None = None
         self._left = MOST_BYTES
-        with suppress(*UNREADABLE):
-            self._archive = zipfile.ZipFile(file)
+        with suppress(*UNREADABLE, TooManyEntries):
+            self._archive = open_archive(file, MOST_MEMBERS)
             for member in self._archive.infolist():
                 if found := KEY.match(PurePosixPath(member.filename).name):  # its name follows
                     self._members.setdefault(found.group(), member)

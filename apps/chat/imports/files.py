@@ -10,6 +10,7 @@ from typing import IO, Any, NamedTuple
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy
 
+from apps.archives import TooManyEntries, open_archive
 from apps.chat.imports import chatgpt, librechat, open_webui, own_export
 from apps.chat.imports.tree import SourceConversation, Unreadable
 
@@ -82,8 +83,14 @@ def texts_in(file: IO[bytes]) -> Iterator[str]:
         yield decoded(read_at_most(file, LARGEST_FILE))
         return
     try:
-        with zipfile.ZipFile(file) as archive:
+        with open_archive(file, MOST_MEMBERS) as archive:
             yield from members_of(archive)
+    except TooManyEntries as error:
+        raise Unreadable(
+            gettext("The ZIP has more than {most_members} files.").format(
+                most_members=number_format(MOST_MEMBERS, force_grouping=True)
+            )
+        ) from error
     except UNREADABLE as error:
         raise Unreadable(
             gettext("The ZIP cannot be read: it is damaged, or has a password.")
@@ -92,12 +99,6 @@ def texts_in(file: IO[bytes]) -> Iterator[str]:
 
 def members_of(archive: zipfile.ZipFile) -> Iterator[str]:
     """Raises `Unreadable` for more than is read, whatever the archive says of its sizes."""
-    if len(archive.infolist()) > MOST_MEMBERS:
-        raise Unreadable(
-            gettext("The ZIP has more than {most_members} files.").format(
-                most_members=number_format(MOST_MEMBERS, force_grouping=True)
-            )
-        )
     left = LARGEST_FILE
     for info in archive.infolist():
         if not has_conversations(info.filename):

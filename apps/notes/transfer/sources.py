@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
+from apps.archives import TooManyEntries, open_archive
 from apps.errors import NoteRefused
 from apps.notes.limits import MOST_NOTES
 from apps.notes.transfer.document import refused
@@ -19,6 +20,8 @@ MOST_BYTES = 256 * 1024 * 1024
 LARGEST = 32 * 1024 * 1024
 """One file."""
 MOST_FILES = 2 * MOST_NOTES
+MOST_ENTRIES = 2 * MOST_FILES
+"""Of an archive, with its folders and the files that are ignored."""
 IGNORED = frozenset({"__MACOSX", "Thumbs.db"})
 """What computers put into folders by themselves, beside names that begin with a dot."""
 
@@ -73,7 +76,11 @@ class ZipSource:
 def open_zip(file: IO[bytes]) -> ZipSource:
     """Raises `NoteRefused`."""
     try:
-        archive = ZipFile(file)
+        archive = open_archive(file, MOST_ENTRIES)
+    except TooManyEntries:
+        raise NoteRefused(
+            "file", f"the archive has more than {MOST_ENTRIES:,} entries; split it."
+        ) from None
     except (BadZipFile, OSError, ValueError, NotImplementedError):
         raise NoteRefused("file", "it is no ZIP archive; choose one.") from None
     found = [entry for entry in archive.infolist() if not entry.is_dir()]

@@ -1,0 +1,51 @@
+"""ZIP archives from outside."""
+
+from typing import IO, Any
+from zipfile import ZipFile
+
+SIGNATURE = b"PK\x01\x02"
+"""The first bytes of an entry in the directory of an archive."""
+ENTRY_BYTES = 46
+"""Of an entry, before its name."""
+LENGTHS = slice(28, 34)
+"""The lengths of the name, the extra field and the comment, 16 bits each."""
+
+
+class TooManyEntries(Exception):
+    pass
+
+
+def open_archive(file: IO[bytes], most_entries: int) -> ZipFile:
+    """Open an archive whose directory has up to `most_entries`.
+
+    `ZipFile` alone parses the whole directory first: a million entries take half a gigabyte. Raises
+    `TooManyEntries`, and what `ZipFile` raises.
+    """
+    counted = CountedDirectory(file, most_entries)
+    archive = ZipFile(counted)
+    archive.fp = file
+    return archive
+
+
+class CountedDirectory:
+    """A file that counts the entries of the directory when it is read."""
+
+    def __init__(self, file: IO[bytes], most_entries: int) -> None:
+        self.file = file
+        self.most_entries = most_entries
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+    def read(self, size: int = -1) -> bytes:
+        """Raises `TooManyEntries`."""
+        found = self.file.read(size)
+        start, entries = 0, 0
+        while found.startswith(SIGNATURE, start):
+            if (entries := entries + 1) > self.most_entries:
+                raise TooManyEntries
+            lengths = found[start : start + ENTRY_BYTES][LENGTHS]
+            start += ENTRY_BYTES + sum(
+                int.from_bytes(lengths[at : at + 2], "little") for at in (0, 2, 4)
+            )
+        return found
