@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -20,6 +19,7 @@ from typing import Literal
 
 from apps.documents.formats import Kind
 from apps.documents.pages import Part, Unreadable
+from apps.documents.turns import FairPool
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "apps.documents"
@@ -33,11 +33,15 @@ GRACE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits for one document; `memory` in bytes, `characters` of its text."""
+    """Limits for one document; `memory` in bytes, `characters` of its text.
+
+    Documents of one `owner` wait for each other, and not for all of another's.
+    """
 
     seconds: float = 30.0
     memory: int = 512 * 1024 * 1024
     characters: int = 4_000_000
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +77,18 @@ class Extract:
 async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
     """Raises `Unreadable`. A cancellation ends the process at once."""
     job = Job(content, order, bounds)
-    future = asyncio.get_running_loop().run_in_executor(threads(), job.run)
+    future = pool().submit(bounds.owner, job.run)
     try:
-        return await future
+        return await asyncio.wrap_future(future)
     except asyncio.CancelledError:
         job.stop()
         raise
 
 
 @cache
-def threads() -> ThreadPoolExecutor:
+def pool() -> FairPool:
     # As many documents at the same time as there are processors; others wait for their turn.
-    return ThreadPoolExecutor(max(2, os.cpu_count() or 2), thread_name_prefix="documents")
+    return FairPool(max(2, os.cpu_count() or 2), "documents")
 
 
 @dataclass(slots=True)

@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-from django.conf import settings
-
 from apps.agent.stages import Stage
 from apps.capabilities.documents.attached_files import AttachedFiles
 from apps.capabilities.documents.cache import DocumentKey, cache
@@ -20,10 +18,9 @@ from apps.capabilities.registry import Key, Opening
 from apps.capabilities.wrappers.file_references import bare
 from apps.capabilities.wrappers.texts import one_line
 from apps.documents.pages import Unreadable
-from apps.documents.process import Bounds
 from apps.documents.structure import PagedText, read_pages
 from apps.errors import FileRefused, InvalidParameter, ToolError
-from apps.workspace.loading.files import Loaded
+from apps.workspace.loading.files import Loaded, document_bounds
 from apps.workspace.loading.loader import key_of
 from apps.workspace.loading.places import place_of
 from apps.workspace.loading.shared_loads import SingleFlightCache
@@ -118,7 +115,7 @@ async def cached(opening: Opening, key: DocumentKey) -> DocumentIndex | None:
     found, shared = cache.get(key), opening.known[RUN_DOCUMENTS]
     if found is None or not found.text.images or repr(key) in shared.opened.kept:
         return found
-    reader = await shared.vision.reader(opening, document_bounds())
+    reader = await shared.vision.reader(opening, document_bounds(opening.caller.bucket))
     return None if isinstance(reader, PageReader) else found
 
 
@@ -135,15 +132,9 @@ def document_key(opening: Opening, address: str, version: str) -> DocumentKey:
     return DocumentKey(caller.bucket, caller.folder, address, version)
 
 
-def document_bounds() -> Bounds:
-    return Bounds(
-        float(settings.DOCUMENTS_SECONDS), int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024
-    )
-
-
 async def make(opening: Opening, file: Loaded, url: str, key: DocumentKey) -> DocumentIndex:
     """Raises `Unreadable`."""
-    bounds = document_bounds()
+    bounds = document_bounds(opening.caller.bucket)
     known = cache.get(key)
     if known is not None:
         text = known.text
@@ -173,7 +164,7 @@ async def with_images_read(
     Raises `Unreadable` if there is no text then.
     """
     shared = opening.known[RUN_DOCUMENTS]
-    reader = await shared.vision.reader(opening, document_bounds())
+    reader = await shared.vision.reader(opening, document_bounds(opening.caller.bucket))
     if isinstance(reader, str):
         if text.is_empty:
             raise Unreadable(SCAN.format(why=reader))

@@ -3,17 +3,14 @@
 import hashlib
 from dataclasses import dataclass, field
 
-from django.conf import settings
-
 from apps.agent.tools import ToolResult
 from apps.capabilities.files.context import Arguments, FileContext, counted, text_result
 from apps.capabilities.files.paths import check_file, full_path, shown_path
 from apps.capabilities.registry import Key
 from apps.documents.document import Document
 from apps.documents.pages import Unreadable
-from apps.documents.reader import Bounds
 from apps.errors import InvalidParameter
-from apps.workspace.loading.files import Loaded
+from apps.workspace.loading.files import Loaded, document_bounds
 
 KEPT = 16_000_000
 """Size of all documents that a run keeps: characters of text, and bytes of a document that is not
@@ -28,9 +25,11 @@ class RunDocumentCache:
 
     kept: dict[str, Document] = field(default_factory=dict)
 
-    def get(self, file: Loaded) -> Document:
+    def get(self, file: Loaded, owner: str) -> Document:
         key = f"{hashlib.sha256(file.content).hexdigest()} {file.type} {file.name}"
-        found = self.kept.pop(key, None) or Document(file.content, file.name, file.type, bounds())
+        found = self.kept.pop(key, None)
+        if found is None:
+            found = Document(file.content, file.name, file.type, document_bounds(owner))
         self.kept[key] = found
         return found
 
@@ -43,11 +42,6 @@ class RunDocumentCache:
 DOCUMENTS = Key[RunDocumentCache]("file_documents")
 
 
-def bounds() -> Bounds:
-    memory = int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024
-    return Bounds(float(settings.DOCUMENTS_SECONDS), memory)
-
-
 async def document_of(
     context: FileContext, parameter: str, path: str, *, until: int | None = None
 ) -> Document:
@@ -57,7 +51,7 @@ async def document_of(
     """
     file = await context.load(parameter, path)
     cache = context.opening.known.get_or_make(DOCUMENTS, RunDocumentCache)
-    document = cache.get(file)
+    document = cache.get(file, context.opening.caller.bucket)
     try:
         await document.until(until)
     except Unreadable as error:

@@ -111,7 +111,8 @@ class Fetch:
     async def read(self, url: str, file: Loaded) -> str:
         """The text of a file, pages as Markdown. Raises `NotText`."""
         readings = self.opening.known.get_or_make(READINGS, Readings)
-        return await readings.texts.get(key_of(url), partial(readings.read, url, file))
+        read = partial(readings.read, url, file, self.opening.caller.bucket)
+        return await readings.texts.get(key_of(url), read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +122,13 @@ class Readings:
     )
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONVERSIONS_AT_ONCE))
 
-    async def read(self, url: str, file: Loaded) -> str:
+    async def read(self, url: str, file: Loaded, owner: str) -> str:
         """Raises `NotText`."""
         text = text_of(file)
         if file.type not in PAGES:
             return text
         async with self.turns:
-            return await to_markdown(text, url, CONVERSION_SECONDS)
+            return await to_markdown(text, url, CONVERSION_SECONDS, owner)
 
 
 READINGS = Key[Readings]("web_pages")

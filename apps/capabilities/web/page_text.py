@@ -3,15 +3,14 @@
 import codecs
 import logging
 import re
-
-from django.conf import settings
+from dataclasses import replace
 
 from apps.capabilities.wrappers.texts import fenced
 from apps.documents.formats import MARKS, PAGES, UNTOLD
 from apps.documents.html import HEAVY, without_element
 from apps.documents.pages import Unreadable
-from apps.documents.reader import Bounds, html_to_markdown
-from apps.workspace.loading.files import Loaded
+from apps.documents.reader import html_to_markdown
+from apps.workspace.loading.files import Loaded, document_bounds
 
 logger = logging.getLogger(__name__)
 
@@ -79,9 +78,9 @@ def is_charset(name: str) -> bool:
     return codec.name.replace("_", "-") not in NO_CHARSETS
 
 
-async def to_markdown(page: str, url: str, seconds: float) -> str:
+async def to_markdown(page: str, url: str, seconds: float, owner: str) -> str:
     """The page's source without scripts and styles, where it cannot be converted."""
-    bounds = Bounds(seconds, int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024)
+    bounds = replace(document_bounds(owner), seconds=seconds)
     try:
         return await html_to_markdown(page, url.partition("?")[0], bounds=bounds)
     except Unreadable as error:

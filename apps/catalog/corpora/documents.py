@@ -7,13 +7,13 @@ from datetime import timedelta
 from channels.db import database_sync_to_async
 from django.utils import timezone
 
-from apps.capabilities.documents.document_reader import document_bounds
 from apps.capabilities.documents.index import meaningful
 from apps.documents.chunks import chunks_of
 from apps.documents.pages import Unreadable
 from apps.documents.structure import read_pages
 from apps.errors import FileRefused, QuickAppError
 from apps.workspace.embeddings.port import Embedder
+from apps.workspace.loading.files import document_bounds
 from apps.workspace.loading.loader import last_segment
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.corpus import (
@@ -49,7 +49,7 @@ async def read(claim: Claim, document: CorpusDocument, limit: int) -> None:
                 file.content,
                 name=name,
                 media_type=file.info.content_type,
-                bounds=document_bounds(),
+                bounds=document_bounds(document.bucket),
             )
         )
         chunks = await asyncio.to_thread(chunks_of, text.pages)

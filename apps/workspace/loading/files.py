@@ -1,4 +1,4 @@
-"""A loaded file, its size check, and files that are spelled out in a data: URI."""
+"""A loaded file, its limits, and files that are spelled out in a data: URI."""
 
 import base64
 import hashlib
@@ -7,6 +7,9 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
+from django.conf import settings
+
+from apps.documents.process import Bounds
 from apps.errors import FileRefused
 
 
@@ -24,6 +27,14 @@ class Loaded:
     path: str = ""
     charset: str = ""
     version: str = ""
+
+
+def document_bounds(owner: str) -> Bounds:
+    return Bounds(
+        float(settings.DOCUMENTS_SECONDS),
+        int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024,
+        owner=owner,
+    )
 
 
 def check_size(size: int, limit: int) -> None:

@@ -437,14 +437,14 @@ async def test_texts_are_kept_while_there_is_room_for_them(monkeypatch):
     kept = documents.RunDocumentCache()
     files = [Loaded(name, "text/plain", b"12345") for name in "abc"]
 
-    found = [kept.get(file) for file in files]
+    found = [kept.get(file, "ada") for file in files]
     for document in found:
         await document.until()
-    again = kept.get(files[0])
+    again = kept.get(files[0], "ada")
     kept.drop_oldest()
 
     assert again is found[0]
     assert list(kept.kept.values()) == [found[2], found[0]]
-    large = kept.get(Loaded("d", "text/plain", b"1" * 100))
+    large = kept.get(Loaded("d", "text/plain", b"1" * 100), "ada")
     kept.drop_oldest()
     assert list(kept.kept.values()) == [large]

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from threading import Event
+
+import pytest
+
+from apps.documents.turns import FairPool
+
+
+def test_an_owner_with_one_task_does_not_wait_for_all_tasks_of_another():
+    pool, gate, order = FairPool(1, "test"), Event(), []
+    first = pool.submit("ada", gate.wait)
+    tasks = [
+        pool.submit(owner, lambda done=f"{owner}-{number}": order.append(done))
+        for owner, number in (("ada", 1), ("ada", 2), ("ada", 3), ("bob", 1), ("eve", 1))
+    ]
+    tasks[1].cancel()
+    gate.set()
+
+    assert first.result(10)
+    tasks[2].result(10)
+    assert order == ["ada-1", "bob-1", "eve-1", "ada-3"]
+
+
+def test_a_failure_is_that_of_the_task():
+    with pytest.raises(ZeroDivisionError):
+        FairPool(1, "test").submit("ada", lambda: 1 / 0).result(10)
