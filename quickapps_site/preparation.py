@@ -1,7 +1,4 @@
-"""Sets an installation up before it serves: tables, predefined content, an administrator.
-
-`make run` does it in the process that serves then, because importing everything takes seconds.
-"""
+"""Sets an installation up before it serves: tables, predefined content, an administrator."""
 
 from django.core.management import CommandError, call_command
 from django.db import connection

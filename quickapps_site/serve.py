@@ -2,10 +2,12 @@
 
 import gc
 import logging
+import multiprocessing
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from quickapps_site import housekeeping
@@ -24,18 +26,9 @@ def main(arguments: Sequence[str] = ()) -> int:
     gc.disable()  # until all is loaded: hardly anything of it is garbage
     set_django_up()
     from django.conf import settings
-    from django.core.management import CommandError
 
-    from quickapps_site import preparation, static_files
-
-    try:
-        if PREPARE in arguments:
-            preparation.prepare()
-    except CommandError as error:
-        logger.error("%s", error)
-        return 1
-    if not settings.DEBUG:
-        static_files.build()
+    if status := run_in_child(partial(make_ready, prepare=PREPARE in arguments)):
+        return status
     from quickapps_site.asgi import application  # its middleware lists the static files
 
     check_predefined_content()
@@ -50,6 +43,34 @@ def main(arguments: Sequence[str] = ()) -> int:
         trusted_proxies=settings.TRUSTED_PROXIES,
         ending=end_answers,
     )
+
+
+def run_in_child(work: Callable[[], int]) -> int:
+    """Run `work` in a forked process, so that its memory is freed; return the exit status."""
+    if "fork" not in multiprocessing.get_all_start_methods():  # Windows
+        return work()
+    child = multiprocessing.get_context("fork").Process(target=lambda: sys.exit(work()))
+    child.start()
+    child.join()
+    return child.exitcode or 0
+
+
+def make_ready(*, prepare: bool) -> int:
+    """Prepare the database if wanted, and build the static files; return the exit status."""
+    from django.conf import settings
+    from django.core.management import CommandError
+
+    from quickapps_site import preparation, static_files
+
+    try:
+        if prepare:
+            preparation.prepare()
+    except CommandError as error:
+        logger.error("%s", error)
+        return 1
+    if not settings.DEBUG:
+        static_files.build()
+    return 0
 
 
 def set_django_up() -> None:

@@ -1,8 +1,9 @@
-"""`serve --prepare` makes a site of an empty folder, in one process."""
+"""`serve --prepare` makes a site of an empty folder."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from quickapps_site.serve import run_in_child
 from tests.browser.serving import (
     DATABASE,
     Site,
@@ -84,3 +86,26 @@ def test_content_that_cannot_be_imported_ends_the_start_with_the_reason(tmp_path
     assert done.returncode == 1
     assert "Nothing was imported.\napplication/broken.json: " in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_preparation_leaves_nothing_in_the_memory_of_the_server(tmp_path: Path):
+    loaded: list[int] = []
+
+    def work() -> int:
+        loaded.append(os.getpid())
+        (tmp_path / "pid").write_text(str(loaded[0]))
+        return 3
+
+    assert run_in_child(work) == 3
+    assert loaded == []
+    assert int((tmp_path / "pid").read_text()) != os.getpid()
+
+
+def test_a_failure_of_the_preparation_is_shown_and_ends_the_start(
+    capfd: pytest.CaptureFixture[str],
+):
+    def work() -> int:
+        raise OSError("disk full")
+
+    assert run_in_child(work) == 1
+    assert "OSError: disk full" in capfd.readouterr().err
