@@ -1,6 +1,7 @@
 """Where people connect their accounts at other servers to tools, see them, and disconnect them."""
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -26,6 +27,8 @@ from apps.live.models import Interaction, Run
 from apps.live.notifications import announce_waiting, wake_viewers
 from apps.workspace.local.models import ToolAccount
 from apps.workspace.oauth import sign_ins
+
+logger = logging.getLogger(__name__)
 
 LISTED = 500
 CONNECTED: Mapping[str, Any] = {"outcome": "connected"}
@@ -71,21 +74,37 @@ def not_connected(request: HttpRequest, error: ToolError, status: int) -> HttpRe
 
 
 async def go_on(account: ToolAccount) -> None:
-    """Let the runs go on that wait for this account."""
-    for run in await database_sync_to_async(waiting_runs)(account):
-        for _ in range(TRIES):
-            try:
-                await database_sync_to_async(partial(answer_cards, run, account))()
-            except Refused as refusal:
-                if refusal.code != "run_going":
-                    break
-                # It acts on the answer to another card, and waits for this one again after that.
-                await asyncio.sleep(TRY_SECONDS)
-            else:
-                HUB.awaited.set()
-                await wake_viewers(HUB, run.stream)
-                await announce_waiting()
-                break
+    """Resume the runs that wait for this account; those that are busy in the background."""
+    busy = await resume(await database_sync_to_async(waiting_runs)(account), account)
+    if busy:
+        HUB.hold(keep_resuming(busy, account))
+
+
+async def keep_resuming(runs: list[Run], account: ToolAccount) -> None:
+    for _ in range(TRIES):
+        await asyncio.sleep(TRY_SECONDS)
+        if not (runs := await resume(runs, account)):
+            return
+    logger.warning("%d runs were not resumed after a sign-in, because they were busy", len(runs))
+
+
+async def resume(runs: list[Run], account: ToolAccount) -> list[Run]:
+    """Answer the cards of these runs; returns the runs that are busy.
+
+    A busy run acts on the answer to another card, and waits for this one again after that.
+    """
+    busy = []
+    for run in runs:
+        try:
+            await database_sync_to_async(partial(answer_cards, run, account))()
+        except Refused as refusal:
+            if refusal.code == "run_going":
+                busy.append(run)
+        else:
+            HUB.awaited.set()
+            await wake_viewers(HUB, run.stream)
+            await announce_waiting()
+    return busy
 
 
 def cards_of(account: ToolAccount) -> Any:

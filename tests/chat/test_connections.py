@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,8 +21,11 @@ from apps.accounts.caller import Caller
 from apps.agent.messages import Message
 from apps.capabilities.rest.capability import rest
 from apps.capabilities.wrappers.sign_in import NOBODY
+from apps.chat import connections
 from apps.chat.access import adopt
 from apps.chat.continuation import sweeper
+from apps.errors import Refused
+from apps.live.hub import Hub
 from apps.live.models import Interaction, JournalEntry, Run, RunStep
 from apps.manifest.manifest import Manifest
 from apps.workspace.local.models import RegisteredClient, ToolAccount
@@ -382,6 +386,31 @@ async def test_a_service_that_never_takes_its_token_is_not_asked_for_ever(servic
         await it.go_on()
 
     assert it.told == ("Error: profile was connected, but it does not take that sign-in. Say so.")
+
+
+async def test_a_busy_run_does_not_delay_the_page_after_a_sign_in(service, users, monkeypatch):
+    attempts, is_busy = [], asyncio.Event()
+    answer_cards = connections.answer_cards
+
+    def answer(run: Run, account: ToolAccount) -> None:
+        attempts.append(run.pk)
+        if not is_busy.is_set():
+            raise Refused("run_going", "It acts on another answer.")
+        answer_cards(run, account)
+
+    monkeypatch.setattr(connections, "answer_cards", answer)
+    monkeypatch.setattr(connections, "HUB", hub := Hub())
+    monkeypatch.setattr(connections, "TRY_SECONDS", 0.01)
+    async with signing(rest_manifest(service), users) as it:
+        await it.ask(("a", "profile_look_up", {}))
+        page = await it.connect()
+        tried_by_page = len(attempts)
+        is_busy.set()
+        await asyncio.wait_for(asyncio.gather(*hub.tasks), 60)
+        await it.go_on()
+
+    assert (page.status_code, tried_by_page) == (200, 1)
+    assert it.told == '{"name":"Vera"}'
 
 
 async def test_people_see_and_disconnect_what_is_theirs(service, users):
