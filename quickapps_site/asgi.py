@@ -12,6 +12,7 @@ from quickapps_site.bodies import body_limits, with_bounded_bodies
 from quickapps_site.cors import with_cors
 from quickapps_site.http_metrics import with_request_metrics
 from quickapps_site.lifespan import lifespan
+from quickapps_site.nul import with_clean_addresses
 from quickapps_site.opentelemetry_metrics import set_up_opentelemetry_metrics
 from quickapps_site.tracing import set_up_tracing
 
@@ -46,7 +47,7 @@ pages = with_bounded_bodies(
 answering = with_cors(
     URLRouter([*gateway.urlpatterns, *gateway.otherwise(pages)]), settings.CORS_ALLOWED_ORIGINS
 )
-application = ProtocolTypeRouter(
+routes = ProtocolTypeRouter(
     {
         # Put around all the rest only where it is wanted: it is called for each chunk.
         "http": with_request_metrics(answering) if metrics.is_on() else answering,
@@ -54,3 +55,4 @@ application = ProtocolTypeRouter(
         "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns))),
     }
 )
+application = with_clean_addresses(routes)

@@ -1,6 +1,5 @@
 """How large the body of a request to Django may be: it keeps a whole one before any view hears of it."""
 
-import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -9,6 +8,7 @@ from typing import Any
 
 from apps.errors import BadRequest
 from apps.streaming.bodies import BodyTooLarge, BodyTooSlow, BoundedBody, drain
+from apps.streaming.refusals import refusal
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,10 @@ async def refuse(refused: BadRequest, scope: Message, body: BoundedBody, send: S
     is_too_large = isinstance(refused, BodyTooLarge)
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_too_large else HTTPStatus.REQUEST_TIMEOUT
     logger.warning("A request was refused: status=%d path=%s", status, ascii(scope["path"][:200]))
-    content_type, content = page_of(status, str(refused), dict(scope["headers"]))
+    accept = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
+    title = "That is too much" if is_too_large else "That took too long"
+    code = "too_large" if is_too_large else "too_slow"
+    content_type, content = refusal(scope["path"], accept, status, title, str(refused), code)
     headers = [
         (b"content-type", content_type),
         (b"content-length", b"%d" % len(content)),
@@ -63,16 +66,3 @@ async def refuse(refused: BadRequest, scope: Message, body: BoundedBody, send: S
     if not body.is_complete:
         await drain(body.next)
     await send({"type": "http.response.body"})
-
-
-def page_of(status: int, text: str, headers: dict[bytes, bytes]) -> tuple[bytes, bytes]:
-    """The answer's type and content: a page for browsers, else JSON."""
-    is_too_large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    if b"text/html" in headers.get(b"accept", b""):
-        from django.template.loader import render_to_string
-
-        title = "That is too much" if is_too_large else "That took too long"
-        named = {"status": int(status), "title": title, "text": text}
-        return b"text/html; charset=utf-8", render_to_string("error.html", named).encode()
-    error = {"message": text, "code": "too_large" if is_too_large else "too_slow"}
-    return b"application/json", json.dumps({"error": error}).encode()

@@ -110,6 +110,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "apps.catalog.policies.PathPolicyMiddleware",
     "quickapps_site.encodings.read_forms_as_utf8",
+    "quickapps_site.nul.refuse_nul_in_forms",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -147,8 +147,8 @@ class RunSearch:
 
 
 def text_of(value: Any) -> str:
-    """A parameter; NUL is in no name, and PostgreSQL refuses to look for it."""
-    return str(value or "").strip()[:LONGEST_WORDS].replace("\0", "")
+    """A parameter."""
+    return str(value or "").strip()[:LONGEST_WORDS]
 
 
 def time_of(text: str) -> datetime | None:
