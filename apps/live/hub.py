@@ -5,6 +5,7 @@ no queue of their own; each reads from the log, or from the journal when it lags
 """
 
 import asyncio
+import logging
 import os
 import socket
 from collections.abc import Coroutine, Iterator
@@ -13,12 +14,15 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 from uuid import UUID, uuid4
 
+from apps.errors import QuickAppError
 from apps.insights.budgets.process import ProcessBudgets
 from apps.live.committer import Committer
 from apps.live.database import Execute, OwnThread, on_a_thread
 from apps.live.log import RunLog
 from apps.live.places import Places
 from apps.live.summary_writer import SummaryWriter
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -78,7 +82,10 @@ class Hub:
         self.summaries = SummaryWriter(self.execute, self.budgets)
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run a coroutine to its end, also when nobody waits for it any more."""
+        """Run a coroutine to its end, also when nobody waits for it any more.
+
+        Errors are logged, except refusals, which whoever awaits the task reports.
+        """
         task = asyncio.create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.drop_task)
@@ -86,8 +93,10 @@ class Hub:
 
     def drop_task(self, task: asyncio.Task[Any]) -> None:
         self.tasks.discard(task)
-        if not task.cancelled():
-            task.exception()  # marks it as seen; whoever awaits the task still gets it
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        if not isinstance(error, QuickAppError):
+            logger.error("A background task failed: %s", task.get_coro(), exc_info=error)
 
     def add(self, log: RunLog) -> None:
         log.wake = lambda: self.wake(log.stream)
