@@ -15,6 +15,7 @@ from channels.consumer import AsyncConsumer
 from channels.db import aclose_old_connections
 from django.conf import settings
 
+from apps.outages import RETRY_SECONDS, outage_of
 from apps.streaming.bodies import BoundedBody, Receive, drain
 
 logger = logging.getLogger(__name__)
@@ -31,6 +32,8 @@ EVENT_STREAM: tuple[Header, ...] = (
 )
 """Tells proxies to keep and to gather nothing."""
 CLOSE = (b"connection", b"close")
+PLAIN = (b"content-type", b"text/plain; charset=utf-8")
+RETRY_AFTER = (b"retry-after", b"%d" % RETRY_SECONDS)
 HEARTBEAT = b": heartbeat\n\n"
 CONNECTIONS_SECONDS = 1.0
 
@@ -71,9 +74,9 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             task = asyncio.current_task()
             if not self.is_gone or task is None or task.uncancel() > 0:
                 raise
-        except Exception:
+        except Exception as error:
             logger.exception("A request could not be answered")
-            await self.fail()
+            await self.fail(error)
         finally:
             self.stop_listening()
         await self.look_at_connections()
@@ -201,13 +204,15 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             body = b""
         await self.base_send({"type": "http.response.body", "body": body, "more_body": False})
 
-    async def fail(self) -> None:
+    async def fail(self, error: Exception) -> None:
         if self.is_complete:
             return
         if self.is_started:
             await self.end()
+        elif (outage := outage_of(error)) is None:
+            await self.respond(500, b"Server error", (PLAIN,))
         else:
-            await self.respond(500, b"Server error", ((b"content-type", b"text/plain"),))
+            await self.respond(503, outage.text.encode(), (PLAIN, RETRY_AFTER))
 
     # --- Silence -------------------------------------------------------------------------------
 

@@ -3,6 +3,10 @@
 import json
 from collections.abc import Mapping
 
+from django.utils.translation import gettext
+
+from apps.outages import Outage
+
 HTML = b"text/html; charset=utf-8"
 JSON = b"application/json"
 
@@ -25,3 +29,10 @@ def refusal(
     if is_of_console_api(path):
         return JSON, json.dumps({"detail": text}).encode()
     return JSON, json.dumps({"error": {"message": text, "code": code}}).encode()
+
+
+def outage_content(outage: Outage, path: str, accept: str) -> tuple[bytes, bytes]:
+    """Return the content type and the content of an answer with the status 503."""
+    return refusal(
+        path, accept, 503, gettext("Back in a moment"), gettext(outage.text), outage.code
+    )
