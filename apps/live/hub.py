@@ -50,6 +50,8 @@ class Hub:
     """One for each process; tests make more of them to be several processes."""
 
     execute: Execute = on_a_thread
+    execute_budgets: Execute = on_a_thread
+    execute_summaries: Execute = on_a_thread
     name: str = field(default_factory=name_of_process)
     """The holder of its runs."""
     logs: dict[UUID, RunLog] = field(default_factory=dict)
@@ -78,8 +80,8 @@ class Hub:
     def __post_init__(self) -> None:
         self.places = Places(self.supervisors)
         self.committer = Committer(self.name, self.execute, self.hold)
-        self.budgets = ProcessBudgets(self.execute)
-        self.summaries = SummaryWriter(self.execute, self.budgets)
+        self.budgets = ProcessBudgets(self.execute_budgets)
+        self.summaries = SummaryWriter(self.execute_summaries, self.budgets)
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run a coroutine to its end, also when nobody waits for it any more.
@@ -152,5 +154,5 @@ class Hub:
             self.left.set()
 
 
-HUB = Hub(OwnThread())
-"""The hub of this process."""
+HUB = Hub(OwnThread("committer"), OwnThread("budgets"), OwnThread("summaries"))
+"""The hub of this process. A statement of one kind that has to wait delays none of the others."""

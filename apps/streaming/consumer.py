@@ -1,8 +1,8 @@
 """An HTTP request that is answered piece by piece and ends when its client goes away.
 
 What every door that writes server-sent events stands on. It is routed before Django and costs
-little: the answer is written by the server's own task for the request, one more task listens
-for the client going away, and a connection to the database is looked at once a second at most.
+little: the answer is written by the server's own task for the request, and one more task listens
+for the client going away.
 """
 
 import asyncio
@@ -12,7 +12,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iter
 from typing import Any, TypeVar
 
 from channels.consumer import AsyncConsumer
-from channels.db import aclose_old_connections
 from django.conf import settings
 
 from apps.outages import RETRY_SECONDS, outage_of
@@ -35,7 +34,6 @@ CLOSE = (b"connection", b"close")
 PLAIN = (b"content-type", b"text/plain; charset=utf-8")
 RETRY_AFTER = (b"retry-after", b"%d" % RETRY_SECONDS)
 HEARTBEAT = b": heartbeat\n\n"
-CONNECTIONS_SECONDS = 1.0
 
 
 class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
@@ -44,8 +42,6 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     `handle` reads the body first (`read_body`; that is also when listening begins), then answers
     with `respond`, or with `start`, any number of `write` and `end`.
     """
-
-    connections_seen_at = 0.0
 
     scope: Scope
     receive: Receive
@@ -79,7 +75,6 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             await self.fail(error)
         finally:
             self.stop_listening()
-        await self.look_at_connections()
 
     # --- In ------------------------------------------------------------------------------------
 
@@ -239,16 +234,3 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
 
     async def on_silence(self) -> None:
         await self.write(HEARTBEAT)
-
-    # --- The database --------------------------------------------------------------------------
-
-    async def look_at_connections(self) -> None:
-        """Close the connection that this request may have used, if others did not just do so.
-
-        Without Django's request signals nobody else would ever part with a broken one.
-        """
-        now = time.monotonic()
-        if now - HttpConsumer.connections_seen_at < CONNECTIONS_SECONDS:
-            return
-        HttpConsumer.connections_seen_at = now
-        await aclose_old_connections()
