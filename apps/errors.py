@@ -28,6 +28,7 @@
   - StepLimitReached          the model kept calling tools
   - Stopped                   a tool failed, and a fallback strategy or the lack of one ended the run
   - BudgetSpent               nothing is left of a budget that the call of a model would count in
+    + BudgetReserved              what is left is reserved by calls in progress, and may come back
   - RateLimitReached          so many requests or tokens were used in the last minute
   - TooManyRuns               as many requests are being answered as may be at once
   - Refused                   the page asked for something that cannot be done; `code` says why
@@ -343,6 +344,12 @@ class BudgetSpent(QuickAppError):
     def __init__(self, text: str, retry_after: float | None = None, **values: str | int) -> None:
         super().__init__(text, **values)
         self.retry_after = retry_after
+
+
+class BudgetReserved(BudgetSpent):
+    """Calls in progress hold back what is left; `retry_after`: seconds until some of them may be over."""
+
+    code = "rate_limit_exceeded"
 
 
 class TooManyRuns(QuickAppError):

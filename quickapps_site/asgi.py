@@ -8,11 +8,14 @@ import os
 
 from django.core.asgi import get_asgi_application
 
+from quickapps_site import database_threads
 from quickapps_site.bodies import body_limits, with_bounded_bodies
 from quickapps_site.cors import with_cors
 from quickapps_site.http_metrics import with_request_metrics
 from quickapps_site.lifespan import lifespan
+from quickapps_site.nul import with_clean_addresses
 from quickapps_site.opentelemetry_metrics import set_up_opentelemetry_metrics
+from quickapps_site.postgresql import limits
 from quickapps_site.tracing import set_up_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
@@ -32,6 +35,10 @@ from apps.gateway import routing as gateway  # noqa: E402
 from apps.live.gauges import GAUGES  # noqa: E402
 from apps.triggers import routing as triggers  # noqa: E402
 
+database_threads.start(settings.DATABASE_THREADS)
+limits.apply_limits(
+    limits.Limits(settings.DATABASE_LOCK_SECONDS, settings.DATABASE_STATEMENT_SECONDS)
+)
 if settings.METRICS:
     scrapes.start()
 set_up_opentelemetry_metrics(GAUGES)
@@ -46,7 +53,7 @@ pages = with_bounded_bodies(
 answering = with_cors(
     URLRouter([*gateway.urlpatterns, *gateway.otherwise(pages)]), settings.CORS_ALLOWED_ORIGINS
 )
-application = ProtocolTypeRouter(
+routes = ProtocolTypeRouter(
     {
         # Put around all the rest only where it is wanted: it is called for each chunk.
         "http": with_request_metrics(answering) if metrics.is_on() else answering,
@@ -54,3 +61,4 @@ application = ProtocolTypeRouter(
         "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns))),
     }
 )
+application = with_clean_addresses(routes)

@@ -1,6 +1,5 @@
 """How large the body of a request to Django may be: it keeps a whole one before any view hears of it."""
 
-import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -8,7 +7,10 @@ from http import HTTPStatus
 from typing import Any
 
 from apps.errors import BadRequest
+from apps.outages import Outage, outage_of
 from apps.streaming.bodies import BodyTooLarge, BodyTooSlow, BoundedBody, drain
+from apps.streaming.consumer import RETRY_AFTER, Header
+from apps.streaming.refusals import outage_content, refusal
 
 logger = logging.getLogger(__name__)
 
@@ -44,35 +46,53 @@ def with_bounded_bodies(application: Any, limit_of: LimitOf, seconds: float) -> 
             if has_begun:
                 raise
             await refuse(refused, scope, body, send)
+        except Exception as error:
+            # Sessions are read before a consumer is called, and bodies are stored before a view is.
+            if has_begun or (outage := outage_of(error)) is None:
+                raise
+            logger.error("A request could not be answered", exc_info=error)
+            await answer_outage(outage, scope, body, send)
 
     return bounded
+
+
+async def answer_outage(outage: Outage, scope: Message, body: BoundedBody, send: Send) -> None:
+    content = outage_content(outage, scope["path"], accept_of(scope))
+    await answer_early(503, *content, (RETRY_AFTER,), body, send)
 
 
 async def refuse(refused: BadRequest, scope: Message, body: BoundedBody, send: Send) -> None:
     is_too_large = isinstance(refused, BodyTooLarge)
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_too_large else HTTPStatus.REQUEST_TIMEOUT
     logger.warning("A request was refused: status=%d path=%s", status, ascii(scope["path"][:200]))
-    content_type, content = page_of(status, str(refused), dict(scope["headers"]))
-    headers = [
+    title = "That is too much" if is_too_large else "That took too long"
+    code = "too_large" if is_too_large else "too_slow"
+    content = refusal(scope["path"], accept_of(scope), status, title, str(refused), code)
+    await answer_early(status, *content, (), body, send)
+
+
+async def answer_early(
+    status: int,
+    content_type: bytes,
+    content: bytes,
+    headers: Iterable[Header],
+    body: BoundedBody,
+    send: Send,
+) -> None:
+    """Answer a request whose body may not have come yet."""
+    sent = [
         (b"content-type", content_type),
         (b"content-length", b"%d" % len(content)),
         (b"connection", b"close"),
+        *headers,
     ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": sent})
     await send({"type": "http.response.body", "body": content, "more_body": True})
     if not body.is_complete:
         await drain(body.next)
     await send({"type": "http.response.body"})
 
 
-def page_of(status: int, text: str, headers: dict[bytes, bytes]) -> tuple[bytes, bytes]:
-    """The answer's type and content: a page for browsers, else JSON."""
-    is_too_large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    if b"text/html" in headers.get(b"accept", b""):
-        from django.template.loader import render_to_string
-
-        title = "That is too much" if is_too_large else "That took too long"
-        named = {"status": int(status), "title": title, "text": text}
-        return b"text/html; charset=utf-8", render_to_string("error.html", named).encode()
-    error = {"message": text, "code": "too_large" if is_too_large else "too_slow"}
-    return b"application/json", json.dumps({"error": error}).encode()
+def accept_of(scope: Message) -> str:
+    accept: bytes = dict(scope["headers"]).get(b"accept", b"")
+    return accept.decode("latin-1")

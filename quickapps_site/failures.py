@@ -1,28 +1,24 @@
-"""The answer to a view that failed: a page, or JSON below `/api/`.
+"""The answer to a view that failed: a page for browsers, else JSON.
 
-While the database is away it is 503, with the time after which to try again.
+During an outage it is 503, with the time after which to try again.
 """
 
 import sys
 
-from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.template.loader import render_to_string
+from django.http import HttpRequest, HttpResponse
 from django.views import defaults
 
-RETRY_SECONDS = 1
-AWAY = "The database cannot be reached. Try again in a moment."
+from apps.outages import RETRY_SECONDS, outage_of
+from apps.streaming.refusals import outage_content
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django calls it while it handles the exception."""
-    if not isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+    outage = outage_of(sys.exc_info()[1])
+    if outage is None:
         return defaults.server_error(request)
-    answer: HttpResponse
-    if request.path.startswith("/api/"):
-        answer = JsonResponse({"detail": AWAY}, status=503)
-    else:
-        # Without the request: the page would ask the database who is signed in.
-        answer = HttpResponse(render_to_string("503.html"), status=503)
+    accept = request.headers.get("accept", "")
+    content_type, content = outage_content(outage, request.path, accept)
+    answer = HttpResponse(content, status=503, content_type=content_type.decode())
     answer.headers["Retry-After"] = str(RETRY_SECONDS)
     return answer

@@ -37,6 +37,7 @@ def tidy_up(*, is_hourly: bool) -> None:
             tidy_up_runs()
             tidy_up_audit()
             tidy_up_accounts()
+            tidy_up_sessions()
             tidy_up_memories()
             tidy_up_servers()
             tidy_up_triggers()
@@ -140,6 +141,17 @@ def tidy_up_accounts() -> None:
             logger.info("Deleted accounts whose address nobody confirmed: %d", late)
     except Exception:
         logger.exception("Accounts that nobody confirmed could not be tidied up")
+
+
+def tidy_up_sessions() -> None:
+    from importlib import import_module
+
+    from django.conf import settings
+
+    try:
+        import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
+    except Exception:
+        logger.exception("Sessions that have expired could not be deleted")
 
 
 def tidy_up_memories() -> None:

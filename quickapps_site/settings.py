@@ -110,6 +110,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "apps.catalog.policies.PathPolicyMiddleware",
     "quickapps_site.encodings.read_forms_as_utf8",
+    "quickapps_site.nul.refuse_nul_in_forms",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -149,6 +150,14 @@ TEMPLATES = [
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"  # widgets have templates in DIRS
 
 DATABASES = {"default": env.database("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}")}
+DATABASE_THREADS = env.integer("DATABASE_THREADS", 6, least=1)
+DATABASE_LOCK_SECONDS = env.seconds("DATABASE_LOCK_SECONDS", 5.0, most=3600.0, zero=True)
+DATABASE_STATEMENT_SECONDS = env.seconds(
+    "DATABASE_STATEMENT_SECONDS", 60.0, most=86_400.0, zero=True
+)
+for _database in DATABASES.values():
+    if "pool" in _database.get("OPTIONS", {}):  # requests to Django's views use the others
+        _database["OPTIONS"]["pool"]["max_size"] = DATABASE_THREADS + 10
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [

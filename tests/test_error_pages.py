@@ -9,7 +9,7 @@ from django.test import Client
 
 @pytest.mark.parametrize(
     "name",
-    ["400.html", "403.html", "403_csrf.html", "404.html", "429.html", "500.html", "503.html"],
+    ["400.html", "403.html", "403_csrf.html", "404.html", "429.html", "500.html"],
 )
 def test_an_error_page_needs_neither_a_request_nor_a_context(name: str) -> None:
     page = get_template(name).render()

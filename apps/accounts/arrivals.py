@@ -7,6 +7,8 @@ from django.contrib.auth.models import Group
 from django.db import models
 from django.utils import timezone
 
+from apps.datetime_fields import BoundedDateTimeField
+
 
 class SignUp(models.Model):
     """Somebody who signed up and has to wait: the account is not active as long as this is there."""
@@ -46,7 +48,7 @@ class Invitation(models.Model):
     groups = models.ManyToManyField(
         Group, blank=True, help_text="Roles and teams that the account begins with."
     )
-    expires_at = models.DateTimeField("expires", default=in_a_week)
+    expires_at = BoundedDateTimeField("expires", default=in_a_week)
     token_hash = models.CharField(max_length=64, unique=True, editable=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -11,6 +11,7 @@ from apps.accounts.arrivals import SetupToken as SetupToken
 from apps.accounts.arrivals import SignUp as SignUp
 from apps.accounts.audit_entry import AuditEntry as AuditEntry
 from apps.accounts.quiet_hours import QuietHours
+from apps.datetime_fields import BoundedDateTimeField
 
 
 class Team(models.Model):
@@ -121,6 +122,12 @@ class ApiKey(AbstractAPIKey):
         "limited",
         default=False,
         help_text="May use the chosen applications only, also when none of them is left.",
+    )
+    expiry_date = BoundedDateTimeField(
+        "Expires",
+        null=True,
+        blank=True,
+        help_text="Once API key expires, clients cannot use it anymore.",
     )
     version = models.PositiveIntegerField(
         null=True,

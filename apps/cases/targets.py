@@ -10,10 +10,11 @@ import msgspec
 
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
-from apps.catalog.resolve import LONGEST_NUMBER, prepared_version, version_of
+from apps.catalog.resolve import LARGEST_NUMBER, prepared_version, version_of
 from apps.catalog.resolved_application import ResolvedApplication, resolve_draft
 from apps.catalog.versions.drafts import draft_of, with_draft
 from apps.errors import QuickAppError
+from apps.integers import read_integer
 
 LIVE = "live"
 DRAFT = "draft"
@@ -45,9 +46,10 @@ def number_of(application: Application, target: str) -> int | None:
     """The number of a version, None for the live one. Raises `TargetUnknown`."""
     if target == LIVE:
         return None
-    if not (target.isascii() and target.isdecimal() and len(target) <= LONGEST_NUMBER):
+    number = read_integer(target, LARGEST_NUMBER)
+    if number is None:
         raise TargetUnknown(f"Name live, draft or the number of a version, not {target[:50]!r}.")
-    return int(target)
+    return number
 
 
 def digest_of_document(document: Any) -> str:

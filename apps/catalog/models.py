@@ -30,6 +30,7 @@ from apps.catalog.versions.models import (
     ContentText,
     PublishingRequest,
 )
+from apps.datetime_fields import BoundedDateTimeField
 from apps.manifest.problems import Problem
 from apps.manifest.validation import Review
 from apps.workspace.versions import Versioned
@@ -220,6 +221,13 @@ class OperatorKey(AbstractAPIKey):
         help_text="Whose permissions the key has, for as long as that account is active staff.",
     )
 
+    expiry_date = BoundedDateTimeField(
+        "Expires",
+        null=True,
+        blank=True,
+        help_text="Once API key expires, clients cannot use it anymore.",
+    )
+
     class Meta(AbstractAPIKey.Meta):
         verbose_name = "operator key"
         verbose_name_plural = "operator keys"
@@ -234,7 +242,7 @@ class SystemMessage(models.Model):
 
     text = models.TextField(max_length=2000)
     level = models.CharField(max_length=10, choices=Level, default=Level.INFO)
-    until = models.DateTimeField(
+    until = BoundedDateTimeField(
         null=True, blank=True, help_text="Not shown from then on; empty: until it is deleted."
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -27,6 +27,7 @@ from apps.catalog.resolved_application import ResolvedApplication, prepare_appli
 from apps.catalog.versions import snapshots
 from apps.catalog.versions.snapshots import content_of
 from apps.errors import ApplicationNotFound
+from apps.integers import read_integer
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -45,8 +46,8 @@ class Lookup:
     started_at: float
 
 
-LONGEST_NUMBER = 9
-"""Digits of the number of a version in a name."""
+LARGEST_NUMBER = 999_999_999
+"""The largest number of a version in a name."""
 MOST_APPLICATIONS = 1024
 """Applications and versions that the cache holds; the least recently used one is evicted."""
 
@@ -152,8 +153,6 @@ def newest(
     """The enabled row and the installed content; the cached application if both are unchanged."""
     managed.refresh()
     content = installed()
-    if "\0" in slug:  # PostgreSQL refuses to look for it
-        return None, content
     name, number = versioned_name(slug)
     enabled = Application.objects.filter(slug=name, is_enabled=True)
     if kept is not None and kept.content is content:
@@ -168,8 +167,8 @@ def newest(
 def versioned_name(slug: str) -> tuple[str, int | None]:
     """`("travel", 3)` for `travel@3`; None for the version that is live."""
     name, _, number = slug.partition("@")
-    is_number = number.isascii() and number.isdecimal() and len(number) <= LONGEST_NUMBER
-    return (name, int(number)) if is_number else (slug, None)
+    read = read_integer(number, LARGEST_NUMBER)
+    return (slug, None) if read is None else (name, read)
 
 
 def named_version(slug: str, number: int | None) -> str:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext, gettext_lazy
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.catalog.models import Application
+from apps.datetimes import LATEST
 
 LARGEST_PICTURE = 1024 * 1024
 PICTURE_TYPES = ("image/png", "image/jpeg", "image/webp")
@@ -77,6 +78,6 @@ class KeyForm(forms.Form):
         day: date | None = self.cleaned_data["until"]
         if day is None:
             return None
-        if day < timezone.now().date() or day.year > 9000:
+        if not timezone.now().date() <= day < LATEST.date():
             raise forms.ValidationError(gettext("Choose a day that is not over."))
         return timezone.make_aware(datetime.combine(day + timedelta(days=1), time()))

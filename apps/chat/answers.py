@@ -229,10 +229,10 @@ def start(
 
     async def follow_up() -> None:
         await asyncio.wait([kept])
-        if transcript.finish_reason and not hub.is_closing:
-            await summarise_ahead(row, progress)
         if concluded:
             hub.summaries.keep_audit(event_of("message.received", begun, caller))
+        if transcript.finish_reason and not hub.is_closing:
+            await summarise_ahead(row, progress)
         await ask_following(hub, open_workspace, row.stream)
         await wake_viewers(hub, person)
 
@@ -245,9 +245,15 @@ def start(
 
 
 async def summarise_ahead(row: Run, progress: Progress) -> None:
-    """Write the summary that the next question may need, and tell how full the window is then."""
-    if await write_ahead(row.stream, progress):
-        await database_sync_to_async(update_context)(row, progress)
+    """Write the summary that the next question may need, and tell how full the window is then.
+
+    The next question is asked without it if it cannot be written.
+    """
+    try:
+        if await write_ahead(row.stream, progress):
+            await database_sync_to_async(update_context)(row, progress)
+    except Exception:
+        logger.exception("The summary after run %s could not be written", row.pk)
 
 
 async def ask_following(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:

@@ -18,6 +18,7 @@ from apps.chat.folder_content import delete_files
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Folder
 from apps.errors import Refused
+from apps.integers import read_integer
 from apps.live.hub import HUB
 
 MOST_FOLDERS = 200
@@ -104,8 +105,7 @@ def erase(due: QuerySet[Conversation]) -> int:
 
 def find_folder(caller: Caller, written: str) -> Folder:
     """Raises `Refused`."""
-    number = int(written) if written.isascii() and written.isdecimal() and len(written) < 16 else 0
-    found = Folder.objects.filter(owner=caller.bucket, pk=number).first()
+    found = Folder.objects.filter(owner=caller.bucket, pk=read_integer(written)).first()
     if found is None:
         raise Refused(
             "folder_not_found", "folder: there is no such folder; it may have been deleted."

@@ -11,6 +11,7 @@ from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.chat.access import own
 from apps.chat.visitors import visitor
+from apps.integers import read_integer
 from apps.live.consents import ask_each_time, tools_called
 from apps.live.models import ALL_TOOLS, LONGEST_TOOL_NAME, Consent
 
@@ -28,7 +29,7 @@ def approvals(request: HttpRequest) -> HttpResponse:
         if "ask" in request.POST:
             ask_from_now_on(caller, request.POST["ask"])
         else:
-            get_object_or_404(mine, pk=number_of(request.POST.get("consent", ""))).delete()
+            get_object_or_404(mine, pk=read_integer(request.POST.get("consent", ""))).delete()
         return redirect("approvals")
     ordered = mine.select_related("application").order_by("application__title", "tool", "pk")
     entries = described(caller, list(ordered[:LISTED]))
@@ -43,16 +44,10 @@ def approvals(request: HttpRequest) -> HttpResponse:
 def ask_from_now_on(caller: Caller, written: str) -> None:
     """Raises Http404 for what cannot be chosen."""
     key, _, tool = written.partition(":")
-    application = get_object_or_404(usable(caller), pk=number_of(key))
-    if len(tool) > LONGEST_TOOL_NAME or "\0" in tool:
+    application = get_object_or_404(usable(caller), pk=read_integer(key))
+    if len(tool) > LONGEST_TOOL_NAME:
         raise Http404("There is no such tool.")
     ask_each_time(caller.bucket, application.pk, tool)
-
-
-def number_of(written: str) -> int:
-    """0 for what is no number of a row."""
-    is_number = written.isascii() and written.isdigit() and len(written) < 19
-    return int(written) if is_number else 0
 
 
 def choices(caller: Caller) -> list[dict[str, Any]]:

@@ -48,6 +48,7 @@ from apps.chat.frames import (
     read,
 )
 from apps.chat.helpers import stop_helper
+from apps.chat.json_consumer import refusal_of
 from apps.chat.listing import keep_looking
 from apps.chat.pinned_versions import find_for
 from apps.chat.protocol import to_json
@@ -143,11 +144,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self.take(read(received))
             except QuickAppError as error:
                 await self.refuse(error)
-            except Exception:
+            except Exception as error:
                 logger.exception("A frame of the page could not be served")
-                await self.refuse(
-                    Refused("internal_error", gettext("Something went wrong. Try again."))
-                )
+                await self.refuse(refusal_of(error))
 
     async def take(self, sent: ClientFrame) -> None:
         match sent:

@@ -17,6 +17,7 @@ from apps.chat.json_consumer import JsonConsumer
 from apps.chat.listing import entries
 from apps.chat.models import Conversation, Message
 from apps.errors import Refused
+from apps.integers import read_integer
 from apps.live.notifications import announce_growth
 
 LISTED = 50
@@ -71,8 +72,8 @@ def read_query(written: bytes) -> dict[str, str]:
 
 def listed(caller: Caller, query: dict[str, str]) -> dict[str, Any]:
     """A page of the list; `next` is the `after` of the following one. Raises `Refused`."""
-    limit = query.get("limit", str(LISTED))
-    if not (limit.isascii() and limit.isdecimal() and 1 <= int(limit[:4]) <= MOST_LISTED):
+    limit = read_integer(query.get("limit", str(LISTED)), MOST_LISTED)
+    if not limit:
         raise Refused("bad_request", f"limit: write a number from 1 to {MOST_LISTED}.")
     rows = own_lasting(caller).order_by("-updated_at", "-pk").select_related("application")
     if "application" in query:
@@ -82,8 +83,8 @@ def listed(caller: Caller, query: dict[str, str]) -> dict[str, Any]:
         last = find(caller, read_id(query["after"]))
         older = Q(updated_at=last.updated_at, pk__lt=last.pk)
         rows = rows.filter(Q(updated_at__lt=last.updated_at) | older)
-    page = list(rows[: int(limit) + 1])
-    shown = page[: int(limit)]
+    page = list(rows[: limit + 1])
+    shown = page[:limit]
     told = [
         {**entry, "application": row.application_slug}
         for row, entry in zip(shown, entries(caller, shown), strict=True)

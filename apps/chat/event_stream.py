@@ -23,6 +23,7 @@ from apps.chat.person_feed import PersonFeed
 from apps.chat.protocol import Unions, server_sent_event
 from apps.chat.session_end import check_session, while_open
 from apps.errors import Refused
+from apps.integers import read_integer
 from apps.live.events import join
 from apps.live.hub import HUB, Hub
 from apps.live.notifications import listening
@@ -127,10 +128,10 @@ def read_unions(written: str) -> Unions:
 
 def read_number(last: str) -> int:
     """The number of the newest event the reader has. Raises `Refused`."""
-    last = last or "0"
-    if not (last.isascii() and last.isdigit() and int(last[:20]) <= LARGEST_NUMBER):
+    number = read_integer(last or "0", LARGEST_NUMBER)
+    if number is None:
         raise Refused("bad_request", "Last-Event-ID: write the id of an event.")
-    return int(last[:20])
+    return number
 
 
 @contextmanager

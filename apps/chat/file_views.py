@@ -24,6 +24,7 @@ from apps.chat.models import Conversation
 from apps.chat.notes.access import is_file_of_notes
 from apps.chat.visitors import find_application, visitor
 from apps.errors import FileMissing, FileRefused, Refused
+from apps.integers import read_integer
 from apps.runs.error_texts import error_text
 from apps.workspace.local import files
 from apps.workspace.local.downloads import headers_of, part_of, pieces
@@ -88,8 +89,7 @@ def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
 def check_length(request: HttpRequest) -> None:
     """Raises `Refused` for a form that cannot hold a file of a possible size."""
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    if not length.isdigit() or int(length) > limit + OVERHEAD_BYTES:
+    if read_integer(request.META.get("CONTENT_LENGTH") or "0", limit + OVERHEAD_BYTES) is None:
         raise Refused(
             "too_large",
             gettext("The file is too large; at most {limit} bytes are possible.").format(

@@ -1,5 +1,6 @@
 """An HTTP request of a script or a program: its caller, and errors as JSON."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext
@@ -11,9 +12,10 @@ from apps.chat.access import caller_of_scope
 from apps.chat.origins import check_csrf
 from apps.chat.protocol import to_json
 from apps.errors import QuickAppError, Refused
+from apps.outages import outage_of
 from apps.runs.error_texts import error_text
 from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
-from apps.streaming.consumer import HttpConsumer
+from apps.streaming.consumer import RETRY_AFTER, Header, HttpConsumer
 
 JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
 STATUS = {
@@ -37,6 +39,8 @@ STATUS = {
     "application_broken": 500,
     "internal_error": 500,
     "server_stopping": 503,
+    "database_unavailable": 503,
+    "storage_unavailable": 503,
 }
 """By code; 400 for any other."""
 
@@ -83,8 +87,10 @@ class JsonConsumer(HttpConsumer):
             tokens_per_minute=holder.tokens_per_minute,
         )
 
-    async def send_json(self, status: int, body: dict[str, Any]) -> None:
-        await self.respond(status, to_json(body).encode(), JSON)
+    async def send_json(
+        self, status: int, body: dict[str, Any], headers: Iterable[Header] = ()
+    ) -> None:
+        await self.respond(status, to_json(body).encode(), (*JSON, *headers))
 
     async def refuse(self, error: QuickAppError) -> None:
         match error:
@@ -94,12 +100,18 @@ class JsonConsumer(HttpConsumer):
                 status = 408
             case _:
                 status = STATUS.get(error.code, 400)
-        await self.send_json(status, {"error": {"message": error_text(error), "code": error.code}})
+        body = {"error": {"message": error_text(error), "code": error.code}}
+        await self.send_json(status, body, (RETRY_AFTER,) if status == 503 else ())
 
-    async def fail(self) -> None:
+    async def fail(self, error: Exception) -> None:
         if self.is_started:
-            await super().fail()
+            await super().fail(error)
         else:
-            await self.refuse(
-                Refused("internal_error", gettext("Something went wrong. Try again."))
-            )
+            await self.refuse(refusal_of(error))
+
+
+def refusal_of(error: Exception) -> Refused:
+    """What a client is told of an error that is not its own."""
+    if outage := outage_of(error):
+        return Refused(outage.code, gettext(outage.text))
+    return Refused("internal_error", gettext("Something went wrong. Try again."))

@@ -13,6 +13,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_POST
 
+from apps.integers import read_integer
 from apps.workspace.local.deployments import read_row
 from apps.workspace.local.models import PersonalKey
 from apps.workspace.local.personal_keys import (
@@ -78,10 +79,8 @@ def test(request: HttpRequest) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest) -> HttpResponse:
     """The form field is the number of the `key`."""
-    number = request.POST.get("key", "")
-    row = get_object_or_404(
-        PersonalKey, user=account_of(request), pk=number if number.isdecimal() else None
-    )
+    number = read_integer(request.POST.get("key", ""))
+    row = get_object_or_404(PersonalKey, user=account_of(request), pk=number)
     row.delete()
     messages.success(request, gettext("Your key for {host} is deleted.").format(host=row.host))
     return redirect("connections")

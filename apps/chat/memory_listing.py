@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
@@ -14,6 +14,7 @@ from django.utils.translation import gettext, gettext_lazy
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.catalog.models import Application
+from apps.datetimes import of_timestamp
 from apps.workspace.local.models import MemoryCollection, MemoryMerge, StoredMemory
 from apps.workspace.memories.limits import MERGES_KEPT_DAYS
 
@@ -69,7 +70,8 @@ def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[Section]:
             collection,
             title_of(collection.application, names),
             counts.get(collection.pk, 0),
-            [Remembered(row, moment_of(row.number)) for row in rows],
+            # Ids of memories are the seconds in which they were stored.
+            [Remembered(row, of_timestamp(row.number)) for row in rows],
             merges_of(collection),
         )
         for collection, rows in groupby(shown, key=lambda row: row.collection)
@@ -101,14 +103,6 @@ def merges_of(collection: MemoryCollection) -> list[dict[str, Any]]:
         }
         for row in rows[:LISTED_MERGES]
     ]
-
-
-def moment_of(number: int) -> datetime | None:
-    """Ids of memories are the seconds in which they were stored."""
-    try:
-        return datetime.fromtimestamp(number, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def remembering(caller: Caller) -> QuerySet[Application]:

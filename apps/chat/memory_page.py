@@ -28,6 +28,7 @@ from apps.chat.memory_listing import (
 )
 from apps.chat.visitors import find_conversation, visitor
 from apps.errors import MemoryMissing, QuickAppError
+from apps.integers import read_integer
 from apps.runs.error_texts import error_text
 from apps.workspace.local.models import StoredMemory
 from apps.workspace.local.remembered import change_settings, settings_of
@@ -50,7 +51,7 @@ def memories(request: HttpRequest) -> HttpResponse:
 
 def listing(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
     caller = visitor(request)
-    query = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_QUERY]
+    query = request.GET.get("q", "").strip()[:LONGEST_QUERY]
     shown = page_of(caller, query, request.GET.get("page", ""))
     context = {
         "query": query,
@@ -221,6 +222,5 @@ def account_of(request: HttpRequest) -> int:
 
 def number_of(request: HttpRequest, field: str) -> int:
     """-1, which no memory has, for what is no number."""
-    written = request.POST.get(field, "")
-    is_number = written.isascii() and written.isdigit() and len(written) < 19
-    return int(written) if is_number else -1
+    number = read_integer(request.POST.get(field, ""))
+    return -1 if number is None else number

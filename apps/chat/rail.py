@@ -15,6 +15,7 @@ from apps.catalog.models import Application
 from apps.chat.access import own_lasting
 from apps.chat.models import Conversation, Folder, PinnedApplication
 from apps.chat.templatetags.tiles import tile_data
+from apps.datetimes import read_datetime
 from apps.errors import Refused
 from apps.live.models import Run
 
@@ -102,12 +103,11 @@ def read_cursor(written: str) -> tuple[datetime, UUID]:
     """Raises `Refused`."""
     moment, _, pk = written.rpartition(" ")
     try:
-        read = datetime.fromisoformat(moment), UUID(pk)
+        return read_datetime(moment), UUID(pk)
     except ValueError:
-        read = None
-    if read is None or read[0].tzinfo is None:
-        raise Refused("bad_request", "after: write what stands in `next` of the page before.")
-    return read
+        raise Refused(
+            "bad_request", "after: write what stands in `next` of the page before."
+        ) from None
 
 
 def rows_of(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from apps.accounts.teams import administers, teams_of
 from apps.chat.access import person_stream
 from apps.chat.visitors import visitor
 from apps.errors import Refused
+from apps.integers import read_integer
 from apps.live.notifications import announce_growth
 
 
@@ -102,8 +103,7 @@ def done(request: HttpRequest, found: Team, what: str) -> str:
 
 
 def member(request: HttpRequest, found: Team) -> Any:
-    written = request.POST.get("member", "")
-    number = int(written) if written.isascii() and written.isdigit() and len(written) < 19 else 0
+    number = read_integer(request.POST.get("member", ""))
     return get_object_or_404(members_of(found), pk=number)
 
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 from apps.accounts.teams import TEAM, teams_of
 from apps.chat.access import person_stream
 from apps.chat.visitors import visitor
+from apps.integers import read_integer
 from apps.live.notifications import announce_growth
 
 
@@ -22,10 +23,8 @@ def switch(request: HttpRequest) -> HttpResponse:
     before = visitor(request)
     written = request.POST.get("team", "")
     if written:
-        number = (
-            int(written) if written.isascii() and written.isdigit() and len(written) < 19 else 0
-        )
-        request.session[TEAM] = get_object_or_404(teams_of(request.user), pk=number).pk
+        team = get_object_or_404(teams_of(request.user), pk=read_integer(written))
+        request.session[TEAM] = team.pk
     else:
         request.session.pop(TEAM, None)
     request.session.save()  # before the other tabs look

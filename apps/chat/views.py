@@ -36,7 +36,7 @@ def index(request: HttpRequest) -> HttpResponse:
     """With `q`, a question for one of them: the page of `app` takes it at once, and sends nothing."""
     caller = visitor(request)
     applications = usable(caller).only("slug", "title", "description", "icon")
-    question = request.GET.get("q", "")[:LONGEST_ADDRESSED].replace("\0", "").strip()
+    question = request.GET.get("q", "")[:LONGEST_ADDRESSED].strip()
     if question and applications.filter(slug=request.GET.get("app", "")).exists():
         return redirect(
             f"{reverse('chat', args=[request.GET['app']])}?{urlencode({'q': question})}"
@@ -95,7 +95,7 @@ def page_data(request: HttpRequest, slug: str, conversation: UUID | None = None)
 def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Raises Http404 for a conversation that is not the visitor's."""
     found = find_conversation(request, slug, conversation)
-    title = " ".join(request.POST.get("title", "").replace("\0", "").split())
+    title = " ".join(request.POST.get("title", "").split())
     if not title or len(title) > LONGEST_TITLE:
         text = f"title: write 1 to {LONGEST_TITLE} characters."
         return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")

@@ -49,7 +49,7 @@ Finder = Callable[[HttpRequest, str], Iterator[Found]]
 @require_safe
 def find(request: HttpRequest) -> JsonResponse:
     """`{"groups": [{"title": "Applications", "found": [{"title", "detail", "url"}]}]}`"""
-    words = request.GET.get("q", "").strip()[:LONGEST_QUERY].replace("\0", "")
+    words = request.GET.get("q", "").strip()[:LONGEST_QUERY]
     groups = [
         {"title": title, "found": [one._asdict() for one in found]}
         for title, finder in FINDERS

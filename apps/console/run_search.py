@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from apps.accounts.buckets import of_person
 from apps.console.operated import of_seen
+from apps.datetimes import read_datetime
 from apps.insights.models import ModelCall, ToolUse
 from apps.insights.recent_errors import FAILED_TOOL
 from apps.insights.sums import FAILED
@@ -146,16 +147,15 @@ class RunSearch:
 
 
 def text_of(value: Any) -> str:
-    """A parameter; NUL is in no name, and PostgreSQL refuses to look for it."""
-    return str(value or "").strip()[:LONGEST_WORDS].replace("\0", "")
+    """A parameter."""
+    return str(value or "").strip()[:LONGEST_WORDS]
 
 
 def time_of(text: str) -> datetime | None:
     """Raises ValueError."""
     if not text:
         return None
-    found = datetime.fromisoformat(text)
-    return found if timezone.is_aware(found) else timezone.make_aware(found)
+    return read_datetime(text, timezone.get_current_timezone())
 
 
 def of_words(words: str) -> Q:

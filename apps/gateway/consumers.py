@@ -46,7 +46,7 @@ class EntryConsumer(GatewayConsumer):
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
         # The id of a deployment may have dots, which the slug of an application has not.
-        row = await offered(caller).filter(deployment_id=self.slug.replace("\0", "")).afirst()
+        row = await offered(caller).filter(deployment_id=self.slug).afirst()
         if row is not None:
             await self.send_json(200, listed_embedder(row))
             return

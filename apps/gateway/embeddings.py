@@ -86,7 +86,7 @@ async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Em
     """Raises `EmbedderNotFound`, `NotAuthenticated` for visitors, `BadRequest` for `dimensions`."""
     if caller.kind == "visitor":
         raise hidden(name, caller)
-    if "\0" in name or not await offered(caller).filter(deployment_id=name).aexists():
+    if not await offered(caller).filter(deployment_id=name).aexists():
         raise EmbedderNotFound(shortened(name))
     try:
         embedder = await LocalWorkspace(caller).embedder(name)

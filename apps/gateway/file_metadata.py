@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from apps.errors import BadRequest
+from apps.integers import read_integer
 from apps.workspace.stored_files import FileInfo, FolderInfo
 
 USUAL_ITEMS = 100
@@ -29,11 +30,11 @@ def read_query(written: bytes) -> MetadataQuery:
         given = {name: values[0] for name, values in parse_qs(written.decode()).items()}
     except (ValueError, UnicodeError) as error:
         raise BadRequest(f"The query cannot be read: {error}") from error
-    limit = given.get("limit", str(USUAL_ITEMS))
-    if not (limit.isascii() and limit.isdigit() and int(limit[:10]) <= MOST_ITEMS):
+    limit = read_integer(given.get("limit", str(USUAL_ITEMS)), MOST_ITEMS)
+    if limit is None:
         raise BadRequest(f"limit: write a number from 0 to {MOST_ITEMS}.")
     return MetadataQuery(
-        int(limit),
+        limit,
         given.get("token", ""),
         is_deep=given.get("recursive") == "true",
         with_permissions=given.get("permissions") == "true",

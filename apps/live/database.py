@@ -22,8 +22,8 @@ async def on_a_thread(work: Callable[[], Any]) -> Any:
 class OwnThread:
     """A thread whose connection stays open, which is quicker than one for each call."""
 
-    def __init__(self) -> None:
-        self.pool = ThreadPoolExecutor(1, thread_name_prefix="committer")
+    def __init__(self, name: str) -> None:
+        self.pool = ThreadPoolExecutor(1, thread_name_prefix=name)
 
     async def __call__(self, work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self.pool, call, work)

@@ -5,6 +5,7 @@ no queue of their own; each reads from the log, or from the journal when it lags
 """
 
 import asyncio
+import logging
 import os
 import socket
 from collections.abc import Coroutine, Iterator
@@ -13,12 +14,15 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 from uuid import UUID, uuid4
 
+from apps.errors import QuickAppError
 from apps.insights.budgets.process import ProcessBudgets
 from apps.live.committer import Committer
 from apps.live.database import Execute, OwnThread, on_a_thread
 from apps.live.log import RunLog
 from apps.live.places import Places
 from apps.live.summary_writer import SummaryWriter
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -46,6 +50,8 @@ class Hub:
     """One for each process; tests make more of them to be several processes."""
 
     execute: Execute = on_a_thread
+    execute_budgets: Execute = on_a_thread
+    execute_summaries: Execute = on_a_thread
     name: str = field(default_factory=name_of_process)
     """The holder of its runs."""
     logs: dict[UUID, RunLog] = field(default_factory=dict)
@@ -74,11 +80,14 @@ class Hub:
     def __post_init__(self) -> None:
         self.places = Places(self.supervisors)
         self.committer = Committer(self.name, self.execute, self.hold)
-        self.budgets = ProcessBudgets(self.execute)
-        self.summaries = SummaryWriter(self.execute, self.budgets)
+        self.budgets = ProcessBudgets(self.execute_budgets)
+        self.summaries = SummaryWriter(self.execute_summaries, self.budgets)
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run a coroutine to its end, also when nobody waits for it any more."""
+        """Run a coroutine to its end, also when nobody waits for it any more.
+
+        Errors are logged, except refusals, which whoever awaits the task reports.
+        """
         task = asyncio.create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.drop_task)
@@ -86,8 +95,10 @@ class Hub:
 
     def drop_task(self, task: asyncio.Task[Any]) -> None:
         self.tasks.discard(task)
-        if not task.cancelled():
-            task.exception()  # marks it as seen; whoever awaits the task still gets it
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        if not isinstance(error, QuickAppError):
+            logger.error("A background task failed: %s", task.get_coro(), exc_info=error)
 
     def add(self, log: RunLog) -> None:
         log.wake = lambda: self.wake(log.stream)
@@ -143,5 +154,5 @@ class Hub:
             self.left.set()
 
 
-HUB = Hub(OwnThread())
-"""The hub of this process."""
+HUB = Hub(OwnThread("committer"), OwnThread("budgets"), OwnThread("summaries"))
+"""The hub of this process. A statement of one kind that has to wait delays none of the others."""

@@ -1,7 +1,8 @@
 """Rows that wait for the database; what appends one does not wait."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -14,31 +15,68 @@ logger = logging.getLogger(__name__)
 Row = TypeVar("Row")
 
 
+class RowWriter(Generic[Row]):
+    """Writes rows together; if the database refuses one of them, writes the others one by one.
+
+    `store` stores rows on a database thread, all or none of them. `refused` counts the refused rows by
+    the kind of the error; the first of each kind is logged.
+    """
+
+    def __init__(self, name: str, store: Callable[[Sequence[Row]], object]) -> None:
+        self.name = name
+        self.store = store
+        self.refused: Counter[str] = Counter()
+
+    async def write(self, rows: Sequence[Row], execute: Execute) -> AsyncIterator[int]:
+        """Write the rows in order, and yield how many of them are done after each step.
+
+        Raises `OperationalError`, `InterfaceError`; the other rows are still to be written then.
+        """
+        try:
+            await execute(partial(self.store, rows))
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception as error:  # noqa: BLE001 - logged by kind
+            if len(rows) > 1:
+                for row in rows:
+                    async for done in self.write([row], execute):
+                        yield done
+                return
+            self.refuse(error)
+        yield len(rows)
+
+    def refuse(self, error: Exception) -> None:
+        kind = type(error).__name__
+        self.refused[kind] += 1
+        count = self.refused[kind]
+        if count == 1:
+            logger.error("A row of %s was refused and is lost", self.name, exc_info=error)
+        elif count & (count - 1) == 0:  # each time that the number has doubled
+            logger.error("%d rows of %s were refused and are lost: %s", count, self.name, kind)
+
+
 class RowQueue(Generic[Row]):
     """At most `most` rows wait, and `most_bytes` of them; more are dropped and counted.
 
-    `write` stores rows on a database thread, at most `at_once` of them.
+    `store` stores rows on a database thread, at most `at_once` of them, all or none.
     """
 
     def __init__(
         self,
         name: str,
-        write: Callable[[Sequence[Row]], object],
+        store: Callable[[Sequence[Row]], object],
         *,
         most: int,
         at_once: int,
         size_of: Callable[[Row], int] = lambda row: 0,
         most_bytes: int = 0,
     ) -> None:
-        self.name = name
-        self.write = write
+        self.writer = RowWriter(name, store)
         self.most, self.at_once = most, at_once
         self.size_of, self.most_bytes = size_of, most_bytes
         self.rows: list[Row] = []
         self.bytes = 0
         self.dropped = 0
-        self.has_refused = False
-        """Whether the database refused the last rows."""
 
     def add(self, row: Row) -> bool:
         """False for a row that is dropped."""
@@ -53,18 +91,6 @@ class RowQueue(Generic[Row]):
     async def flush(self, execute: Execute) -> None:
         """Raises `OperationalError`, `InterfaceError`; the rows are still to be written then."""
         while some := self.rows[: self.at_once]:
-            await self.write_some(some, execute)
-            del self.rows[: len(some)]
-            self.bytes -= sum(map(self.size_of, some))
-
-    async def write_some(self, rows: Sequence[Row], execute: Execute) -> None:
-        try:
-            await execute(partial(self.write, rows))
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception:
-            if not self.has_refused:  # told once, and not each second
-                logger.exception("The rows of %d %s cannot be written", len(rows), self.name)
-            self.has_refused = True
-        else:
-            self.has_refused = False
+            async for done in self.writer.write(some, execute):
+                self.bytes -= sum(map(self.size_of, self.rows[:done]))
+                del self.rows[:done]

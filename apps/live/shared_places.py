@@ -15,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 from apps.errors import TooManyRuns
@@ -28,6 +28,9 @@ LEASE_SECONDS = 30.0
 AWAY_SECONDS = 5.0
 """How long Redis is left alone after it did not answer, so that not every request waits for it."""
 ANSWER_SECONDS = 1.0
+MOST_CONNECTIONS = 20
+WAIT_SECONDS = 5.0
+"""For one of the connections, when more requests come at once. Each is used for about a millisecond."""
 KEY = "{quickapps-places}:"
 """The braces keep the keys on one machine of a cluster, which the script needs."""
 
@@ -64,11 +67,14 @@ class SharedPlaces:
     """The places of this process. Without Redis nothing is refused here."""
 
     def __init__(self) -> None:
-        self.redis = Redis.from_url(
+        pool = BlockingConnectionPool.from_url(
             settings.REDIS_URL,
+            max_connections=MOST_CONNECTIONS,
+            timeout=WAIT_SECONDS,
             socket_connect_timeout=ANSWER_SECONDS,
             socket_timeout=ANSWER_SECONDS,
         )
+        self.redis = Redis.from_pool(pool)
         self.script = self.redis.register_script(TAKE)
         self.held: dict[str, set[str]] = {}
         """By key."""

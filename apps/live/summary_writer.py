@@ -24,7 +24,7 @@ from apps.insights import rows as calls
 from apps.insights.meter import UNLIMITED, Budgets, Entry, KeptRequest, RunMeter
 from apps.live import audit_events, sent_requests, summaries
 from apps.live.database import Execute
-from apps.live.row_queue import RowQueue
+from apps.live.row_queue import RowQueue, RowWriter
 from apps.live.run_summary import RunSummary
 from apps.live.summaries import RunFigures
 from apps.runs.failures import reference_of
@@ -60,6 +60,7 @@ class SummaryWriter:
         self.going: dict[UUID, RunFigures] = {}
         self.over: list[RunFigures] = []
         self.dropped = 0
+        self.runs = RowWriter[RunFigures]("runs", summaries.write)
         self.calls = RowQueue[Entry]("calls", calls.write, most=MOST_WAITING, at_once=AT_ONCE)
         self.audit = RowQueue[AuditEvent](
             "audit events", audit.write, most=MOST_WAITING, at_once=AT_ONCE
@@ -172,30 +173,29 @@ class SummaryWriter:
     async def flush(self) -> None:
         """Write the rows of the runs that are over or that began. Raises `OperationalError`,
         `InterfaceError`; everything is still to be written then."""
+        self.log_dropped()
+        for queue in self.queues:
+            await queue.flush(self.execute)
+        await self.write_runs()
+        if time.monotonic() - self.beat_at >= BEAT_SECONDS:
+            await self.beat()
+
+    def log_dropped(self) -> None:
         if dropped := self.dropped + sum(queue.dropped for queue in self.queues):
             logger.warning("%d rows of runs and calls were dropped: too many wait", dropped)
             self.dropped = 0
             for queue in self.queues:
                 queue.dropped = 0
-        for queue in self.queues:
-            await queue.flush(self.execute)
+
+    async def write_runs(self) -> None:
         while some := self.over[:AT_ONCE]:
-            await self.write(some)
-            del self.over[: len(some)]
+            async for done in self.runs.write(some, self.execute):
+                del self.over[:done]
         for some in in_portions([row for row in self.going.values() if not row.is_stored]):
-            await self.write(some)
+            async for _ in self.runs.write(some, self.execute):
+                pass
             for row in some:
                 row.is_stored = True
-        if time.monotonic() - self.beat_at >= BEAT_SECONDS:
-            await self.beat()
-
-    async def write(self, rows: Sequence[RunFigures]) -> None:
-        try:
-            await self.execute(partial(summaries.write, rows))
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception:
-            logger.exception("The rows of %d runs cannot be written", len(rows))
 
     async def beat(self) -> None:
         """Say that the process is alive, with which its runs go on."""

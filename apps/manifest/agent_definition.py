@@ -13,6 +13,7 @@ You find things out …
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from apps.integers import read_integer
 from apps.manifest.front_matter import FrontMatterInvalid, read_front_matter
 from apps.manifest.problems import DocumentInvalid, cut, join
 from apps.manifest.skill_fields import SkillFields
@@ -87,10 +88,10 @@ class AgentFields(SkillFields):
         text = self.optional(key)
         if text is None:
             return None
-        if text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most:
-            return int(text)
-        self.wrong(key, f"has to be a whole number from 1 to {most:,}")
-        return None
+        number = read_integer(text, most)
+        if not number:
+            self.wrong(key, f"has to be a whole number from 1 to {most:,}")
+        return number or None
 
     def switch(self, key: str) -> bool:
         text = (self.optional(key) or "no").lower()

@@ -6,7 +6,7 @@ that say the same: `[tag[x]]`, `[title[x]]`, `[search[x]]`, `[[x]]`, and `!` for
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime, timedelta
 from functools import reduce
 from operator import and_
 
@@ -15,6 +15,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.lookups import Exact, IsNull
 from django.utils.translation import gettext
 
+from apps.datetimes import read_datetime
 from apps.errors import NoteRefused
 from apps.notes.content import key_of, storable
 from apps.notes.models import NoteTag
@@ -158,17 +159,15 @@ def moments(written: str) -> tuple[datetime, datetime]:
     """Where a day begins and ends, or one moment twice. Raises `NoteRefused`."""
     try:
         if len(written) <= 10:
-            day = date.fromisoformat(written)
-            begin = datetime.combine(day, time(), UTC)
-            return begin, begin + timedelta(days=1)
-        moment = datetime.fromisoformat(written)
-        aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-        return aware, aware + timedelta(microseconds=1)
-    except (ValueError, OverflowError):
+            day = read_datetime(written)
+            return day, day + timedelta(days=1)
+        moment = read_datetime(written)
+        return moment, moment + timedelta(microseconds=1)
+    except ValueError:
         raise refused(
-            gettext("{written} is no date; write one like 2026-11-01 or 2026-11-01T14:30.").format(
-                written=repr(written[:40])
-            )
+            gettext(
+                "{written} is not a date from 1900 to 2199. Write one such as 2026-11-01 or 2026-11-01T14:30."
+            ).format(written=repr(written[:40]))
         ) from None
 
 

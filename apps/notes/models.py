@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
+from apps.datetime_fields import BoundedDateTimeField
 from apps.notes.limits import LONGEST_KEY, LONGEST_TITLE
 
 
@@ -30,8 +31,8 @@ class Note(models.Model):
     number = models.PositiveIntegerField(default=1)
     is_by_agent = models.BooleanField(default=False)
     is_untrusted = models.BooleanField(default=False)
-    created_at = models.DateTimeField()
-    modified_at = models.DateTimeField()
+    created_at = BoundedDateTimeField()
+    modified_at = BoundedDateTimeField()
     deleted_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -79,7 +80,7 @@ class NoteVersion(models.Model):
     is_untrusted = models.BooleanField(default=False)
     application = models.CharField(max_length=200, blank=True)
     conversation = models.CharField(max_length=36, blank=True)
-    at = models.DateTimeField()
+    at = BoundedDateTimeField()
 
     class Meta:
         constraints = (

@@ -7,7 +7,6 @@ import logging
 import secrets
 from dataclasses import dataclass, replace
 
-from django.db import InterfaceError, OperationalError
 from django.utils.translation import gettext, gettext_noop
 
 from apps.errors import (
@@ -26,6 +25,7 @@ from apps.errors import (
     ServiceFailed,
     TooManyRuns,
 )
+from apps.outages import RETRY_SECONDS, Outage, outage_of
 from apps.runs.error_texts import error_text
 from apps.runs.explanations import Explanation, model_explanation, service_explanation
 
@@ -57,18 +57,16 @@ class Failure:
     retry_after: float | None = None
 
 
-NO_DATABASE_TEXT = gettext_noop(
-    "The service cannot reach its database. Please try again in a moment."
-)
-NO_DATABASE = Failure(
-    503,
-    NO_DATABASE_TEXT,
-    NO_DATABASE_TEXT,
-    "database_unavailable",
-    "runtime_error",
-    is_retryable=True,
-    retry_after=1.0,
-)
+def unavailable(outage: Outage) -> Failure:
+    return Failure(
+        503,
+        gettext(outage.text),
+        outage.text,
+        outage.code,
+        "runtime_error",
+        is_retryable=True,
+        retry_after=RETRY_SECONDS,
+    )
 
 
 def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> Failure:
@@ -136,8 +134,8 @@ def resolve(error: BaseException, passed_on: frozenset[int]) -> Failure:
             return own_failure(400, error)
         case QuickAppError():
             return own_failure(500, error)
-        case OperationalError() | InterfaceError():
-            return replace(NO_DATABASE, text=gettext(NO_DATABASE_TEXT))
+        case _ if outage := outage_of(error):
+            return unavailable(outage)
         case _:
             return fault(500, gettext(GENERIC), "500")
 

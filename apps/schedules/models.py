@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from apps.accounts.models import Team
+from apps.datetime_fields import BoundedDateTimeField
 from apps.schedules.occurrences import (
     LONGEST_SECONDS,
     SHORTEST_SECONDS,
@@ -110,7 +111,7 @@ class Schedule(models.Model):
     conversation = models.UUIDField(null=True, editable=False)
 
     kind = models.CharField(gettext_lazy("runs"), max_length=10, choices=Kind, default=Kind.CRON)
-    start_at = models.DateTimeField(
+    start_at = BoundedDateTimeField(
         gettext_lazy("from"),
         default=timezone.now,
         help_text=gettext_lazy("The time, or the begin: it never runs before."),
@@ -198,7 +199,7 @@ class Schedule(models.Model):
 
     is_paused = models.BooleanField(gettext_lazy("paused"), default=False)
     pause_reason = models.CharField(max_length=LONGEST_REASON, blank=True, editable=False)
-    next_at = models.DateTimeField(null=True, editable=False)
+    next_at = BoundedDateTimeField(null=True, editable=False)
     last_at = models.DateTimeField(null=True, editable=False)
     run_count = models.PositiveIntegerField(default=0, editable=False)
     last_run = models.UUIDField(null=True, editable=False)

@@ -7,6 +7,7 @@ from math import floor
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from apps.datetimes import is_within_bounds
 from apps.schedules.cron import next_cron
 from apps.schedules.recurrence import next_of_rule
 from apps.schedules.wall_clock import opening_after, zone_of
@@ -52,9 +53,10 @@ class Timing:
 def next_time(timing: Timing, after: datetime) -> datetime | None:
     """The first time after a moment; None if there is none any more, or none that a date can have."""
     try:
-        return next_active(timing, after)
+        found = next_active(timing, after)
     except OverflowError:
         return None
+    return found if found is not None and is_within_bounds(found) else None
 
 
 def next_active(timing: Timing, after: datetime) -> datetime | None:

@@ -12,6 +12,7 @@ from dateutil.rrule import rrule, rrulestr
 from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 
+from apps.integers import read_integer
 from apps.schedules.wall_clock import moment
 
 LONGEST = 300
@@ -45,7 +46,8 @@ def parts_of(rule: str) -> dict[str, str]:
 
 
 def interval_of(parts: Mapping[str, str]) -> int:
-    return int(parts.get("INTERVAL", "1")[:6])
+    """0 if it is out of bounds."""
+    return read_integer(parts.get("INTERVAL", "1"), MOST_INTERVAL) or 0
 
 
 def rule_problem(rule: str) -> str:
@@ -73,7 +75,7 @@ def part_problem(parts: Mapping[str, str]) -> str:
             return gettext("{problem}: leave out {name}.").format(
                 problem=INSTEAD.get(name, gettext("This is not supported here")), name=name
             )
-    if not (parts.get("INTERVAL", "1").isdecimal() and 1 <= interval_of(parts) <= MOST_INTERVAL):
+    if not interval_of(parts):
         return gettext("INTERVAL: write a number from 1 to {most_interval}.").format(
             most_interval=MOST_INTERVAL
         )

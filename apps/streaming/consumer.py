@@ -1,8 +1,8 @@
 """An HTTP request that is answered piece by piece and ends when its client goes away.
 
 What every door that writes server-sent events stands on. It is routed before Django and costs
-little: the answer is written by the server's own task for the request, one more task listens
-for the client going away, and a connection to the database is looked at once a second at most.
+little: the answer is written by the server's own task for the request, and one more task listens
+for the client going away.
 """
 
 import asyncio
@@ -12,9 +12,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iter
 from typing import Any, TypeVar
 
 from channels.consumer import AsyncConsumer
-from channels.db import aclose_old_connections
 from django.conf import settings
 
+from apps.outages import RETRY_SECONDS, outage_of
 from apps.streaming.bodies import BoundedBody, Receive, drain
 
 logger = logging.getLogger(__name__)
@@ -31,8 +31,9 @@ EVENT_STREAM: tuple[Header, ...] = (
 )
 """Tells proxies to keep and to gather nothing."""
 CLOSE = (b"connection", b"close")
+PLAIN = (b"content-type", b"text/plain; charset=utf-8")
+RETRY_AFTER = (b"retry-after", b"%d" % RETRY_SECONDS)
 HEARTBEAT = b": heartbeat\n\n"
-CONNECTIONS_SECONDS = 1.0
 
 
 class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
@@ -41,8 +42,6 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     `handle` reads the body first (`read_body`; that is also when listening begins), then answers
     with `respond`, or with `start`, any number of `write` and `end`.
     """
-
-    connections_seen_at = 0.0
 
     scope: Scope
     receive: Receive
@@ -71,12 +70,11 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             task = asyncio.current_task()
             if not self.is_gone or task is None or task.uncancel() > 0:
                 raise
-        except Exception:
+        except Exception as error:
             logger.exception("A request could not be answered")
-            await self.fail()
+            await self.fail(error)
         finally:
             self.stop_listening()
-        await self.look_at_connections()
 
     # --- In ------------------------------------------------------------------------------------
 
@@ -201,13 +199,15 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             body = b""
         await self.base_send({"type": "http.response.body", "body": body, "more_body": False})
 
-    async def fail(self) -> None:
+    async def fail(self, error: Exception) -> None:
         if self.is_complete:
             return
         if self.is_started:
             await self.end()
+        elif (outage := outage_of(error)) is None:
+            await self.respond(500, b"Server error", (PLAIN,))
         else:
-            await self.respond(500, b"Server error", ((b"content-type", b"text/plain"),))
+            await self.respond(503, outage.text.encode(), (PLAIN, RETRY_AFTER))
 
     # --- Silence -------------------------------------------------------------------------------
 
@@ -234,16 +234,3 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
 
     async def on_silence(self) -> None:
         await self.write(HEARTBEAT)
-
-    # --- The database --------------------------------------------------------------------------
-
-    async def look_at_connections(self) -> None:
-        """Close the connection that this request may have used, if others did not just do so.
-
-        Without Django's request signals nobody else would ever part with a broken one.
-        """
-        now = time.monotonic()
-        if now - HttpConsumer.connections_seen_at < CONNECTIONS_SECONDS:
-            return
-        HttpConsumer.connections_seen_at = now
-        await aclose_old_connections()

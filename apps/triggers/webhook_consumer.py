@@ -9,6 +9,7 @@ import msgspec
 from channels.db import database_sync_to_async
 from django.conf import settings
 
+from apps import outages
 from apps.accounts.addresses import address_of_scope
 from apps.accounts.caller import Caller
 from apps.chat.answers import tell_of_queued
@@ -39,6 +40,7 @@ STATUSES = {
 }
 RETRY_SECONDS = 30
 """Where nothing says when there is room again."""
+SECONDS = {one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.STORAGE)}
 TASK = "/api/IAIAssistantApi/tasks/"
 
 
@@ -98,7 +100,7 @@ class WebhookConsumer(JsonConsumer):
         if status == 405:
             headers.append((b"allow", self.method.encode()))
         if status in (429, 503):
-            seconds = getattr(error, "retry_after", None) or RETRY_SECONDS
+            seconds = getattr(error, "retry_after", None) or SECONDS.get(code, RETRY_SECONDS)
             headers.append((b"retry-after", b"%d" % max(1, round(seconds))))
         told = {"error": {"message": str(error), "code": code}}
         await self.respond(status, to_json(told).encode(), headers)

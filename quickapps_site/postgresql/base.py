@@ -16,6 +16,7 @@ from django.db.backends.postgresql.psycopg_any import IsolationLevel
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from quickapps_site.postgresql import watchdog
+from quickapps_site.postgresql.limits import limit
 from quickapps_site.postgresql.reachability import MEMORY_SECONDS, Reachability
 
 PROMPT_SECONDS = 0.3
@@ -43,6 +44,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.connection.closed:
             return False
         return time.monotonic() - self.used_at < MEMORY_SECONDS or is_alive(self.connection)
+
+    def _configure_connection(self, connection: Any) -> bool:
+        is_configured = super()._configure_connection(connection)
+        return limit(connection) or is_configured
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         pool = self.pool

@@ -151,3 +151,16 @@ def test_redis_is_not_asked_where_it_is_not_there_nothing_is_limited_or_few_requ
 
     with places.taken(caller, "demo"):
         assert places.among_processes(caller, "demo") is NOTHING
+
+
+async def test_more_requests_at_once_than_connections_wait_for_one(
+    name: str, caplog: pytest.LogCaptureFixture
+):
+    limits = [Limit(name, 150, OF_APPLICATION)]
+    async with processes() as (one, _):
+        asked = [one.take(str(turn), limits) for turn in range(200)]
+        taken = await asyncio.gather(*asked, return_exceptions=True)
+        assert one.asked_again_at == 0.0
+
+    assert [type(found) for found in taken].count(TooManyRuns) == 50
+    assert "Redis is away" not in caplog.text

@@ -105,8 +105,11 @@ def test_what_was_changed_and_deleted_is_not_found_any_more():
 @pytest.mark.parametrize(
     ("filter", "words"),
     [
-        ("modified>yesterday", "'yesterday' is no date; write one like 2026-11-01"),
-        ("modified>9999-12-31", "is no date"),
+        (
+            "modified>yesterday",
+            "'yesterday' is not a date from 1900 to 2199. Write one such as 2026-11-01",
+        ),
+        ("modified>9999-12-31", "is not a date"),
         ("[sort[title]]", r"'sort\[title\]' is not understood. Write words"),
         ("x " * 21, "21 conditions; at most 20"),
         ("x" * 1001, "1,001 characters"),

@@ -143,7 +143,7 @@ REFUSED: list[tuple[dict[str, bytes | str], str]] = [
     ({"a.md": b"\xff\xfe"}, "a.md: it is not written in UTF-8"),
     ({"a.md": "---\ntitle: [x\n---\n"}, "a.md: its front matter is no YAML"),
     ({"a.md": "---\ntitle: &a x\nb: *a\n---\n"}, "a.md: its front matter line 2: anchors"),
-    ({"a.md": "---\ncreated: never\n---\n"}, "a.md: created: 'never' is no date"),
+    ({"a.md": "---\ncreated: never\n---\n"}, "a.md: created: 'never' is not a date"),
     ({"a.md": "---\ntags: {a: b}\n---\n"}, "a.md: tags: write a list of words"),
     ({"a.md": "---\nfields: [a]\n---\n"}, "a.md: fields: write names with texts"),
     ({"a.md": "---\nBig Name: a\n---\n"}, "a.md: fields.Big Name: a name has"),

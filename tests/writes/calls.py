@@ -13,12 +13,14 @@ from unittest import mock
 
 import lxml.html
 from asgiref.sync import async_to_sync
+from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, models, transaction
 from django.test import Client, TestCase
 from django.test.client import MULTIPART_CONTENT, encode_multipart
 from django.urls import resolve
 
+from apps.datetimes import EARLIEST, LATEST
 from tests.conftest import forget_rolled_back_rows
 from tests.writes import doors
 from tests.writes.world import World
@@ -66,10 +68,14 @@ class Write:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An answer, the exception behind a 500, and the tables whose rows are not as before."""
+    """An answer, the exception behind a 500, and the tables whose rows are not as before.
+
+    `timeless` are the columns with times that no page could show.
+    """
 
     response: Any
     changed: frozenset[str]
+    timeless: frozenset[str] = frozenset()
 
     @property
     def status(self) -> int:
@@ -173,10 +179,11 @@ def send(world: World, write: Write, body: Any) -> Outcome:
         transaction.set_rollback(False)  # a statement that failed outside was taken back alone
         connection.check_constraints()
         after = digests(touched)
+        timeless = timeless_columns(touched)
         transaction.set_rollback(True)
     changed = frozenset(name for name, digest in digests(touched).items() if digest != after[name])
     forget(world)
-    return Outcome(response, changed)
+    return Outcome(response, changed, timeless)
 
 
 def answer(world: World, write: Write, client: Client, sent: bytes, content_type: str) -> Any:
@@ -221,6 +228,25 @@ def digests(tables: set[str]) -> dict[str, Any]:
             cursor.execute(f'SELECT * FROM "{table}"')
             found[table] = sorted(map(repr, cursor.fetchall()))
     return found
+
+
+def timeless_columns(tables: set[str]) -> frozenset[str]:
+    """The columns that now have a time out of bounds, which breaks every page that lists it."""
+    models_of = {model._meta.db_table: model for model in apps.get_models()}
+    columns = {
+        (model, column)
+        for model in (models_of[table] for table in tables & models_of.keys())
+        for column in model._meta.concrete_fields
+        if isinstance(column, models.DateTimeField)
+    }
+    return frozenset(
+        f"{model._meta.db_table}.{column.name}"
+        for model, column in columns
+        if model._base_manager.filter(
+            models.Q(**{f"{column.name}__lt": EARLIEST})
+            | models.Q(**{f"{column.name}__gte": LATEST})
+        ).exists()
+    )
 
 
 @contextmanager

@@ -13,13 +13,22 @@ TEXTS = {
     "long": "x" * 120_000,
     "beyond": "9" * 40,
     "year 9999": "9999-12-31T23:59:59-14:00",
+    "last day": "9999-12-31",
+    "last minute": "9999-12-31T23:59",
+    "year 3000": "3000-01-01T00:00:00Z",
     "day 1": "0001-01-01",
     "json": '["\\u0000", 1e400]',
 }
 """In place of a text of a form."""
 NUMBERS: dict[str, Any] = {"int4": 2**31, "negative": -(2**63) - 1, "text": "x"}
 OTHERS: dict[str, Any] = {"null": None, "beyond": 10**40, "object": {"a": [1]}}
-PARTS = {str: {name: TEXTS[name] for name in ("NUL", "long", "year 9999", "day 1")}, int: NUMBERS}
+PARTS = {
+    str: {
+        name: TEXTS[name]
+        for name in ("NUL", "long", "year 9999", "last minute", "year 3000", "day 1")
+    },
+    int: NUMBERS,
+}
 """In place of a part of JSON, by its type."""
 BODIES = {
     "not UTF-8": b'{"name": "\xff\xfe"}',

@@ -46,6 +46,8 @@ def problem_of(world: World, write: Write, body: object) -> str:
     outcome = send(world, write, body)
     if outcome.status >= 500 and outcome.status != write.status:
         return f"{outcome.status}: {outcome.words}"
+    if outcome.timeless:
+        return f"{outcome.status} stores times out of bounds in {sorted(outcome.timeless)}"
     is_refused = outcome.status >= 400 and (write.kind != "frames" or len(write.body) == 1)
     used = {"accounts_apikey"} if write.by_key else set()  # it was used just now
     kept = outcome.changed - UNCOUNTED - used if is_refused else frozenset()

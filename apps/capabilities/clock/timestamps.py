@@ -16,6 +16,7 @@ from apps.agent.injection import Injection, inject
 from apps.agent.messages import Message, ToolCall
 from apps.agent.tools import ToolResult
 from apps.capabilities.registry import HistoryStep
+from apps.datetimes import read_datetime
 from apps.errors import InvalidParameter
 
 METADATA = "_message_metadata"
@@ -106,7 +107,6 @@ def moment_of(state: Mapping[str, Any]) -> datetime | None:
     if not isinstance(stamped, Mapping) or stamped.get("skip_time_annotation"):
         return None
     try:
-        moment = datetime.fromisoformat(str(stamped.get("response_timestamp")))
+        return read_datetime(str(stamped.get("response_timestamp")))
     except ValueError:
         return None
-    return moment.astimezone(UTC) if moment.tzinfo else moment

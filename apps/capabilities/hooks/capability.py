@@ -16,6 +16,7 @@ from apps.capabilities.hooks.calls import PlannedHook, call_hook, find_tool
 from apps.capabilities.hooks.observers import Observers
 from apps.capabilities.registry import Capability, Completed, Contribution, Open, Opening
 from apps.capabilities.wrappers.display import stage_level, visibility
+from apps.datetimes import read_datetime
 from apps.errors import InitializationIssue
 from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
@@ -167,10 +168,8 @@ def fresh_call(
     calls = state.get(CALLS)
     try:
         # The state comes from the client, which may have written anything into it.
-        moment = datetime.fromisoformat(calls[prefix] if isinstance(calls, Mapping) else "")
-    except (KeyError, TypeError, ValueError):
-        return None
-    if moment.tzinfo is None:
+        moment = read_datetime(calls[prefix] if isinstance(calls, Mapping) else "")
+    except (AttributeError, KeyError, TypeError, ValueError):
         return None
     if not timedelta(0) <= datetime.now(UTC) - moment < timedelta(minutes=minutes):
         return None

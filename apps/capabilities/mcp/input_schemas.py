@@ -10,6 +10,7 @@ from jsonschema.exceptions import SchemaError
 
 from apps.capabilities.wrappers.arguments import Arguments
 from apps.capabilities.wrappers.parameter_schemas import unchanged
+from apps.integers import read_integer
 
 MOST_SCHEMAS = 2_000
 """Schemas inside one schema, after references are resolved: a few may multiply without end."""
@@ -125,8 +126,11 @@ class Resolver:
             name = unquote(part).replace("~1", "/").replace("~0", "~")
             if isinstance(place, Mapping):
                 place = place.get(name)
-            elif isinstance(place, list) and name.isdecimal() and int(name) < len(place):
-                place = place[int(name)]
+            elif (
+                isinstance(place, list)
+                and (index := read_integer(name, len(place) - 1)) is not None
+            ):
+                place = place[index]
             else:
                 return {}
         return place if isinstance(place, Mapping) else {}

@@ -1,10 +1,11 @@
 """What a model writes about times, as the fields of a schedule."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, time
+from datetime import datetime, time
 from typing import Any
 from uuid import UUID
 
+from apps.datetimes import read_datetime
 from apps.errors import InvalidParameter
 from apps.schedules.models import Schedule
 from apps.schedules.wall_clock import zone_of
@@ -26,12 +27,12 @@ def fields_of(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
 def read_moment(argument: str, written: str, zone: str) -> datetime:
     """A time without an offset is on the clocks of the zone. Raises `InvalidParameter`."""
     try:
-        found = datetime.fromisoformat(written.strip())
-        if found.tzinfo is None:
-            found = found.replace(tzinfo=zone_of(zone or "UTC"))
-        return found.astimezone(UTC)
-    except (ValueError, LookupError, OSError, OverflowError):
-        problem = f"{written[:50]!r} is no time. Write one such as 2026-11-24T17:30:00+01:00."
+        return read_datetime(written, zone_of(zone or "UTC"))
+    except (ValueError, LookupError, OSError):  # also of the zone
+        problem = (
+            f"{written[:50]!r} is not a time from 1900 to 2199. "
+            "Write one such as 2026-11-24T17:30:00+01:00."
+        )
         raise InvalidParameter(argument, problem) from None
 
 

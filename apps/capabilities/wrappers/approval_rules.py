@@ -8,6 +8,7 @@ where it allows.
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,8 @@ from jsonschema.exceptions import ValidationError
 
 from apps.manifest.approvals import Approval, CallRules, Scope
 from apps.manifest.manifest import Manifest
+
+logger = logging.getLogger(__name__)
 
 DECISION_SECONDS = 0.1
 """For all rules of one call: they are evaluated on the event loop, which everybody shares."""
@@ -135,7 +138,13 @@ def found(
 ) -> bool:
     try:
         return matcher.matches(text, arguments, deadline)
-    except Exception:  # noqa: BLE001 - a rule that cannot be evaluated never makes a call possible
+    except Exception:
+        # A rule that cannot be evaluated never makes a call possible.
+        logger.warning(
+            "An approval rule could not be evaluated, so the call is %s",
+            "denied" if otherwise else "not allowed by it",
+            exc_info=True,
+        )
         return otherwise
 
 

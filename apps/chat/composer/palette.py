@@ -40,7 +40,7 @@ OF_PEOPLE = (
 def find(request: HttpRequest) -> JsonResponse:
     """`{"groups": [{"title": "Applications", "found": [{"title", "detail", "url"}]}]}`"""
     caller = visitor(request)
-    words = request.GET.get("q", "").strip()[:LONGEST_QUERY].replace("\0", "")
+    words = request.GET.get("q", "").strip()[:LONGEST_QUERY]
     groups = [
         {"title": title, "found": found}
         for title, found in (

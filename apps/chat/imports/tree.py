@@ -1,6 +1,5 @@
 """Conversations of other programs as we keep them: questions and answers that take turns."""
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +8,8 @@ from typing import Any, Literal
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext
+
+from apps.datetimes import of_timestamp, read_datetime
 
 MOST_NODES = 20_000
 MOST_CHARACTERS = 20_000_000
@@ -212,12 +213,10 @@ def moment(written: Any) -> datetime | None:
     found = None
     try:
         if isinstance(written, str):
-            found = datetime.fromisoformat(written)
-            found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+            found = read_datetime(written)
         elif isinstance(written, int | float) and not isinstance(written, bool):
-            seconds = written / 1000 if abs(written) > 1e11 else written
-            found = datetime.fromtimestamp(seconds, UTC) if math.isfinite(seconds) else None
-    except (ValueError, OverflowError, OSError):
+            found = of_timestamp(written / 1000 if abs(written) > 1e11 else written)
+    except (ValueError, OverflowError):
         return None
     if found is None or not EARLIEST <= found <= datetime.now(UTC) + timedelta(days=1):
         return None

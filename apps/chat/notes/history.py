@@ -13,6 +13,7 @@ from apps.catalog.history.line_differences import Line, line_difference
 from apps.chat.notes.access import own_note
 from apps.chat.notes.form import written_fields
 from apps.chat.notes.note_pages import agent_name, author_name
+from apps.integers import read_integer
 from apps.notes.content import content_of
 from apps.notes.models import Note, NoteVersion
 
@@ -50,8 +51,8 @@ def history(request: HttpRequest, pk: int) -> HttpResponse:
 def read(note: Note, before: str) -> list[NoteVersion]:
     """One more than is shown, to compare the last one with."""
     rows = note.versions.select_related("user").order_by("-number")
-    if before.isascii() and before.isdigit() and len(before) < 10:
-        rows = rows.filter(number__lt=int(before))
+    if (number := read_integer(before)) is not None:
+        rows = rows.filter(number__lt=number)
     return list(rows[: SHOWN + 1])
 
 

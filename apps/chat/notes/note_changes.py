@@ -20,6 +20,7 @@ from apps.chat.notes.access import living_note, own_note, own_space, person
 from apps.chat.notes.form import NoteForm
 from apps.chat.notes.note_pages import agent_name, author_name, newest_version
 from apps.errors import FileChanged, FileRefused, NoteChanged, NoteRefused
+from apps.integers import read_integer
 from apps.notes import store
 from apps.notes.attachments import FOLDER, path_of
 from apps.notes.content import NoteContent, content_of, key_of
@@ -39,7 +40,7 @@ GONE = gettext_lazy("It was changed meanwhile, so nothing was done. Look at what
 @never_cache
 def new(request: HttpRequest) -> HttpResponse:
     space = own_space(request)
-    initial = {"number": 0, "title": request.GET.get("title", "").replace("\0", "")[:200]}
+    initial = {"number": 0, "title": request.GET.get("title", "")[:200]}
     form = NoteForm(request.POST or None, request.FILES or None, initial=initial, label_suffix="")
     if request.method == "POST" and form.is_valid():
         note = saved(
@@ -234,5 +235,5 @@ def is_as_seen(request: HttpRequest, note: Note) -> bool:
 
 def sent_number(request: HttpRequest, field: str) -> int:
     """-1, which no version has, for what is no number."""
-    written = request.POST.get(field, "")
-    return int(written) if written.isascii() and written.isdigit() and len(written) < 10 else -1
+    number = read_integer(request.POST.get(field, ""))
+    return -1 if number is None else number

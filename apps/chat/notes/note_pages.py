@@ -47,7 +47,7 @@ def notes(request: HttpRequest) -> HttpResponse:
 
 def listing(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
     space = own_space(request)
-    query = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST]
+    query = request.GET.get("q", "").strip()[:LONGEST]
     view = request.GET.get("show", "")
     view = view if view in VIEWS else ""
     try:
@@ -141,7 +141,7 @@ def offered(caller: Caller) -> list[Application]:
 @never_cache
 def open_title(request: HttpRequest) -> HttpResponse:
     """The note with the `title`, or the form of a new one."""
-    title = request.GET.get("title", "").replace("\0", "")
+    title = request.GET.get("title", "")
     pk = existing(own_space(request).owner, [title]).get(key_of(title))
     if pk is not None:
         return redirect("note", pk)
@@ -152,7 +152,7 @@ def open_title(request: HttpRequest) -> HttpResponse:
 @require_POST
 def links(request: HttpRequest) -> JsonResponse:
     """The addresses of notes by their titles as they were asked for, in the field `title`."""
-    titles = [one.replace("\0", "") for one in request.POST.getlist("title")[:MOST_TITLES]]
+    titles = request.POST.getlist("title")[:MOST_TITLES]
     there = existing(own_space(request).owner, titles)
     known = {
         title: reverse("note", args=(there[key_of(title)],))

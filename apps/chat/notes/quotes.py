@@ -3,6 +3,7 @@
 from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
+from apps.integers import read_integer
 from apps.notes.spaces import space_of
 from apps.notes.store import notes_of
 
@@ -12,10 +13,10 @@ QUOTED = 2_000
 
 def quote_of(caller: Caller, number: str) -> str:
     """The beginning of a question about a note of the caller's, "" if there is none."""
-    if not (number.isascii() and number.isdigit() and len(number) < 19):
-        return ""
     space = space_of(caller)
-    note = notes_of(space.owner).filter(pk=int(number)).first() if space is not None else None
+    note = (
+        notes_of(space.owner).filter(pk=read_integer(number)).first() if space is not None else None
+    )
     if note is None:
         return ""
     text = note.text.strip()

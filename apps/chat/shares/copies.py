@@ -10,7 +10,6 @@ from uuid import UUID, uuid4
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
 from apps.accounts.caller import Caller
 from apps.accounts.teams import visibility_of
@@ -24,6 +23,7 @@ from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
 from apps.chat.questions import PAGE, question_added
 from apps.chat.shares.models import Share
+from apps.datetimes import read_datetime
 from apps.errors import FileMissing
 from apps.live.events import StatusChanged, StreamEvent, storable
 from apps.live.journal import entry_of
@@ -173,7 +173,7 @@ def messages_of(
             continue
         shared = event["message"]
         is_answer = event["type"] == "message.complete"
-        at = parse_datetime(shared.get("created_at") or "") or at
+        at = read_datetime(shared["created_at"]) if shared.get("created_at") else at
         written = shared.get("text", text) if is_answer else shared["text"]
         message = Message(
             conversation=conversation,

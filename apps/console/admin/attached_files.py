@@ -17,6 +17,7 @@ from apps.capabilities.documents.retrieval import Passage, place_of_page
 from apps.catalog.corpora.applications import AttachingApplication, attaching
 from apps.console.operated import seen
 from apps.errors import QuickAppError
+from apps.integers import read_integer
 from apps.workspace.local.attached import LocalCorpus
 from apps.workspace.local.corpus import Corpus, CorpusDocument, index_again
 from apps.workspace.local.providers import find_embedder
@@ -55,7 +56,7 @@ def attached_files(admin: "ApplicationAdmin", request: HttpRequest, pk: int) -> 
             raise PermissionDenied
         rows = corpus.rows()
         if number := request.POST.get("document", ""):
-            rows = rows.filter(pk=number if number.isdecimal() else 0)
+            rows = rows.filter(pk=read_integer(number))
         count = index_again(rows)
         said = f"{count} {'file is' if count == 1 else 'files are'} indexed again."
         admin.message_user(request, said, messages.SUCCESS)

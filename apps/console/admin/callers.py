@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 
 from apps.accounts.buckets import place_of
 from apps.accounts.models import ApiKey, Team
+from apps.integers import read_integer
 
 
 def caller_names(buckets: Iterable[str]) -> dict[str, str]:
@@ -37,7 +38,7 @@ def caller_names(buckets: Iterable[str]) -> dict[str, str]:
 
 def team_names(numbers: Iterable[str]) -> dict[str, str]:
     """The names of teams, by their ids."""
-    known = [one for one in numbers if one.isdecimal()]
+    known = [number for one in numbers if (number := read_integer(one)) is not None]
     if not known:
         return {}
     rows = Team.objects.filter(pk__in=known).values_list("pk", "group__name")

@@ -11,6 +11,7 @@ from apps.cases.runner import MOST_TIMES, CaseRunRequest
 from apps.cases.targets import DRAFT, LIVE
 from apps.catalog.models import Application, ApplicationVersion
 from apps.catalog.versions.states import has_draft
+from apps.integers import read_integer
 
 MOST_VERSIONS = 20
 MODES = (
@@ -73,5 +74,5 @@ def targets_of(application: Application) -> list[tuple[str, str]]:
 
 def numbers_in(request: HttpRequest) -> list[int] | None:
     """The numbers of the cases that an address names, None for all."""
-    given = [one for one in request.GET.getlist("case") if one.isascii() and one.isdecimal()]
-    return [int(one) for one in given if len(one) < 18] or None
+    given = map(read_integer, request.GET.getlist("case"))
+    return [number for number in given if number is not None] or None

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
@@ -26,6 +26,7 @@ from apps.console.admin.cases import BADGE
 from apps.console.admin.cells import money
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.operated import may_rule, of_seen
+from apps.integers import read_integer
 
 FRAGMENT = "X-Fragment"
 """Header of the script that keeps the page of a run up to date."""
@@ -177,9 +178,7 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
 
     def found(self, request: HttpRequest, number: str) -> Any:
         """Raises Http404."""
-        if not (number.isascii() and number.isdecimal() and len(number) < 18):
-            raise Http404
-        return get_object_or_404(self.get_queryset(request), pk=int(number))
+        return get_object_or_404(self.get_queryset(request), pk=read_integer(number))
 
 
 def may_run(request: HttpRequest, run: CaseRun) -> bool:

@@ -30,6 +30,7 @@ from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.run_contents import may_read, record_reading
 from apps.console.operated import edited, edits_all, may_rule, of_seen, sees_all
 from apps.errors import QuickAppError
+from apps.integers import read_integer
 from apps.live.run_summary import RunSummary
 
 BADGE = '<span class="workbench-badge {}">{}</span>'
@@ -148,7 +149,7 @@ class CaseAdmin(RecordedAdmin[Case]):
                 names = ("name", "application", "messages", "expectations")
                 return {**initial, **{name: getattr(made, name) for name in names}}
         slug = initial.get("application", "")
-        if slug and not str(slug).isdecimal():
+        if slug and read_integer(str(slug)) is None:
             initial["application"] = edited(request).filter(slug=slug).first()
         return initial
 

@@ -17,6 +17,7 @@ from apps.catalog.versions.content_changes import content_changes
 from apps.catalog.versions.drafts import draft_of, with_draft
 from apps.catalog.versions.recorder import content_for
 from apps.catalog.versions.snapshots import content_of
+from apps.integers import read_integer
 
 DRAFT = "draft"
 
@@ -58,9 +59,9 @@ def side(row: Application, name: str) -> Compared:
     if name == DRAFT:
         draft = draft_of(row)
         return Compared(DRAFT, written(draft, draft.manifest), content_for(with_draft(draft)))
-    if not (name.isascii() and name.isdecimal() and len(name) < 10):
+    if (number := read_integer(name)) is None:
         raise Http404
-    version = version_of(row, int(name))
+    version = version_of(row, number)
     document = written(version, version.document)
     return Compared(name, document, content_of(version.snapshot_id, content_for(row)))
 

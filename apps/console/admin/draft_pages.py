@@ -31,6 +31,7 @@ from apps.catalog.versions.version_notes import LONGEST_NOTE
 from apps.console.admin.compared_versions import refusals, shown_change, version_of
 from apps.console.admin.edit_merge import CHOICE
 from apps.console.admin.versions import ApplicationVersions
+from apps.integers import read_integer
 
 OVERTAKEN = "Somebody saved the draft meanwhile. Below is what stands in it now."
 
@@ -63,7 +64,7 @@ class DraftPages(ApplicationVersions):
         row = self.edited_row(request, pk)
         note, problems = request.POST.get("note", ""), []
         if request.method == "POST":
-            seen, user = number_of(request.POST.get("seen", "")), request.user
+            seen, user = read_integer(request.POST.get("seen", "")), request.user
             address = address_of(request)
             problems = refusals(lambda: asked(row, note, user, seen=seen, address=address))
             if not problems:
@@ -108,7 +109,7 @@ class DraftPages(ApplicationVersions):
             if name.startswith(CHOICE)
         }
         if request.method == "POST":
-            seen, live = (number_of(request.POST.get(name, "")) for name in ("seen", "live"))
+            seen, live = (read_integer(request.POST.get(name, "")) for name in ("seen", "live"))
             options = {"seen": seen, "live": live}
             problems = refusals(lambda: taken_over(row, chosen, request.user, **options))
             if not problems:
@@ -149,8 +150,3 @@ def taken_over(
         raise ValidationError(OVERTAKEN) from error
     except ConflictsOpen as error:
         raise ValidationError(str(error)) from error
-
-
-def number_of(text: str) -> int | None:
-    is_number = text.isascii() and text.isdecimal() and len(text) < 10
-    return int(text) if is_number else None

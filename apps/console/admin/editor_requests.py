@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 from apps.catalog.review import review_text
 from apps.console.admin.form_schema import form_schema
 from apps.console.operated import seen
+from apps.integers import read_integer
 from apps.manifest.schema import manifest_schema
 from apps.workspace.local.models import Secret
 
@@ -21,7 +22,7 @@ may_view = permission_required("catalog.view_application", raise_exception=True)
 def check_manifest(request: HttpRequest) -> JsonResponse:
     """The findings for a typed manifest; `row` is the application with its masked credentials."""
     row = request.GET.get("row", "")
-    stored = seen(request).filter(pk=row) if row.isascii() and row.isdecimal() else ()
+    stored = seen(request).filter(pk=read_integer(row))
     sources = [application.manifest for application in stored]
     findings = review_text(request.POST.get("manifest", ""), sources=sources)
     return JsonResponse({"findings": [asdict(finding) for finding in findings]})

@@ -10,6 +10,7 @@ from apps.cases.models import Case
 from apps.console.admin.run_contents import record_contents
 from apps.console.operated import may_rule, of_seen
 from apps.feedback.models import Feedback
+from apps.integers import read_integer
 
 
 def shared_feedback(request: HttpRequest, number: str) -> Feedback:
@@ -19,7 +20,7 @@ def shared_feedback(request: HttpRequest, number: str) -> Feedback:
     """
     rows = Feedback.objects.filter(of_seen(request, "application__slug"))
     rows = rows.select_related("application")
-    found = rows.filter(pk=number).first() if number.isdecimal() and len(number) < 19 else None
+    found = rows.filter(pk=read_integer(number)).first()
     if found is None:
         raise Http404
     is_allowed = found.transcript is not None and request.user.has_perm("feedback.view_feedback")

@@ -16,6 +16,7 @@ from apps.catalog.history.kinds import RowKind, kind_of
 from apps.catalog.history.recorder import between
 from apps.catalog.models import Change
 from apps.console.admin.theme import Admin
+from apps.integers import read_integer
 
 Row = TypeVar("Row", bound=Model)
 
@@ -129,4 +130,4 @@ class HistoryAdmin(Admin[Row]):
 
 
 def is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal()
+    return read_integer(text) is not None

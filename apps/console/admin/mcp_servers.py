@@ -24,6 +24,7 @@ from apps.console.admin.mcp_sessions import (
 from apps.console.admin.mcp_uses import PROGRAM, uses_by_server
 from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.errors import QuickAppError, ToolError
+from apps.integers import read_integer
 from apps.manifest.mcp_toolsets import McpServer as Named
 from apps.workspace.local.models import McpServer
 
@@ -103,8 +104,8 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
         return self.page(request, "admin/mcp/sessions.html", "MCP sessions", {"sessions": rows})
 
     def reconnect(self, request: HttpRequest) -> HttpResponse:
-        number = request.POST.get("session", "")
-        session = async_to_sync(reconnect)(int(number)) if number.isdecimal() else None
+        number = read_integer(request.POST.get("session", ""))
+        session = None if number is None else async_to_sync(reconnect)(number)
         if session is None:
             gone = "This session is gone. It is opened anew when it is needed."
             self.message_user(request, gone, messages.WARNING)

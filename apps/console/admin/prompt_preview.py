@@ -28,6 +28,7 @@ from apps.catalog.resolved_application import ResolvedApplication, prepare_appli
 from apps.catalog.review import review_text
 from apps.console.operated import edited
 from apps.errors import QuickAppError
+from apps.integers import read_integer
 from apps.live.request_view import Piece, RequestView, view_of
 from apps.live.sent_request_rows import SentRequestRow
 from apps.live.sent_requests import taken_apart
@@ -74,7 +75,7 @@ def read_draft(request: HttpRequest) -> tuple[ResolvedApplication, ChatPlace | N
     `ApplicationBroken`, `PlaceNotFound`.
     """
     typed, row = request.POST.get("manifest", ""), request.GET.get("row", "")
-    stored = edited(request).filter(pk=row) if row.isascii() and row.isdecimal() else ()
+    stored = edited(request).filter(pk=read_integer(row))
     sources = [one.manifest for one in stored]
     errors = [one for one in review_text(typed, sources=sources) if one.severity == "error"]
     if errors:

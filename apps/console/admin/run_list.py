@@ -46,7 +46,7 @@ class RunList(ChangeList):  # type: ignore[misc]  # the theme is not typed
         """Raises IncorrectLookupParameters."""
         try:
             self.search = RunSearch.of(request.GET)
-        except (ValueError, OverflowError) as error:
+        except ValueError as error:
             raise IncorrectLookupParameters(error) from error
         self.root_queryset = self.search.over(request)
         rows: QuerySet[RunSummary] = super().get_queryset(request, exclude_parameters)

@@ -26,6 +26,8 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+from apps.integers import read_integer
+
 __all__ = ["AdminPasswordChangeForm", "UserChangeForm", "UserCreationForm"]
 
 Row = TypeVar("Row", bound=models.Model)
@@ -67,7 +69,7 @@ class RowChoices(KnownRows, AutocompleteSelectMultiple):
 
 def is_id(text: str) -> bool:
     """Return whether a row can have this id; "" stands for no row."""
-    return not text or (text.isascii() and text.isdecimal() and len(text) < 19)
+    return not text or read_integer(text) is not None
 
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed

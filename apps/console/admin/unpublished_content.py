@@ -17,6 +17,7 @@ from apps.catalog.versions.content_changes import PendingContent, pending_conten
 from apps.catalog.versions.version_notes import LONGEST_NOTE
 from apps.console.admin.compared_versions import refusals
 from apps.console.operated import PUBLISH, edited, with_role
+from apps.integers import read_integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ def differences_of(pending: PendingContent) -> Iterator[Difference]:
 
 
 def publish_ticked(admin: Any, request: HttpRequest) -> None:
-    numbers = [number for number in request.POST.getlist("application") if number.isdecimal()]
+    written = request.POST.getlist("application")
+    numbers = [number for one in written if (number := read_integer(one)) is not None]
     rows = edited(request).filter(pk__in=numbers, archived_at=None)
     if not numbers:
         admin.message_user(request, "Tick the applications to publish.", messages.WARNING)

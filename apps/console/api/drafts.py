@@ -44,6 +44,7 @@ from apps.console.api.version_serializers import (
     ReturnWordsSerializer,
 )
 from apps.console.operated import PUBLISH
+from apps.integers import read_integer
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
 
@@ -191,4 +192,4 @@ def told_clash(clash: Clash) -> dict[str, Any]:
 
 def seen_version(request: Request) -> int | None:
     header = request.headers.get("If-Match", "").strip().removeprefix("W/").strip('"')
-    return int(header) if header.isascii() and header.isdecimal() else None
+    return read_integer(header)

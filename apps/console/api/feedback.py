@@ -89,7 +89,7 @@ class FeedbackViewSet(
                 time_of(text_of(self.request.query_params.get(name))) for name in ("since", "until")
             )
             rows = queryset.filter(**wanted)
-        except (ValueError, OverflowError) as error:
+        except ValueError as error:
             raise ValidationError(str(error)) from error
         rows = rows if since is None else rows.filter(created_at__gte=since)
         return rows if until is None else rows.filter(created_at__lt=until)

@@ -141,7 +141,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
         """Lists those that go on, then the others, the newest first; 10,000 at most."""
         try:
             search = RunSearch.of(request.query_params)
-        except (ValueError, OverflowError) as error:
+        except ValueError as error:
             raise ValidationError(str(error)) from error
         over = search.over(request).order_by("-started_at", "pk")
         page = self.paginate_queryset(GoingFirst(search.going(request), over))

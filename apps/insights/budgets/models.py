@@ -12,12 +12,13 @@ from zoneinfo import ZoneInfo, available_timezones
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator, RegexValidator
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey, Team
 from apps.catalog.history.kinds import RowKind
 from apps.catalog.models import Application
+from apps.insights.budgets.changes import note_change
 from apps.insights.budgets.windows import WindowKind, window_at
 from apps.workspace.versions import Versioned
 
@@ -145,6 +146,15 @@ class Budget(Versioned):
     def __str__(self) -> str:
         of = f"of {self.subject}" if self.subject else f"of each {self.get_subject_kind_display()}"
         return " ".join(filter(None, (self.get_window_display(), self.unit, of)))
+
+    def save(self, *args: Any, **options: Any) -> None:
+        super().save(*args, **options)
+        transaction.on_commit(note_change)
+
+    def delete(self, *args: Any, **options: Any) -> tuple[int, dict[str, int]]:
+        deleted = super().delete(*args, **options)
+        transaction.on_commit(note_change)
+        return deleted
 
     @property
     def subject(self) -> str:

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, OperationalError
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
 from django.utils import timezone
 
 from apps.agent.events import ModelUsage, Noticed
 from apps.agent.meter import ModelCallReport, Reservation
 from apps.agent.model import ModelRequest
 from apps.insights.budgets import reservations
+from apps.insights.budgets.changes import newest_change
 from apps.insights.budgets.costs import is_billed, parts_of
 from apps.insights.budgets.estimates import Outputs, input_tokens
 from apps.insights.budgets.reservations import Hold, Reserving, Settlement
@@ -27,7 +28,7 @@ from apps.insights.meter import Entry, RunMeter
 logger = logging.getLogger(__name__)
 
 RULES_SECONDS = 1.0
-"""After a change of a budget, each process applies it so much later."""
+"""Each process applies the changes of others so much later, and its own at once."""
 RENEWALS_IN_LEASE = 3
 PAUSE_SECONDS = 5.0
 """Before the next attempt to settle while the database is away."""
@@ -53,6 +54,7 @@ class ProcessBudgets:
         self.execute = execute
         self.rules: Rules | None = None
         self.asked_at = 0.0
+        self.change = 0
         self.outputs = Outputs()
         self.held: dict[UUID, Sequence[Hold]] = {}
         self.unsettled: list[FinishedCall] = []
@@ -66,10 +68,11 @@ class ProcessBudgets:
 
     async def current_rules(self) -> Rules:
         """The budgets, at most `RULES_SECONDS` old as long as the database answers."""
-        now = time.monotonic()
-        if self.rules is not None and now - self.asked_at < RULES_SECONDS:
+        now, change = time.monotonic(), newest_change()
+        is_recent = self.change == change and now - self.asked_at < RULES_SECONDS
+        if self.rules is not None and is_recent:
             return self.rules
-        self.asked_at = now  # whoever asks meanwhile gets the old ones
+        self.asked_at, self.change = now, change  # whoever asks meanwhile gets the old ones
         try:
             self.rules = await self.execute(read_rules)
         except (OperationalError, InterfaceError):
@@ -83,6 +86,16 @@ class ProcessBudgets:
         self, meter: RunMeter, deployment: str, request: ModelRequest
     ) -> Reservation | None:
         """Reserve what the call will probably cost. Raises `BudgetSpent`."""
+        try:
+            return await self.reserve_for(meter, deployment, request)
+        except IntegrityError:  # a budget was deleted after the rules were read
+            self.forget()
+            return await self.reserve_for(meter, deployment, request)
+
+    async def reserve_for(
+        self, meter: RunMeter, deployment: str, request: ModelRequest
+    ) -> Reservation | None:
+        """Raises `BudgetSpent`, `IntegrityError`."""
         rules = await self.current_rules()
         if not rules.by_subject:
             return None
@@ -128,7 +141,7 @@ class ProcessBudgets:
             await asyncio.sleep(settings.RUN_LEASE_SECONDS / RENEWALS_IN_LEASE)
             try:
                 await self.execute(partial(reservations.renew, list(self.held), lease_end()))
-            except DatabaseError as error:
+            except (DatabaseError, InterfaceError) as error:
                 logger.warning("What budgets hold back could not be renewed: %s", error)
 
     # --- After a call -------------------------------------------------------------------------
@@ -142,6 +155,7 @@ class ProcessBudgets:
         self.take(FinishedCall(call, self.held.pop(call, ()), report, entry.ended_at))
         if not self.held and self.renewing is not None:
             self.renewing.cancel()
+            self.renewing = None  # it is not over yet, and the next call needs one of its own
 
     def take(self, finished: FinishedCall) -> None:
         self.unsettled.append(finished)

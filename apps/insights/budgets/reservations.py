@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from apps.insights.budgets.models import BudgetNotice, BudgetReservation, BudgetWindow
 from apps.insights.budgets.rules import Claim
-from apps.insights.budgets.sentences import spent_error
+from apps.insights.budgets.sentences import reserved_error, spent_error
 
 WINDOWS = BudgetWindow._meta.db_table
 RESERVATIONS = BudgetReservation._meta.db_table
@@ -86,7 +86,7 @@ class Reserving:
 def reserve(wanted: Reserving) -> tuple[list[Hold], list[Hold]]:
     """Hold back the amounts in all windows or in none; also those whose soft line is to be told.
 
-    Raises `BudgetSpent`.
+    Raises `BudgetSpent`, and `IntegrityError` for a budget that was deleted meanwhile.
     """
     now = timezone.now()
     with all_or_none(len(wanted.claims)):
@@ -115,6 +115,8 @@ def take(claim: Claim, wanted: Reserving, now: datetime) -> Hold:
         if found is None:
             row = BudgetWindow.objects.get(pk=window)
             limit = rule.limit + row.raised
+            if row.spent < limit:
+                raise reserved_error(rule, row.spent, limit)
             raise spent_error(rule, row.spent + row.reserved, limit, now, wanted.time_zone)
     return Hold(claim, found.id, amount, found.used - amount, rule.limit + found.raised)
 

@@ -9,7 +9,7 @@ from django.utils.functional import lazy
 from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy, pgettext
 
-from apps.errors import BudgetSpent
+from apps.errors import BudgetReserved, BudgetSpent
 from apps.insights.budgets.models import of_parts
 from apps.insights.budgets.rules import Rule, zone_of
 from apps.insights.budgets.windows import WindowKind
@@ -27,6 +27,9 @@ TERMS = {
     WindowKind.DAY: gettext_lazy("daily "),
     WindowKind.MONTH: gettext_lazy("monthly "),
 }
+
+RESERVED_SECONDS = 5.0
+"""After which a call may be over that has reserved what is left."""
 
 
 def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = "") -> str:
@@ -92,3 +95,14 @@ def spent_error(
     # Said where it is told, in the language of that person.
     text = lazy(sentence, str)(rule, max(used, limit), limit, now, time_zone)
     return BudgetSpent(text, None if end is None else (end - now).total_seconds())
+
+
+def reserved_error(rule: Rule, spent: int, limit: int) -> BudgetReserved:
+    return BudgetReserved(lazy(reserved_sentence, str)(rule, spent, limit), RESERVED_SECONDS)
+
+
+def reserved_sentence(rule: Rule, spent: int, limit: int) -> str:
+    owner = str(OWNERS[rule.subject_kind]).format(term=TERMS[rule.window])
+    return gettext(
+        "{left} of {owner} are left, but answers in progress have reserved them. Try again in a few seconds."
+    ).format(left=capfirst(amount_text(limit - spent, limit, rule)), owner=owner)

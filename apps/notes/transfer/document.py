@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 from django.utils.translation import gettext
 
+from apps.datetimes import read_datetime
 from apps.errors import NoteRefused
 from apps.manifest.front_matter import FrontMatterInvalid, Value, composed, values_of
 from apps.notes.content import NoteContent, checked
@@ -131,15 +132,14 @@ def read_moment(name: str, facts: Mapping[str, Value]) -> datetime | None:
     if not value:
         return None
     try:
-        found = datetime.fromisoformat(str(value))
+        return read_datetime(str(value))
     except ValueError:
         raise NoteRefused(
             name,
-            gettext("{str} is no date; write one like 2026-11-01T14:30:00Z.").format(
-                str=repr(str(value)[:40])
-            ),
+            gettext(
+                "{value} is not a date from 1900 to 2199. Write one such as 2026-11-01T14:30:00Z."
+            ).format(value=repr(str(value)[:40])),
         ) from None
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 def refused(name: str, text: str) -> NoteRefused:

@@ -1,9 +1,10 @@
 """What Core tells of files, in listings and in answers."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
+from apps.datetimes import of_timestamp
 from apps.workspace.dial.wire import CoreResponse, decoded
 from apps.workspace.stored_files import FileInfo, FolderInfo
 
@@ -40,10 +41,7 @@ def plain_etag(written: str) -> str:
 def moment(milliseconds: Any) -> datetime | None:
     if not isinstance(milliseconds, (int, float)) or isinstance(milliseconds, bool):
         return None
-    try:
-        return datetime.fromtimestamp(milliseconds / 1000, UTC)
-    except (OverflowError, OSError, ValueError):
-        return None
+    return of_timestamp(milliseconds / 1000)
 
 
 def info_of_content(place: str, answer: CoreResponse) -> FileInfo:

@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import AsyncIterator
 
+from apps.integers import read_integer
 from apps.workspace.egress.clients import HTTPError, Response
 
 WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 47}
@@ -29,8 +30,7 @@ async def read_body(response: Response, limit: int) -> bytes:
 
 async def stream_body(response: Response, limit: int) -> AsyncIterator[bytes]:
     """The decompressed body of a streamed response in pieces; raises as `read_body`."""
-    announced = response.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced) > limit:
+    if (read_integer(response.headers.get("content-length", "")) or 0) > limit:
         raise BodyTooLarge(limit)
     unpacker = find_unpacker(response.headers.get("content-encoding", ""))
     size = 0

@@ -4,7 +4,8 @@ import base64
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+
+from apps.datetimes import read_http_date
 
 TRANSPORT_HEADERS = frozenset(
     {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding"}
@@ -51,10 +52,5 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     written = headers.get("retry-after", "").strip()
     if written.isascii() and written.isdigit():
         return float(written) if len(written) < 10 else None
-    try:
-        moment = parsedate_to_datetime(written)
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    moment = read_http_date(written)
+    return None if moment is None else max(0.0, (moment - datetime.now(UTC)).total_seconds())

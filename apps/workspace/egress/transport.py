@@ -14,6 +14,7 @@ from typing import Self
 import httpx2
 import msgspec
 
+from apps.integers import read_integer
 from apps.workspace.egress.connection import Connection, Head
 from apps.workspace.egress.connection_pool import Origin, Pool
 from apps.workspace.egress.guard import Trust
@@ -110,8 +111,8 @@ class StreamedResponse(msgspec.Struct, frozen=True):
 
     async def read(self, limit: int) -> bytes:
         """As `Body.read`; a body that announces too much is not read at all."""
-        announced = self.header(b"content-length")
-        if announced.isdigit() and int(announced) > limit:
+        announced = self.header(b"content-length").decode("latin-1")
+        if (read_integer(announced) or 0) > limit:
             raise TooLarge(limit)
         return await self.body.read(limit)
 

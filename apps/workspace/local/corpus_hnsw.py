@@ -9,7 +9,7 @@ then goes on (`hnsw.iterative_scan`), but not without end: a page that is short 
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection, transaction
@@ -50,6 +50,7 @@ CREATE INDEX CONCURRENTLY {name} ON workspace_corpuschunk
 USING hnsw ((embedding::halfvec({dimension})) halfvec_ip_ops) WHERE dimension = {dimension}
 """
 
+LIMITS = ["lock_timeout", "statement_timeout"]
 Found = list[tuple[int, int, float]]
 """Document, position of the chunk, and cosine."""
 
@@ -92,6 +93,7 @@ def make_index(dimension: int, rows: int) -> None:
         cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [LOCK, dimension])
         if cursor.fetchone() != (True,):
             return
+        limits = without_limits(cursor)
         try:
             if not has_index(dimension):
                 # What an attempt that was cut off has left.
@@ -102,7 +104,21 @@ def make_index(dimension: int, rows: int) -> None:
                 logger.info("Vectors of %s dimensions have an index now", dimension)
         finally:
             cursor.execute("RESET max_parallel_maintenance_workers; RESET maintenance_work_mem")
+            set_limits(cursor, limits)
             cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [LOCK, dimension])
+
+
+def without_limits(cursor: Any) -> Mapping[str, str]:
+    """Let statements take as long as they need; return the limits that they had."""
+    cursor.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", [LIMITS])
+    found = {name: f"{setting}ms" for name, setting in cursor.fetchall()}
+    set_limits(cursor, dict.fromkeys(LIMITS, "0"))
+    return found
+
+
+def set_limits(cursor: Any, limits: Mapping[str, str]) -> None:
+    for name, value in limits.items():
+        cursor.execute("SELECT set_config(%s, %s, false)", [name, value])
 
 
 def memory_mb(dimension: int, rows: int) -> int:

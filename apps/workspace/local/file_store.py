@@ -46,7 +46,7 @@ def store(
     digest = hashlib.sha256()
     for piece in content.chunks():
         digest.update(piece)
-    stored = default_storage.save(new_storage_name(), content)
+    stored = new_storage_name()  # no other file has it, so the storage does not change it
     fields = {
         "storage_name": stored,
         "content_type": clean_type(content_type),
@@ -54,9 +54,10 @@ def store(
         "etag": digest.hexdigest(),
     }
     try:
+        default_storage.save(stored, content)
         row, replaced = point_row(bucket, name, fields, condition)
     except BaseException:
-        discard(stored)
+        discard(stored)  # also the part that was written until the disk was full
         raise
     if replaced:
         discard(replaced)

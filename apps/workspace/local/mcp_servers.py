@@ -61,8 +61,6 @@ def look_up(name: str) -> RegisteredServer | None:
 
     Raises `Unsupported` for a row that was saved without validation.
     """
-    if "\0" in name:  # PostgreSQL refuses to look for it
-        return None
     row = McpServer.objects.filter(name=name).first()
     if row is None:
         return built_in(name) or named_by_setting(name)

@@ -1,7 +1,6 @@
 """The client as which we sign people in: the operator's, or one that registered by itself."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 
 from channels.db import database_sync_to_async
@@ -10,6 +9,7 @@ from django.utils.translation import gettext, gettext_noop
 from mcp.shared.auth import OAuthClientInformationFull
 from pydantic import ValidationError
 
+from apps.datetimes import of_timestamp
 from apps.manifest.secrets import Credential
 from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.local.tool_accounts import LONGEST_URL, RegisteredClient
@@ -116,5 +116,5 @@ async def register(service: SignInService, redirect_url: str) -> RegisteredClien
         client_id=found.client_id,
         client_secret=secret,
         auth_method=method,
-        expires_at=datetime.fromtimestamp(until, UTC) if until else None,
+        expires_at=of_timestamp(until) if until else None,
     )

@@ -27,7 +27,7 @@ async def storm(runs: int, at_once: int) -> dict[str, int]:
     from apps.insights.meter import RunMeter
     from apps.live.database import OwnThread
 
-    budgets, places = ProcessBudgets(OwnThread()), asyncio.Semaphore(at_once)
+    budgets, places = ProcessBudgets(OwnThread("budgets")), asyncio.Semaphore(at_once)
     counts, pauses = {"made": 0, "refused": 0}, random.Random(1)
     request = ModelRequest([Message("user", "x" * 40)])
 

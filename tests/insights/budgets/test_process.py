@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from apps.agent.events import Event, ModelUsage, Noticed, Usage
@@ -23,7 +23,7 @@ from apps.agent.messages import Message
 from apps.agent.meter import ModelCallReport, Reservation
 from apps.agent.model import Finish, ModelRequest
 from apps.agent.progress import Progress
-from apps.errors import BudgetSpent, ModelFailed
+from apps.errors import BudgetReserved, BudgetSpent, ModelFailed
 from apps.insights.budgets import process
 from apps.insights.budgets.models import Budget, BudgetReservation, BudgetWindow
 from apps.insights.budgets.process import ProcessBudgets
@@ -174,8 +174,48 @@ async def test_what_is_reserved_counts(budgets):
     meter = meter_of(budgets)
     assert await meter.admit("gpt", ModelRequest([QUESTION])) is not None
 
-    with pytest.raises(BudgetSpent):
+    with pytest.raises(BudgetReserved) as refused:
         await meter.admit("gpt", ModelRequest([QUESTION]))
+
+    assert (refused.value.code, refused.value.retry_after) == ("rate_limit_exceeded", 5.0)
+    assert str(refused.value) == (
+        "266 of 266 tokens of the daily budget of this application are left, but answers in "
+        "progress have reserved them. Try again in a few seconds."
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_budget_that_was_just_saved_applies_at_once(budgets):
+    meter = meter_of(budgets)
+    await run(meter, saying("Yes.", prompt=10, completion=1))
+    budget = await make(amount=0)
+
+    with pytest.raises(BudgetSpent):
+        await run(meter, saying("Never."))
+    await sync_to_async(budget.delete)()
+
+    await run(meter, saying("Yes.", prompt=10, completion=1))
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_call_goes_on_without_a_budget_that_was_deleted_meanwhile(budgets):
+    await make(amount=100)
+    await budgets.current_rules()
+    await Budget.objects.all().adelete()
+
+    assert await meter_of(budgets).admit("gpt", ModelRequest([QUESTION])) is None
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer at a time.")
+def test_the_database_deletes_what_is_reserved_while_its_budget_is_deleted():
+    window = BudgetWindow.objects.create(budget=make_budget(), starts_at=timezone.now())
+    BudgetReservation.objects.create(call=RUN, window=window, amount=1, expires_at=timezone.now())
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"DELETE FROM {Budget._meta.db_table}")
+    connection.check_constraints()
+
+    assert (BudgetWindow.objects.count(), BudgetReservation.objects.count()) == (0, 0)
 
 
 @proves("budgets")
@@ -419,6 +459,22 @@ async def test_a_long_call_holds_on_to_what_it_reserved(budgets, settings):
 
     async with asyncio.timeout(30):
         while (await BudgetReservation.objects.aget()).expires_at <= first:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_call_right_after_the_last_one_is_held_on_to_as_well(budgets, settings):
+    settings.RUN_LEASE_SECONDS = 0.03
+    await make(amount=1000)
+    meter = meter_of(budgets)
+    first = await meter.admit("gpt", ModelRequest([QUESTION]))
+    assert first is not None
+
+    meter.model_called(ModelCallReport("gpt", 0.1, reservation=first))
+    await meter.admit("gpt", ModelRequest([QUESTION]))
+    [held] = [row async for row in BudgetReservation.objects.exclude(call=first.call)]
+
+    async with asyncio.timeout(30):
+        while (await BudgetReservation.objects.aget(pk=held.pk)).expires_at <= held.expires_at:
             await asyncio.sleep(0.01)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from apps.console.studio.tool_sources.source_texts import SourceInvalid
+from apps.integers import read_integer
 
 REF = "$ref"
 MOST_HOPS = 20
@@ -43,11 +44,12 @@ class References:
         found: Any = self.document
         for part in name[2:].split("/"):
             key = unquote(part).replace("~1", "/").replace("~0", "~")
-            is_index = isinstance(found, list) and key.isascii() and key.isdecimal()
             if isinstance(found, dict) and key in found:
                 found = found[key]
-            elif is_index and len(key) < 8 and int(key) < len(found):
-                found = found[int(key)]
+            elif (
+                isinstance(found, list) and (index := read_integer(key, len(found) - 1)) is not None
+            ):
+                found = found[index]
             else:
                 raise SourceInvalid(f"{place}: there is no {shown(name)} in the document.")
         return found

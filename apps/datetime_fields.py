@@ -1,0 +1,47 @@
+"""Columns for times that users write, which refuse what no page could show."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils.translation import gettext
+
+from apps.datetimes import EARLIEST, LATEST, is_within_bounds
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+
+def check_bounds(at: datetime) -> None:
+    """Raises `ValidationError`."""
+    if not is_within_bounds(at):
+        raise ValidationError(
+            gettext("Write a date from {first} to {last}.").format(
+                first=EARLIEST.year, last=LATEST.year - 1
+            )
+        )
+
+
+class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
+    """A `DateTimeField` that takes times within the bounds, checked in forms and when a row is saved."""
+
+    default_validators = (check_bounds,)
+
+    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
+        """Raises `ValidationError`."""
+        if isinstance(value, datetime):
+            check_bounds(value)
+        return super().get_db_prep_save(value, connection)
+
+    def deconstruct(self) -> Any:
+        # The column is that of Django's field, so migrations need not know this class.
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.DateTimeField", args, kwargs
+
+
+def move_into_bounds(rows: "QuerySet[Any]", column: str) -> None:
+    """Repair rows that were stored before there were bounds, without reading them."""
+    rows.filter(**{f"{column}__lt": EARLIEST}).update(**{column: EARLIEST})
+    last = LATEST.replace(year=LATEST.year - 1, month=12, day=31)
+    rows.filter(**{f"{column}__gte": LATEST}).update(**{column: last})

@@ -1,0 +1,15 @@
+"""Changes of budgets by this process, which applies them at once."""
+
+from itertools import count
+
+_numbers = count(1)
+_newest = 0
+
+
+def note_change() -> None:
+    global _newest
+    _newest = next(_numbers)
+
+
+def newest_change() -> int:
+    return _newest

@@ -1,0 +1,44 @@
+from typing import Any
+
+from django.db import migrations
+
+KEYS = (
+    ("BudgetWindow", "budget"),
+    ("BudgetReservation", "window"),
+    ("BudgetNotice", "window"),
+    ("BudgetOverride", "window"),
+)
+
+
+def replace_keys(apps: Any, editor: Any) -> None:
+    """SQLite has one writer at a time, so nothing comes between there."""
+    connection = editor.connection
+    if connection.vendor != "postgresql":
+        return
+    for model, name in KEYS:
+        options = apps.get_model("insights", model)._meta
+        field = options.get_field(name)
+        with connection.cursor() as cursor:
+            known = connection.introspection.get_constraints(cursor, options.db_table)
+        [constraint] = [
+            key
+            for key, one in known.items()
+            if one["foreign_key"] and one["columns"] == [field.column]
+        ]
+        referred = field.related_model._meta
+        editor.execute(
+            f'ALTER TABLE "{options.db_table}" DROP CONSTRAINT "{constraint}", '
+            f'ADD CONSTRAINT "{constraint}" FOREIGN KEY ("{field.column}") '
+            f'REFERENCES "{referred.db_table}" ("{referred.pk.column}") '
+            "ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED"
+        )
+
+
+class Migration(migrations.Migration):
+    """The database deletes what a call reserves while its budget is deleted.
+
+    Django deletes the rows that it has seen; a reservation that came later failed the commit.
+    """
+
+    dependencies = (("insights", "0001_squashed"),)
+    operations = (migrations.RunPython(replace_keys, migrations.RunPython.noop),)

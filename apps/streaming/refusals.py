@@ -1,0 +1,38 @@
+"""Refusals before a door or a view is reached, in the shape that its clients read."""
+
+import json
+from collections.abc import Mapping
+
+from django.utils.translation import gettext
+
+from apps.outages import Outage
+
+HTML = b"text/html; charset=utf-8"
+JSON = b"application/json"
+
+
+def is_of_console_api(path: str) -> bool:
+    """Whether Django REST framework answers; the assistant API has errors of its own shape."""
+    return path.startswith("/api/") and not path.startswith("/api/IAIAssistantApi/")
+
+
+def refusal(
+    path: str, accept: str, status: int, title: str, text: str, code: str
+) -> tuple[bytes, bytes]:
+    """Return the content type and the content: a page for browsers, else JSON."""
+    if "text/html" in accept:
+        from django.template.loader import render_to_string
+
+        # Without the request, because the page would ask the database who is signed in.
+        named: Mapping[str, object] = {"status": int(status), "title": title, "text": text}
+        return HTML, render_to_string("error.html", {**named, "is_down": status >= 500}).encode()
+    if is_of_console_api(path):
+        return JSON, json.dumps({"detail": text}).encode()
+    return JSON, json.dumps({"error": {"message": text, "code": code}}).encode()
+
+
+def outage_content(outage: Outage, path: str, accept: str) -> tuple[bytes, bytes]:
+    """Return the content type and the content of an answer with the status 503."""
+    return refusal(
+        path, accept, 503, gettext("Back in a moment"), gettext(outage.text), outage.code
+    )

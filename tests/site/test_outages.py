@@ -1,0 +1,154 @@
+"""While the database is down or the disk is full, each door answers 503 in its own format."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from channels.routing import URLRouter
+from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import DataError, InterfaceError, OperationalError
+from django.test import Client
+from django.urls import path
+
+from apps.chat import folders
+from apps.chat.tasks import SubmitConsumer
+from apps.gateway.base import answer_of
+from apps.outages import DATABASE, STORAGE, outage_of
+from apps.triggers import webhook_intake
+from apps.triggers.webhook_consumer import WebhookConsumer
+from apps.workspace.local import files
+from quickapps_site.bodies import body_limits, with_bounded_bodies
+from tests.catalog.rows import make_application
+from tests.tables import each_row
+
+DOWN = OperationalError("connection refused")
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+def failing(error: Exception) -> Callable[..., Any]:
+    def fail(*arguments: Any, **named: Any) -> Any:
+        raise error
+
+    return fail
+
+
+async def answer(application: Any, address: str, accept: bytes = b"*/*") -> tuple[int, Any, Any]:
+    scope = {"type": "http", "method": "POST", "path": address, "query_string": b"", "client": None}
+    headers = [(b"host", b"localhost"), (b"accept", accept), (b"api-key", b"a.b")]
+    exchange = ApplicationCommunicator(application, {**scope, "headers": headers})
+    await exchange.send_input({"type": "http.request", "body": b"{}"})
+    head = await exchange.receive_output(5)
+    body = await exchange.receive_output(5)
+    await exchange.wait(5)
+    await asyncio.sleep(0)  # what listened for the client going away ends now
+    return head["status"], dict(head["headers"]), body["body"]
+
+
+@each_row(
+    ("error", "expected"),
+    [
+        (DOWN, DATABASE),
+        (InterfaceError("closed"), DATABASE),
+        (FULL, STORAGE),
+        (OSError(errno.EDQUOT, "quota"), STORAGE),
+        (FileNotFoundError(errno.ENOENT, "gone"), None),
+        (DataError("NUL"), None),
+        (None, None),
+    ],
+)
+def test_an_outage_is_told_from_a_fault(error: Exception | None, expected: Any):
+    assert outage_of(error) is expected
+
+
+@each_row(("error", "outage"), [(DOWN, DATABASE), (FULL, STORAGE)])
+async def test_programs_are_answered_in_json(error: Exception, outage: Any):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(webhook_intake, "find_webhook", failing(error))
+        patch.setattr(SubmitConsumer, "caller", failing(error))
+        routes = [
+            path("hooks/<uuid:uuid>", WebhookConsumer.as_asgi()),
+            path("SubmitMessage", SubmitConsumer.as_asgi()),
+        ]
+        answers = [
+            await answer(URLRouter(routes), address)
+            for address in (f"/hooks/{uuid4()}", "/SubmitMessage")
+        ]
+
+    for status, headers, body in answers:
+        assert (status, headers[b"retry-after"]) == (503, b"1")
+        assert json.loads(body) == {"error": {"message": outage.text, "code": outage.code}}
+
+
+def test_the_gateway_answers_in_the_form_of_openai():
+    status, body, headers = answer_of(FULL)
+
+    assert (status, body["error"]["code"], headers) == (
+        503,
+        STORAGE.code,
+        ((b"retry-after", b"1"),),
+    )
+
+
+@each_row(
+    ("address", "accept", "expected"),
+    [
+        ("/hooks/1", b"*/*", {"error": {"message": DATABASE.text, "code": DATABASE.code}}),
+        ("/api/prices/", b"*/*", {"detail": DATABASE.text}),
+        ("/chat/", b"text/html", None),
+    ],
+)
+async def test_an_outage_before_the_door_is_answered_too(
+    address: str, accept: bytes, expected: dict[str, Any] | None
+):
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        raise DOWN  # as the session of the request cannot be read
+
+    bounded = with_bounded_bodies(application, body_limits([("", 100)]), 5)
+    status, headers, body = await answer(bounded, address, accept)
+
+    assert (status, headers[b"retry-after"]) == (503, b"1")
+    assert json.loads(body) == expected if expected else b"<h1>Back in a moment" in body
+
+
+@pytest.mark.django_db
+@each_row(("error", "outage"), [(DOWN, DATABASE), (FULL, STORAGE)])
+def test_an_upload_is_answered_in_json(error: Exception, outage: Any):
+    application = make_application(slug=f"travel-{outage.code[:4]}", is_public=True)
+    client = Client(raise_request_exception=False)
+    form = {"conversation": str(uuid4()), "file": SimpleUploadedFile("a.txt", b"a")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folders, "store_upload", failing(error))
+        found = client.post(f"/chat/{application.slug}/files/", form)
+
+    assert (found.status_code, found.headers["Retry-After"]) == (503, "1")
+    assert found.json() == {"error": {"message": outage.text, "code": outage.code}}
+
+
+class CutFile(ContentFile[bytes]):
+    """The disk is full in the middle of it, when it is written."""
+
+    reads = 0
+
+    def chunks(self, chunk_size: int | None = None) -> Any:
+        yield b"half"
+        self.reads += 1
+        if self.reads > 1:
+            raise FULL
+        yield b"half"
+
+
+@pytest.mark.django_db
+def test_a_refused_upload_leaves_no_file(storage: Path):
+    with pytest.raises(OSError, match="No space left"):
+        files.take("user-1", "a.txt", CutFile(b"halfhalf"), "text/plain", files.Condition())
+
+    assert [found for found in storage.rglob("*") if found.is_file()] == []
