@@ -12,7 +12,9 @@ import regex
 
 # Not part of the public API of `regex`, which has no other way to parse without compiling.
 # `tests/test_patterns.py` fails when a new release moves it.
-from regex import _regex_core as core
+from regex import _regex_core
+
+core: Any = _regex_core
 
 MOST_STATES = 20_000
 """A pattern of this size takes up to 10 MB and 50 ms to compile, as measured with random patterns."""

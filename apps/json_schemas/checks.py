@@ -15,7 +15,7 @@ from jsonschema.exceptions import ValidationError
 from referencing import Registry
 
 from apps.json_schemas.keywords import BUDGET, BoundedValidator, Budget, BudgetSpent
-from apps.json_schemas.structure import StructureReader
+from apps.json_schemas.structure import MOST_VALUES, StructureReader
 
 CHECK_SECONDS = 0.2
 """CPU time of one check, which may run on the event loop: 10,000 values take about as long."""
@@ -33,10 +33,11 @@ class SchemaCheck:
     validator: Any
 
     @classmethod
-    def of(cls, schema: Mapping[str, Any]) -> SchemaCheck:
+    def of(cls, schema: Mapping[str, Any], most_values: int = MOST_VALUES) -> SchemaCheck:
         """Raises `JsonSchemaInvalid`."""
+        copied = StructureReader(most_values).read(schema)
         # With an empty registry, `jsonschema` cannot retrieve anything.
-        return cls(BoundedValidator(StructureReader().read(schema), registry=Registry()))
+        return cls(BoundedValidator(copied, registry=Registry()))
 
     def violations(self, value: Any, seconds: float = CHECK_SECONDS) -> list[ValidationError]:
         """Up to `MOST_VIOLATIONS`. Raises `CheckUnfinished`."""

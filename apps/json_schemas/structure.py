@@ -8,8 +8,9 @@ from apps.patterns import PatternRefused, states_of
 
 MOST_VALUES = 20_000
 """JSON values in a schema, itself included."""
-MOST_DEPTH = 60
-"""Schemas inside each other. Checks recurse, and a stack has about 250 levels for them."""
+MOST_DEPTH = 80
+"""Schemas inside each other, as many as a manifest may have. Checks recurse, and a stack has about
+150 levels for them."""
 MOST_STATES = 20_000
 """Of all patterns of a schema; see `apps.patterns`."""
 
@@ -109,8 +110,8 @@ VALUES: Mapping[str, Test] = {
 class StructureReader:
     """Copies one schema into a form that is safe to check with."""
 
-    def __init__(self) -> None:
-        self.left = MOST_VALUES
+    def __init__(self, most_values: int = MOST_VALUES) -> None:
+        self.most_values = self.left = most_values
         self.states = 0
         self.references: list[tuple[str, str]] = []
         self.schemas: set[int] = set()  # the copies, by `id`
@@ -156,7 +157,9 @@ class StructureReader:
     def count(self, value: object, depth: int) -> None:
         self.left -= 1
         if self.left < 0:
-            raise JsonSchemaUnsupported(f"it is too large; write at most {MOST_VALUES:,} values.")
+            raise JsonSchemaUnsupported(
+                f"it is too large; write at most {self.most_values:,} values."
+            )
         if depth > MOST_DEPTH:
             raise JsonSchemaUnsupported(
                 f"it is nested too deeply; use at most {MOST_DEPTH} levels."

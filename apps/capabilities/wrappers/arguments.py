@@ -1,5 +1,6 @@
 """Arguments as the model wrote them, made into arguments that a tool can trust."""
 
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -83,7 +84,9 @@ def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> A
         if parameter.default is not None and name in schema["properties"]
     }
     inject = partial(object_with_constants, parameters.properties)
-    return Arguments(schema, SchemaCheck.of(schema), defaults, inject)
+    # A manifest has limits of its own, and its parameters have neither patterns nor references.
+    check = SchemaCheck.of(schema, most_values=sys.maxsize)
+    return Arguments(schema, check, defaults, inject)
 
 
 def with_arguments(
