@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import environ
-import regex
 from django.core.exceptions import ImproperlyConfigured
+
+from apps.patterns import PatternRefused, compile_pattern
 
 T = TypeVar("T")
 
@@ -181,8 +182,8 @@ def patterns(name: str, default: Iterable[str] = ()) -> list[str]:
         found = json_texts(raw)
         for pattern in found:
             try:
-                regex.compile(pattern)
-            except regex.error as error:
+                compile_pattern(pattern)
+            except PatternRefused as error:
                 raise ValueError(pattern) from error
         return found
 

@@ -34,6 +34,9 @@ Event = Literal[
     "publishing.returned",
     "publishing.done",
     "publishing.rule_changed",
+    "key.created",
+    "key.changed",
+    "key.revoked",
 ]
 COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "run", "subject")
 

@@ -28,6 +28,9 @@ class AuditEntry(models.Model):
         PUBLISHING_RETURNED = "publishing.returned"
         PUBLISHED_BY_SECOND = "publishing.done"
         PUBLISHING_RULE = "publishing.rule_changed"
+        KEY_CREATED = "key.created"
+        KEY_CHANGED = "key.changed"
+        KEY_REVOKED = "key.revoked"
 
     event = models.CharField(max_length=30, choices=Event)
     at = models.DateTimeField(default=timezone.now)

@@ -26,6 +26,8 @@ class Caller:
     user_id: int | None = None
     key_user_id: int | None = None
     """The person of a key; None for a key of the installation."""
+    is_own_key: bool = False
+    """Whether the person of a key made it themselves, or the key is one of a service account."""
     team: int | None = None
     """The id of the team in which the caller works; None: for themselves."""
     scope: frozenset[int] | None = None
@@ -61,3 +63,10 @@ class Caller:
         """The id of the account whose rights the caller has; visitors, and keys of the
         installation, have none."""
         return self.key_user_id if self.user_id is None else self.user_id
+
+    @property
+    def person(self) -> int | None:
+        """The id of the account whose notes, schedules and team the caller sees. As `principal`, but
+        none for a key that somebody else made: it may use applications, and reads nothing of its
+        person."""
+        return self.principal if self.user_id is not None or self.is_own_key else None

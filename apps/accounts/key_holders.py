@@ -41,6 +41,7 @@ class KeyHolder:
     key_user_id: int | None = None
     team: int | None = None
     version: int | None = None
+    is_own_key: bool = False
 
     @property
     def limits(self) -> Mapping[str, Any]:
@@ -52,6 +53,7 @@ class KeyHolder:
             "key_user_id": self.key_user_id,
             "team": self.team,
             "version": self.version,
+            "is_own_key": self.is_own_key,
         }
 
 
@@ -96,7 +98,7 @@ def holder_of(row: ApiKey) -> KeyHolder | None:
     scope = applications if applications or row.is_limited else None
     rates = row.requests_per_minute, row.tokens_per_minute
     whose = row.user_id, row.team_id
-    return KeyHolder(row.prefix, scope, row.expiry_date, *rates, *whose, row.version)
+    return KeyHolder(row.prefix, scope, row.expiry_date, *rates, *whose, row.version, row.is_own)
 
 
 def note_use(prefix: str, now: float) -> None:

@@ -144,10 +144,25 @@ class ApiKey(AbstractAPIKey):
         help_text="Of the questions and the answers. Empty: as for all keys; 0: without a limit.",
     )
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+        help_text="Empty: from the command line, or from before this was recorded.",
+    )
 
     class Meta(AbstractAPIKey.Meta):
         verbose_name = "API key"
         verbose_name_plural = "API keys"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the person of the key made it. A service account has no person to keep data from."""
+        if self.user_id is None:
+            return False
+        return self.created_by_id == self.user_id or hasattr(self.user, "service_account")
 
 
 class Picture(models.Model):

@@ -3,15 +3,26 @@
 import base64
 import hashlib
 import json
+import time
+from collections.abc import Mapping
 from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.helpers import render_authentication_error
-from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin, SocialToken
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.http import HttpRequest, HttpResponse
+
+MOST_SECONDS_AHEAD = 60
+"""By which a provider's clock may be ahead of ours."""
+LAST_SECOND = 253_402_300_799
+"""Of the year 9999."""
+LONGEST_SUBJECT = SocialAccount._meta.get_field("uid").max_length or 0
+LONGEST_EMAIL = EmailAddress._meta.get_field("email").max_length or 0
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What reading an answer raises that is not shaped as the protocol says."""
 
 ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 
@@ -40,37 +51,77 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def get_access_token_data(
         self, request: HttpRequest, app: SocialApp, client: Any, pkce_code_verifier: str
     ) -> dict[str, Any]:
+        """Raises OAuth2Error and `requests` errors."""
         self.nonce = nonce_of(pkce_code_verifier)
-        data: dict[str, Any] = super().get_access_token_data(
-            request, app, client, pkce_code_verifier
-        )
+        try:
+            data: dict[str, Any] = super().get_access_token_data(
+                request, app, client, pkce_code_verifier
+            )
+        except UNREADABLE as error:
+            raise OAuth2Error("The provider's token cannot be read.") from error
         return data
 
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
     ) -> SocialLogin:
         """Raises OAuth2Error for an answer that is not about this sign-in and one person."""
-        claims = self._decode_id_token(app, str(kwargs["response"].get("id_token")))
-        told = self._fetch_user_info(token.token) if self.profile_url else {}
-        if claims.get("nonce") != self.nonce:
-            raise OAuth2Error("The ID token has another nonce.")
-        if not isinstance(told, dict) or told.get("sub", claims["sub"]) != claims["sub"]:
-            raise OAuth2Error("The ID token and the user info are not about the same person.")
-        person = {**claims, **told}
-        if "\\u0000" in json.dumps(person):
-            raise OAuth2Error("A claim has a null character, which databases do not take.")
-        return self.get_provider().sociallogin_from_response(request, {"userinfo": person})
+        try:
+            claims = self._decode_id_token(app, str(kwargs["response"].get("id_token")))
+            told = self._fetch_user_info(token.token) if self.profile_url else {}
+            if claims.get("nonce") != self.nonce:
+                raise OAuth2Error("The ID token has another nonce.")
+            if not isinstance(told, dict) or told.get("sub", claims["sub"]) != claims["sub"]:
+                raise OAuth2Error("The ID token and the user info are not about the same person.")
+            person = {**claims, **told}
+            check_storable(person)
+            return self.get_provider().sociallogin_from_response(request, {"userinfo": person})
+        except UNREADABLE as error:
+            raise OAuth2Error("The provider's answer cannot be read.") from error
+
+    def parse_token(self, data: dict[str, Any]) -> SocialToken:
+        """Raises OAuth2Error for a token that cannot be read, such as one that never expires."""
+        try:
+            return super().parse_token(data)
+        except UNREADABLE as error:
+            raise OAuth2Error("The provider's token cannot be read.") from error
 
     @property
     def profile_url(self) -> str:
         return str(self.openid_config.get("userinfo_endpoint") or "")
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
-        claims = super()._decode_id_token(app, id_token)
-        if not isinstance(claims.get("sub"), str):
-            raise OAuth2Error("The ID token names nobody.")
-        found: dict[str, Any] = claims
-        return found
+        """Raises OAuth2Error, and `UNREADABLE`."""
+        claims: dict[str, Any] = super()._decode_id_token(app, id_token)
+        check_claims(claims, app.client_id, time.time())
+        return claims
+
+
+def check_claims(claims: Mapping[str, Any], client_id: str, now: float) -> None:
+    """Check the claims that allauth does not: it takes tokens without an end, and those of the future,
+    because it verifies no signature. Raises OAuth2Error."""
+    subject = claims.get("sub")
+    if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT:
+        raise OAuth2Error("The ID token names nobody, or has too long a name.")
+    if not is_moment(claims.get("exp")):
+        raise OAuth2Error("The ID token has no end.")
+    for name in ("iat", "nbf"):
+        if name in claims and not is_moment(claims[name], now + MOST_SECONDS_AHEAD):
+            raise OAuth2Error("The ID token is of the future.")
+    audience = claims.get("aud")
+    is_for_several = isinstance(audience, list) and len(audience) > 1
+    if claims.get("azp", None if is_for_several else client_id) != client_id:
+        raise OAuth2Error("The ID token is for another client.")
+
+
+def is_moment(value: object, latest: float = LAST_SECOND) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= latest
+
+
+def check_storable(claims: Mapping[str, Any]) -> None:
+    """Raises OAuth2Error for null characters, and ValueError for half characters and NaN."""
+    if "\\u0000" in json.dumps(claims, allow_nan=False):
+        raise OAuth2Error("A claim has a null character, which databases do not take.")
+    json.dumps(claims, ensure_ascii=False).encode()
 
 
 class OpenIDConnect(OpenIDConnectProvider):  # type: ignore[misc]
@@ -97,7 +148,7 @@ class OpenIDConnect(OpenIDConnectProvider):  # type: ignore[misc]
 
     def extract_email_addresses(self, data: dict[str, Any]) -> list[EmailAddress]:
         email, verified = (data["userinfo"].get(name) for name in ("email", "email_verified"))
-        if not isinstance(email, str):
+        if not isinstance(email, str) or len(email) > LONGEST_EMAIL:
             return []
         # Some providers write texts, of which "false" must not count as true.
         is_verified = verified is True or verified == "true"

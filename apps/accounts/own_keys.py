@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
@@ -10,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
+from apps.accounts.key_changes import record_key
 from apps.accounts.models import ApiKey
 from apps.errors import Refused
 
@@ -19,7 +21,9 @@ KEYS_PER_PERSON = 20
 def keys_of(user_id: int) -> QuerySet[ApiKey]:
     """Those that are not revoked, the newest first."""
     rows = ApiKey.objects.filter(user=user_id, revoked=False)
-    return rows.select_related("team__group").prefetch_related("applications")
+    return rows.select_related("team__group", "user__service_account").prefetch_related(
+        "applications"
+    )
 
 
 @transaction.atomic
@@ -40,6 +44,7 @@ def make_key(
         raise Refused("too_many_keys", text)
     row = ApiKey(
         user=person,
+        created_by=person,
         team_id=caller.team,
         name=name,
         expiry_date=end,
@@ -48,9 +53,15 @@ def make_key(
     key = ApiKey.objects.assign_key(row)
     row.save()
     row.applications.set(applications)
+    record_key("key.created", row, person, caller.address)
     return row, key
 
 
-def revoke(user_id: int, prefix: str) -> bool:
+@transaction.atomic
+def revoke(person: Any, prefix: str, address: str) -> bool:
     """False if the person has no such key."""
-    return bool(keys_of(user_id).filter(prefix=prefix).update(revoked=True))
+    row = keys_of(person.pk).filter(prefix=prefix).first()
+    if row is None or not keys_of(person.pk).filter(prefix=prefix).update(revoked=True):
+        return False
+    record_key("key.revoked", row, person, address)
+    return True

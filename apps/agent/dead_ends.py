@@ -11,6 +11,7 @@ from apps.agent.calls import result_message
 from apps.agent.messages import Message
 from apps.agent.progress import Progress
 from apps.agent.tools import ToolResult
+from apps.patterns import compile_pattern
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +33,7 @@ class DeadEnds:
         """Whether the text says so. A search that takes too long has found nothing."""
         deadline = time.monotonic() + SEARCH_SECONDS
         for phrase in self.phrases:
-            pattern = regex.compile(phrase, regex.IGNORECASE)
+            pattern = compile_pattern(phrase, regex.IGNORECASE)
             try:
                 left = max(0.001, deadline - time.monotonic())
                 if pattern.search(message.text, timeout=left):

@@ -63,7 +63,7 @@ def case_caller(user_id: int | None) -> Caller:
     The bucket is new: no files, accounts or memories are in it.
     """
     bucket = f"case-{uuid4()}"
-    return Caller(bucket, kind="key", key_user_id=user_id, is_remembered=False)
+    return Caller(bucket, kind="key", key_user_id=user_id, is_own_key=True, is_remembered=False)
 
 
 async def try_case(

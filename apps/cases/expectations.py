@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-import regex
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+
+from apps.json_schemas.checks import SchemaCheck
+from apps.json_schemas.structure import JsonSchemaInvalid
+from apps.patterns import PatternRefused, compile_pattern
 
 MOST_EXPECTATIONS = 50
 LONGEST_PATTERN = 2_000
@@ -38,9 +39,9 @@ class Matches(Written):
     @classmethod
     def is_a_pattern(cls, pattern: str) -> str:
         try:
-            regex.compile(pattern)
-        except regex.error as error:
-            raise ValueError(f"is no regular expression: {error}") from error
+            compile_pattern(pattern)
+        except PatternRefused as error:
+            raise ValueError(f"the pattern {error}.") from error
         return pattern
 
 
@@ -61,9 +62,9 @@ class FitsSchema(Written):
     @classmethod
     def is_a_schema(cls, schema: dict[str, Any]) -> dict[str, Any]:
         try:
-            Draft202012Validator.check_schema(schema)
-        except SchemaError as error:
-            raise ValueError(f"is no JSON Schema: {error.message}") from error
+            SchemaCheck.of(schema)
+        except JsonSchemaInvalid as error:
+            raise ValueError(f"this JSON Schema cannot be used: {error}") from error
         return schema
 
 
@@ -161,7 +162,7 @@ def expectation_problems(written: object) -> list[str]:
 def problem_text(root: str, error: Any) -> str:
     """`expectations[0].pattern: …`"""
     # The second step of a place within a choice is the name of the chosen kind.
-    steps = [step for step in error["loc"] if step not in KINDS]
+    steps = [s for at, s in enumerate(error["loc"]) if at != 1 or s not in KINDS]
     place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
     return f"{root}{place}: {error['msg'].removeprefix('Value error, ')}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,6 @@ import msgspec
 import regex
 from jsonschema import ValidationError
 
-from apps.capabilities.wrappers.approval_rules import ArgumentsValidator
 from apps.cases.expectations import (
     Called,
     Contains,
@@ -27,10 +27,16 @@ from apps.cases.expectations import (
     SecondsAtMost,
     TokensAtMost,
 )
+from apps.json_schemas.checks import CheckUnfinished, SchemaCheck
+from apps.json_schemas.structure import JsonSchemaInvalid
+from apps.patterns import PatternRefused, compile_pattern
 
-PATTERN_SECONDS = 0.5
-MOST_SEARCHED = 1_000_000
-"""Characters of an answer that a pattern is searched in."""
+PATTERN_SECONDS = 0.2
+MOST_SEARCHED = 500_000
+"""Characters of an answer that a pattern is searched in. What is kept to go back takes up to 1 GB
+for each second of a search."""
+SCHEMA_SECONDS = 1.0
+"""About 50,000 values of an answer."""
 SHOWN = 300
 
 
@@ -90,7 +96,8 @@ async def failures_of(expectations: Sequence[Any], attempt: Attempt, judge: Judg
         if isinstance(one, Judged):
             failure = judged(one, await judge(one, attempt.text)) if attempt.text else no_text(one)
         else:
-            failure = check(one, attempt)
+            # A search or a check may take long, and everybody shares the event loop.
+            failure = await asyncio.to_thread(check, one, attempt)
         if failure is not None:
             found.append(failure)
     return found
@@ -153,7 +160,12 @@ def plain(text: str) -> str:
 
 def check_pattern(pattern: str, text: str) -> Failure | None:
     try:
-        found = regex.search(pattern, text[:MOST_SEARCHED], timeout=PATTERN_SECONDS)
+        # The search is in a worker thread, and holds the others up unless it is concurrent.
+        found = compile_pattern(pattern).search(
+            text[:MOST_SEARCHED], concurrent=True, timeout=PATTERN_SECONDS
+        )
+    except PatternRefused as error:
+        return Failure("matches", f"The pattern {error}.")
     except TimeoutError:
         text = f"The pattern {cut(pattern)} takes longer than {PATTERN_SECONDS:g} seconds."
         return Failure("matches", f"{text} Write a simpler one.")
@@ -168,12 +180,13 @@ def check_schema(one: FitsSchema, text: str) -> Failure | None:
     except (ValueError, RecursionError) as error:
         return Failure(one.kind, f"The answer is no JSON: {error}", actual=text)
     try:
-        wrong = next(iter(ArgumentsValidator(one.json_schema).iter_errors(value)), None)
-    except TimeoutError:
-        return Failure(one.kind, "A pattern of the schema takes too long. Write a simpler one.")
-    if wrong is None:
+        violations = SchemaCheck.of(one.json_schema).violations(value, SCHEMA_SECONDS)
+    except (JsonSchemaInvalid, CheckUnfinished) as error:
+        return Failure(one.kind, f"The schema cannot be used: {error}. Write a simpler one.")
+    if not violations:
         return None
-    return Failure(one.kind, f"The JSON does not fit the schema: {schema_text(wrong)}", actual=text)
+    problem = schema_text(violations[0])
+    return Failure(one.kind, f"The JSON does not fit the schema: {problem}", actual=text)
 
 
 def schema_text(error: ValidationError) -> str:

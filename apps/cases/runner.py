@@ -22,7 +22,7 @@ from apps.agent.meter import NO_METER, Meter
 from apps.cases.attempt_queue import admitted, carried_out_in_order, done_unless
 from apps.cases.attempts import Trial, case_caller, try_case
 from apps.cases.case_messages import read_messages
-from apps.cases.expectations import read_expectations
+from apps.cases.expectations import expectation_problems, read_expectations
 from apps.cases.models import Case, CaseResult, CaseRun, Cassette
 from apps.cases.player import Mode, Player
 from apps.cases.request_forms import Mask, mask_of
@@ -74,6 +74,9 @@ def begin(application: Application, user: User | None, request: CaseRunRequest) 
     count, in_all = len(rows), Case.objects.filter(application=application).count()
     if not count:
         raise CaseRunRefused("There are no cases to run. Make one first.")
+    for case in rows:  # what a case may expect was narrowed since some were stored
+        if problems := expectation_problems(case.expectations):
+            raise CaseRunRefused(f"The case “{case.name}” cannot be run: {problems[0]}")
     times = request.times if request.mode != "replay" else 1
     if not 1 <= times <= MOST_TIMES:
         raise CaseRunRefused(f"Cases are run between 1 and {MOST_TIMES} times.")

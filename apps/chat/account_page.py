@@ -20,6 +20,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts import shown_once
+from apps.accounts.addresses import address_of
 from apps.accounts.models import Picture, Team
 from apps.accounts.own_keys import KEYS_PER_PERSON, keys_of, make_key, revoke
 from apps.accounts.second_factors import lacks_factor
@@ -190,7 +191,7 @@ def create_key(request: HttpRequest) -> HttpResponse:
 @require_POST
 def revoke_key(request: HttpRequest) -> HttpResponse:
     """The form field is the `prefix` of the key."""
-    if not revoke(person(request).pk, request.POST.get("prefix", "")):
+    if not revoke(person(request), request.POST.get("prefix", ""), address_of(request)):
         raise Http404("There is no such key.")
     messages.success(request, gettext("The key is revoked."))
     return redirect("account")

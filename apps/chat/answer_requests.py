@@ -47,13 +47,14 @@ def request_of(begun: Begun, application: ResolvedApplication, caller: Caller) -
 
 
 def desk_of(begun: Begun, application: ResolvedApplication, caller: Caller) -> Desk | None:
-    """The schedules that the model may set. None without an account, in whose name they could run."""
-    if caller.principal is None or caller.kind not in ("user", "key"):
+    """The schedules that the model may set. None without an account, in whose name they could run,
+    and for a key that somebody else made."""
+    if caller.person is None or caller.kind not in ("user", "key"):
         return None
     if begun.conversation.temporary_until is not None:
         return None  # it would be gone before its time comes
     kept = replace(caller, surface="")
-    owner = Owner(caller.bucket, caller.principal, caller.team, reference_of(kept))
+    owner = Owner(caller.bucket, caller.person, caller.team, reference_of(kept))
     row = begun.conversation
     # Of a version that was withdrawn, the live one has taken the place.
     version = application.number if row.pinned_version == application.number else None

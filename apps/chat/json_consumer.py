@@ -79,6 +79,7 @@ class JsonConsumer(HttpConsumer):
             holder.bucket,
             "key",
             key_user_id=holder.key_user_id,
+            is_own_key=holder.is_own_key,
             team=holder.team,
             scope=holder.scope,
             version=holder.version,

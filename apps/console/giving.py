@@ -5,6 +5,8 @@ from typing import Any
 from django.contrib.auth.models import Group, Permission, User
 from django.db.models import Q, QuerySet
 
+from apps.accounts.models import ApiKey
+from apps.catalog.models import Application, Grant, OperatorKey, Role
 from apps.console.installation_roles import offered
 from apps.console.operated import edits_all
 
@@ -42,10 +44,43 @@ def may_give(giver: Any, group: Group) -> bool:
     return givable_groups(giver).filter(pk=group.pk).exists()
 
 
-def may_manage(manager: Any, account: User) -> bool:
-    """Whether somebody may edit an account, which lets them sign in as it."""
-    if manager.is_superuser or manager.pk == account.pk:
-        return True
-    if account.is_superuser:
+def manageable(manager: Any) -> QuerySet[User]:
+    """The accounts that somebody may edit, or name as the one in whose name something happens.
+
+    Either lets them act as the account. So they hold all its permissions, and edit each application
+    that it has a role in: as the owner, by a grant to it, or by one to a group or team of it.
+    """
+    if manager.is_superuser:
+        return User.objects.all()
+    lacking = beyond(manager).order_by().values("pk")
+    permitted = Q(user_permissions__in=lacking) | Q(groups__permissions__in=lacking)
+    too_many = User.objects.filter(permitted).order_by().values("pk")
+    plain = User.objects.filter(is_superuser=False).exclude(pk__in=too_many)
+    if not edits_all(manager):
+        others = Application.objects.exclude(pk__in=edited_by(manager)).order_by()
+        grants = Grant.objects.filter(application__in=others.values("pk")).order_by()
+        plain = plain.exclude(pk__in=others.exclude(owner=None).values("owner"))
+        plain = plain.exclude(pk__in=grants.exclude(user=None).values("user"))
+        members = User.groups.through.objects.filter(group__in=grants.values("group"))
+        plain = plain.exclude(pk__in=members.values("user"))
+    return User.objects.filter(Q(pk=manager.pk) | Q(pk__in=plain.values("pk")))
+
+
+def may_change_key(manager: Any, key: ApiKey | OperatorKey) -> bool:
+    """Whether somebody may change a key in more than that it is revoked."""
+    if key.user is None:
+        return edits_all(manager)
+    if key.user_id != manager.pk and not edits_all(manager):
         return False
-    return not permissions_of(account).filter(pk__in=beyond(manager).values("pk")).exists()
+    return may_manage(manager, key.user)
+
+
+def edited_by(user: Any) -> QuerySet[Any, Any]:
+    """The ids of the applications that somebody edits, in whichever team they work."""
+    grants = Grant.objects.filter(Q(user=user.pk) | Q(group__user=user.pk), role__gte=Role.EDITOR)
+    edited = Q(owner=user.pk) | Q(pk__in=grants.order_by().values("application"))
+    return Application.objects.filter(edited).order_by().values("pk")
+
+
+def may_manage(manager: Any, account: User) -> bool:
+    return manageable(manager).filter(pk=account.pk).exists()

@@ -1,21 +1,18 @@
 """When a call of a tool has to be approved by a person."""
 
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import regex
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from apps.json_schemas.checks import SchemaCheck
+from apps.json_schemas.structure import JsonSchemaInvalid
 from apps.manifest.nodes import Node
+from apps.patterns import PatternRefused, compile_pattern
 
 MOST_CHARACTERS = 1_000
 """Of a pattern: longer ones are data, not rules."""
-
-UNBOUNDED = frozenset({"$ref", "$dynamicRef", "patternProperties"})
-"""Keywords that may take any time, or lead out of the schema."""
 
 LONGEST_ANSWER_SECONDS = 30 * 24 * 3600
 AnswerSeconds = Annotated[float, Field(gt=0, le=LONGEST_ANSWER_SECONDS, allow_inf_nan=False)]
@@ -26,36 +23,23 @@ Scope = Literal["conversation", "application"]
 
 def checked_pattern(pattern: str) -> str:
     try:
-        regex.compile(pattern, regex.IGNORECASE)
-    except regex.error as error:
+        compile_pattern(pattern, regex.IGNORECASE)
+    except PatternRefused as error:
+        # What `regex` reports may have braces, which the template of a message must not have.
         raise PydanticCustomError(
-            "pattern", f"this is no regular expression: {error}; correct the pattern"
+            "pattern", "{problem}", {"problem": f"the pattern {error}."}
         ) from error
     return pattern
 
 
 def checked_schema(schema: dict[str, Any]) -> dict[str, Any]:
     try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
+        SchemaCheck.of(schema)
+    except JsonSchemaInvalid as error:
         raise PydanticCustomError(
-            "json_schema", f"this is no JSON Schema: {error.message}; correct the schema"
+            "json_schema", "{problem}", {"problem": f"this JSON Schema cannot be used: {error}"}
         ) from error
-    if unbounded := sorted(UNBOUNDED & set(keys_of(schema))):
-        raise PydanticCustomError(
-            "json_schema",
-            f"`{unbounded[0]}` is not supported here; describe each argument by itself",
-        )
     return schema
-
-
-def keys_of(value: object) -> Iterator[str]:
-    """All keys of a JSON value, at every depth."""
-    if isinstance(value, dict):
-        yield from value
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for item in inner:
-        yield from keys_of(item)
 
 
 Pattern = Annotated[

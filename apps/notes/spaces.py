@@ -34,14 +34,15 @@ class NoteSpace:
 
 
 def space_of(caller: Caller) -> NoteSpace | None:
-    """The notes of a person or of their team, also for a key of that person.
+    """The notes of a person or of their team, also for a key that the person made.
 
-    None for a caller without an account: a visitor, a key of the installation, DIAL Core.
+    None for a key that somebody else made, and for a caller without an account: a visitor, a key of
+    the installation, DIAL Core.
     """
-    if caller.kind not in ("user", "key") or caller.principal is None:
+    if caller.kind not in ("user", "key") or caller.person is None:
         return None
     if caller.team is None:
-        return NoteSpace(bucket_of(caller.principal))
+        return NoteSpace(bucket_of(caller.person))
     team = Team.objects.select_related("group").filter(pk=caller.team).first()
     return None if team is None else NoteSpace(owner_of_team(team.pk), str(team))
 

@@ -22,6 +22,7 @@ from apps.workspace.versions import Versioned
 
 Row = TypeVar("Row", bound=Versioned)
 NOT_YOURS = "It can be made for the applications that you edit."
+NOT_YOUR_ACCOUNT = "It can be changed by those who may manage its account."
 UNCHANGEABLE = "It cannot be changed. Delete this row and make another one."
 SECRET = inline_serializer("Secret", {"secret": serializers.CharField()})
 
@@ -156,6 +157,13 @@ class WebhookViewSet(OperatedViewSet[Webhook]):
 
     def get_queryset(self) -> Any:
         return super().get_queryset().filter(of_seen(self.request, "application__slug"))
+
+    def check_object_permissions(self, request: Request, obj: Webhook) -> None:
+        """Who changes the text of a webhook, or has its secret, asks in the name of its account."""
+        super().check_object_permissions(request, obj)
+        harmless = (*SAFE_METHODS, "DELETE")
+        if request.method not in harmless and not may_manage(request.user, obj.account.user):
+            self.permission_denied(request, NOT_YOUR_ACCOUNT)
 
     def new_secret(self, row: Webhook) -> str:
         return renew(row)

@@ -194,11 +194,13 @@ def desk(caller: Caller) -> Any:
 
 
 @proves("R-20")
-def test_visitors_and_keys_of_the_installation_have_no_schedules():
+def test_visitors_and_keys_that_others_made_have_no_schedules():
     assert desk(Caller("session-1")) is None
     assert desk(Caller("key-ab12cd34", "key")) is None
     assert desk(Caller("x", "dial")) is None
-    assert desk(Caller("key-ab12cd34", "key", key_user_id=3)).owner.user == 3
+    assert desk(Caller("key-ab12cd34", "key", key_user_id=3)) is None  # made by somebody else
+    own_key = Caller("key-ab12cd34", "key", key_user_id=3, is_own_key=True)
+    assert desk(own_key).owner.user == 3
     assert desk(Caller("user-3", "user", user_id=3)).owner.bucket == "user-3"
 
 

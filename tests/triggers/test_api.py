@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from rest_framework.test import APIClient
 
+from apps.catalog.models import Grant, Role
 from apps.triggers.models import Subscription, Webhook
 from apps.triggers.webhook_secrets import hash_of
 from tests.catalog.rows import make_application, make_operator
@@ -126,3 +127,35 @@ def test_who_may_only_add_does_not_renew_a_secret():
     refused = client.post(f"{WEBHOOKS}{own.pk}/secret/")
 
     assert (refused.status_code, Webhook.objects.get().secret) == (403, secret)
+
+
+def test_an_account_that_reaches_an_application_of_others_cannot_be_used():
+    olga = User.objects.create_user("olga", is_staff=True)
+    olga.groups.add(Group.objects.get(name="operator"))
+    api = APIClient()
+    api.force_login(olga)
+    mine = make_application("mine", owner=olga)
+    account = make_account("robot")
+    Grant.objects.create(application=mine, user=account.user, role=Role.USER)
+    webhook = api.post(WEBHOOKS, webhook_of("mine", "robot"))
+    address = f"{WEBHOOKS}{webhook.data['id']}/"
+    schedule = {"application": "mine", "account": "robot", "name": "x", "message": "y"}
+    times = {"kind": "cron", "expression": "@daily"}
+
+    made = api.post("/api/schedules/", schedule | times)
+    plan = f"/api/schedules/{made.data['id']}/"
+    Grant.objects.create(application=make_application("private"), user=account.user, role=Role.USER)
+    refused = [
+        api.post(WEBHOOKS, webhook_of("mine", "robot")),
+        api.post("/api/schedules/", schedule | times),
+        api.patch(address, {"template": "Ask private."}),
+        api.post(f"{address}secret/"),
+        api.patch(plan, {"message": "Ask private."}),
+    ]
+    read, deleted = api.get(address), api.delete(address)
+
+    assert statuses(webhook, made) == [201, 201]
+    assert statuses(*refused) == [400, 400, 403, 403, 400]
+    assert "Choose an account that you may manage." in str(refused[0].data)
+    assert statuses(read, deleted) == [200, 204]
+    assert Webhook.objects.filter(application=mine).count() == 0

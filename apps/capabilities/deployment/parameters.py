@@ -4,12 +4,10 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
-from referencing import Registry
-
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
 from apps.capabilities.wrappers.parameter_schemas import unchanged
+from apps.json_schemas.checks import SchemaCheck
+from apps.json_schemas.structure import JsonSchemaInvalid, JsonSchemaUnsupported
 from apps.manifest.parameters import (
     ArrayParameter,
     FunctionParameters,
@@ -95,16 +93,17 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
     """The parameters together with the configuration that the deployment declares."""
     own = read_arguments(parameters)
     if not info.configuration_schema:
-        return own  # checking a schema takes milliseconds in every run; ours is valid
+        return own
     schema = with_configuration(own.schema, info.configuration_schema)
     try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        logger.warning("%s has a configuration schema that is none: %s", info.id, error.message)
+        checked = SchemaCheck.of(schema)
+    except JsonSchemaUnsupported as error:
+        logger.warning("%s: the deployment alone checks its configuration: %s", info.id, error)
+        checked = own.schema_check
+    except JsonSchemaInvalid as error:
+        logger.warning("%s has a configuration schema that is none: %s", info.id, error)
         return own
-    # An empty registry: the schema is not ours, and nothing that it refers to is fetched.
-    validator = Draft202012Validator(schema, registry=Registry())
-    return Arguments(schema, validator, own.defaults, unchanged)
+    return Arguments(schema, checked, own.defaults, unchanged)
 
 
 def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from typing import Any
 import mcp_types as types
 from mcp import Client
 from mcp.shared.dispatcher import ProgressFnT
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from apps.agent.stages import Stage
 from apps.agent.time_limits import current_limits
@@ -21,6 +20,7 @@ from apps.capabilities.mcp.elicitation import GoingCall
 from apps.capabilities.mcp.execution_reports import CODE, report_result
 from apps.capabilities.mcp.input_schemas import SchemaInvalid, SchemaReader
 from apps.capabilities.mcp.listings import Listing
+from apps.capabilities.mcp.output_schemas import OutputSchema
 from apps.capabilities.mcp.person_accounts import wanted_account
 from apps.capabilities.mcp.results import result_of
 from apps.capabilities.mcp.sign_ins import call as ask_tool
@@ -119,7 +119,9 @@ def prepare_tool(toolset: Toolset, tool: types.Tool, schemas: SchemaReader) -> P
     called = one_line(tool.name)
     title = title_of(toolset.name, called, f"Calling {called} via MCP")
     description = shortened(tool.description or tool.name, DESCRIPTION_CHARACTERS)
-    work = partial(call, toolset.path, tool.name, name, file_parameters(arguments.schema))
+    output = OutputSchema(f"{one_line(tool.name)} of {toolset.label}", tool.output_schema)
+    files = file_parameters(arguments.schema)
+    work = partial(call, toolset.path, tool.name, name, files, output)
     told = tool.annotations
     wishes = Wishes(
         arguments,
@@ -168,6 +170,7 @@ async def call(
     tool_name: str,
     name: str,
     file_names: frozenset[str],
+    output: OutputSchema,
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
@@ -192,6 +195,7 @@ async def call(
         raise toolset.refusal(failure, name) from failure
     finally:
         shown.is_over = True
+    output.report(answer)
     if toolset.runs_code:
         return await report_result(answer, tool_name, binding, opening, invocation.stage)
     files, failures = toolset.node.attachment, toolset.failure_texts
@@ -201,14 +205,7 @@ async def call(
 async def call_tool(
     name: str, arguments: dict[str, Any], progress: ProgressFnT, client: Client
 ) -> types.CallToolResult:
-    if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return await client.call_tool(name, arguments, progress_callback=progress)
-    # For older servers the SDK's own call also checks results by their schema. One that does not
-    # fit is still of use to a model, and a stranger's schema could take for ever to check.
-    params = types.CallToolRequestParams(name=name, arguments=arguments)
-    return await client.session.send_request(
-        types.CallToolRequest(params=params), types.CallToolResult, progress_callback=progress
-    )
+    return await client.call_tool(name, arguments, progress_callback=progress)
 
 
 class ShownProgress:

@@ -43,9 +43,9 @@ def prepare(manifest: Manifest) -> Open | None:
 
 async def inspect_team(opening: Opening, invocation: Invocation) -> ToolResult:
     caller = opening.caller
-    if caller.team is None or caller.principal is None:
+    if caller.team is None or caller.person is None:
         return plain_result(invocation, NO_TEAM)
-    found = await database_sync_to_async(described)(caller.team, caller.principal)
+    found = await database_sync_to_async(described)(caller.team, caller.person)
     told = NO_TEAM if found is None else json.dumps(found, ensure_ascii=False, indent=2)
     return plain_result(invocation, told)
 

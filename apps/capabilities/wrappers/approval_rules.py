@@ -10,18 +10,18 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import regex
 from django.conf import settings
-from jsonschema import Draft202012Validator, validators
-from jsonschema.exceptions import ValidationError
 
+from apps.json_schemas.checks import SchemaCheck
 from apps.manifest.approvals import Approval, CallRules, Scope
 from apps.manifest.manifest import Manifest
+from apps.patterns import compile_pattern
 
 logger = logging.getLogger(__name__)
 
@@ -33,19 +33,6 @@ SHORT = (",", ":")
 Decision = Literal["allow", "deny", "confirm"]
 
 
-def bounded_pattern(
-    validator: Any, pattern: str, value: object, schema: object
-) -> Iterator[ValidationError]:
-    """The keyword `pattern` of JSON Schema, under the time limit of a decision."""
-    if isinstance(value, str) and not regex.search(pattern, value, timeout=DECISION_SECONDS):
-        yield ValidationError(f"{value!r} does not match {pattern!r}")
-
-
-ArgumentsValidator: Any = validators.extend(  # type: ignore[no-untyped-call]
-    Draft202012Validator, {"pattern": bounded_pattern}
-)
-
-
 @dataclass(frozen=True)
 class Matcher:
     """Compiled rules about calls."""
@@ -54,21 +41,25 @@ class Matcher:
 
     @cached_property
     def patterns(self) -> tuple[regex.Pattern[str], ...]:
-        return tuple(regex.compile(p, regex.IGNORECASE) for p in self.rules.patterns)
+        return tuple(compile_pattern(p, regex.IGNORECASE) for p in self.rules.patterns)
 
     @cached_property
-    def schemas(self) -> tuple[Any, ...]:
-        return tuple(ArgumentsValidator(schema) for schema in self.rules.arguments)
+    def schemas(self) -> tuple[SchemaCheck, ...]:
+        return tuple(SchemaCheck.of(schema) for schema in self.rules.arguments)
 
     def matches(self, text: str, arguments: Mapping[str, Any], deadline: float) -> bool:
         """Raises `TimeoutError` past the deadline, and whatever a broken rule raises."""
-        for pattern in self.patterns:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            if pattern.search(text, timeout=left):
-                return True
-        return any(schema.is_valid(arguments) for schema in self.schemas)
+        return any(
+            pattern.search(text, timeout=left_until(deadline)) for pattern in self.patterns
+        ) or any(schema.accepts(arguments, left_until(deadline)) for schema in self.schemas)
+
+
+def left_until(deadline: float) -> float:
+    """Seconds above 0. Raises `TimeoutError`."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
 
 
 @dataclass(frozen=True)

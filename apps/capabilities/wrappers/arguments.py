@@ -1,12 +1,12 @@
 """Arguments as the model wrote them, made into arguments that a tool can trust."""
 
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import msgspec
-from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from apps.agent.messages import ToolCall
@@ -16,7 +16,8 @@ from apps.capabilities.wrappers.file_references import resolve
 from apps.capabilities.wrappers.parameter_schemas import Inject, object_with_constants, schema_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, as_text, one_line, shortened
-from apps.errors import InvalidParameter
+from apps.errors import InvalidParameter, ToolError
+from apps.json_schemas.checks import CheckUnfinished, SchemaCheck
 from apps.manifest.parameters import FunctionParameters
 from apps.manifest.rest_parameters import RestFunctionParameters
 
@@ -28,7 +29,7 @@ class Arguments:
     """`schema` is what the model is told; `defaults` are of parameters that it may leave out."""
 
     schema: Mapping[str, Any]
-    validator: Draft202012Validator
+    schema_check: SchemaCheck
     defaults: Mapping[str, Any]
     inject: Inject
 
@@ -47,9 +48,14 @@ class Arguments:
         required = self.schema["required"]
         named = {k: v for k, v in given.items() if v is not None or k in required}
         named = {**self.defaults, **named}
-        violations = sorted(self.validator.iter_errors(named), key=lambda error: error.json_path)
+        try:
+            violations = self.schema_check.violations(named)
+        except CheckUnfinished as error:
+            raise ToolError(
+                f"The arguments were not checked: {error}. Send fewer or smaller ones."
+            ) from error
         if violations:
-            raise refusal(violations, unshown)
+            raise refusal(sorted(violations, key=lambda each: each.json_path), unshown)
         complete: dict[str, Any] = self.inject(with_integers(named, self.schema))
         return complete
 
@@ -78,7 +84,9 @@ def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> A
         if parameter.default is not None and name in schema["properties"]
     }
     inject = partial(object_with_constants, parameters.properties)
-    return Arguments(schema, Draft202012Validator(schema), defaults, inject)
+    # A manifest has limits of its own, and its parameters have neither patterns nor references.
+    check = SchemaCheck.of(schema, most_values=sys.maxsize)
+    return Arguments(schema, check, defaults, inject)
 
 
 def with_arguments(

@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.contrib.admin.utils import quote, unquote
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -16,11 +17,14 @@ from django.utils.text import capfirst
 from rest_framework_api_key.models import AbstractAPIKey, APIKey
 
 from apps.accounts import shown_once
+from apps.accounts.addresses import address_of
+from apps.accounts.key_changes import KeyEvent, record_key
 from apps.accounts.models import ApiKey, Team
 from apps.accounts.teams import may_work_in, team_of, teams_of
 from apps.catalog.access import rows_of
 from apps.catalog.models import Application, ApplicationVersion, OperatorKey, Role
 from apps.console.admin.theme import Admin
+from apps.console.giving import manageable, may_change_key
 from apps.console.operated import edits_all, sees_all
 
 admin.site.unregister(APIKey)  # the library's own keys, which give no access here
@@ -51,6 +55,11 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         is_revoked = obj is not None and obj.revoked
         return (*self.readonly_fields, "revoked") if is_revoked else self.readonly_fields
 
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The action revokes also those that somebody may not change."""
+        may: bool = super().has_change_permission(request, obj)
+        return may and (obj is None or may_change_key(request.user, obj))
+
     @admin.display(description="state")
     def state(self, key: AbstractAPIKey) -> str:
         if key.revoked:
@@ -61,6 +70,22 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         if not change:
             obj.shown_once = type(obj).objects.assign_key(obj)
         super().save_model(request, obj, form, change)
+        is_revocation = change and obj.revoked and "revoked" in form.changed_data
+        changed: KeyEvent = "key.revoked" if is_revocation else "key.changed"
+        if form.has_changed():
+            self.record(request, changed if change else "key.created", obj)
+
+    def delete_model(self, request: HttpRequest, obj: AbstractAPIKey) -> None:
+        self.record(request, "key.revoked", obj)
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[AbstractAPIKey]) -> None:
+        for key in queryset:
+            self.record(request, "key.revoked", key)
+        super().delete_queryset(request, queryset)
+
+    def record(self, request: HttpRequest, event: KeyEvent, key: AbstractAPIKey) -> None:
+        record_key(event, key, request.user, address_of(request))
 
     def get_urls(self) -> list[URLPattern]:
         created = self.staff_path("<path:object_id>/created/", self.show_created, "created")
@@ -87,7 +112,12 @@ class KeyAdmin(Admin[AbstractAPIKey]):
 
     @admin.action(description="Revoke selected keys for good", permissions=("change",))
     def revoke(self, request: HttpRequest, keys: QuerySet[AbstractAPIKey]) -> None:
-        self.message_user(request, f"Revoked: {keys.filter(revoked=False).update(revoked=True)}.")
+        with transaction.atomic():
+            usable = list(keys.filter(revoked=False).select_for_update(of=("self",)))
+            keys.filter(pk__in=[key.pk for key in usable]).update(revoked=True)
+            for key in usable:
+                self.record(request, "key.revoked", key)
+        self.message_user(request, f"Revoked: {len(usable)}.")
 
 
 class ApiKeyForm(KeyForm):
@@ -159,10 +189,17 @@ class ApiKeyAdmin(KeyAdmin):
         fields = super().get_readonly_fields(request, obj)
         return fields if obj is None else (*fields, "user", "team")
 
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if not change:
+            obj.created_by = request.user
+        super().save_model(request, obj, form, change)
+
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
         """Who does not edit all applications makes keys for themselves: those of others, and of
         the installation, may use more."""
         if edits_all(request.user):
+            if db_field.name == "user":
+                options["queryset"] = manageable(request.user)
             return super().formfield_for_foreignkey(db_field, request, **options)
         rows: QuerySet[Any] = teams_of(request.user)
         if db_field.name == "user":

@@ -10,13 +10,17 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, viewsets
 
+from apps.accounts.addresses import address_of
+from apps.accounts.key_changes import KeyEvent, record_key
 from apps.accounts.models import ApiKey, Team
 from apps.catalog.models import Application
 from apps.console.admin.keys import is_member, offered_applications
+from apps.console.giving import may_change_key, may_manage
 from apps.console.operated import edits_all, sees_all
 
 UNCHANGEABLE = "It cannot be changed. Revoke this key and make another one."
 ONLY_OWN = "You can make keys for yourself alone."
+UNMANAGED = "You may not manage this account, so you can neither make nor change keys for it."
 IS_REVOKED = "The key is revoked for good."
 
 
@@ -83,26 +87,47 @@ class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.get("applications"):
             attrs["is_limited"] = True  # also when its applications are deleted
+        user = self.context["request"].user
         if isinstance(self.instance, ApiKey):
             refuse_changes(self.instance, attrs)
+            if attrs.keys() - {"revoked"}:
+                self.check_manager(may_change_key(user, self.instance))
             return attrs
-        request = self.context["request"]
-        if not edits_all(request.user):
-            attrs.setdefault("user", request.user)
-            if attrs["user"] != request.user:
+        if not edits_all(user):
+            attrs.setdefault("user", user)
+            if attrs["user"] != user:
                 raise serializers.ValidationError({"user": ONLY_OWN})
+        if attrs.get("user") is not None:
+            self.check_manager(may_manage(user, attrs["user"]))
         team = attrs.get("team")
         if team is not None and not is_member(attrs.get("user"), team):
             raise serializers.ValidationError({"team": "The person of the key is no member of it."})
         return attrs
 
+    def check_manager(self, may: bool) -> None:
+        """Raises `ValidationError`."""
+        if not may:
+            raise serializers.ValidationError({"user": UNMANAGED})
+
     @transaction.atomic
     def create(self, validated_data: dict[str, Any]) -> ApiKey:
         applications = validated_data.pop("applications", [])
-        row = ApiKey(**validated_data)
+        request = self.context["request"]
+        row = ApiKey(**validated_data, created_by=request.user)
         self.key_told = ApiKey.objects.assign_key(row)
         row.save()
         row.applications.set(applications)
+        record_key("key.created", row, request.user, address_of(request))
+        return row
+
+    @transaction.atomic
+    def update(self, instance: ApiKey, validated_data: dict[str, Any]) -> ApiKey:
+        is_revocation = validated_data.get("revoked", False) and not instance.revoked
+        request = self.context["request"]
+        row = super().update(instance, validated_data)
+        if validated_data:
+            event: KeyEvent = "key.revoked" if is_revocation else "key.changed"
+            record_key(event, row, request.user, address_of(request))
         return row
 
 
@@ -135,3 +160,8 @@ class ApiKeyViewSet(viewsets.ModelViewSet[ApiKey]):
     def get_queryset(self) -> Any:
         rows, user = super().get_queryset(), self.request.user
         return rows if sees_all(user) else rows.filter(user=user.pk)
+
+    @transaction.atomic
+    def perform_destroy(self, instance: ApiKey) -> None:
+        record_key("key.revoked", instance, self.request.user, address_of(self.request))
+        super().perform_destroy(instance)

@@ -14,7 +14,7 @@ from django.shortcuts import redirect
 from apps.accounts.models import ServiceAccount
 from apps.catalog.models import Application
 from apps.console.admin.theme import TEXT_INPUT, Admin
-from apps.console.giving import may_manage
+from apps.console.giving import manageable
 from apps.console.operated import edited, edits_all, may_rule, of_seen
 from apps.schedules import desk
 from apps.schedules.models import Schedule
@@ -69,9 +69,8 @@ class NewScheduleForm(OperatedScheduleForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         rows = ServiceAccount.objects.select_related("user")
-        chosen = [row.pk for row in rows if may_manage(self.operator, row.user)]
         account: Any = self.fields["account"]
-        account.queryset = rows.filter(pk__in=chosen)
+        account.queryset = rows.filter(user__in=manageable(self.operator).order_by().values("pk"))
         account.widget.attrs["class"] = TEXT_INPUT
 
 

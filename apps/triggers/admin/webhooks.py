@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from apps.accounts.models import ServiceAccount
 from apps.console.admin.recorded import HISTORY_FIELDS
 from apps.console.admin.versioned_form import VersionedForm
-from apps.console.giving import may_manage
+from apps.console.giving import manageable, may_manage
 from apps.triggers.admin.operated_rows import OperatedRows
 from apps.triggers.models import Webhook
 from apps.triggers.webhook_secrets import renew
@@ -51,6 +51,11 @@ class WebhookAdmin(OperatedRows[Webhook]):
     def new_secret(self, row: Webhook) -> str:
         return renew(row)
 
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Who changes the text of a webhook, or has its secret, asks in the name of its account."""
+        may = super().has_change_permission(request, obj)
+        return may and (obj is None or may_manage(request.user, obj.account.user))
+
     def secret_name_of(self, row: Webhook) -> str:
         return "key" if row.check_kind == Webhook.Check.KEY else "signing secret"
 
@@ -61,8 +66,9 @@ class WebhookAdmin(OperatedRows[Webhook]):
         """Only accounts with no more rights than who chooses one: a webhook asks in their name."""
         if db_field.related_model is ServiceAccount:
             rows = ServiceAccount.objects.select_related("user")
-            chosen = [row.pk for row in rows if may_manage(request.user, row.user)]
-            options["queryset"] = rows.filter(pk__in=chosen)
+            options["queryset"] = rows.filter(
+                user__in=manageable(request.user).order_by().values("pk")
+            )
         return super().formfield_for_foreignkey(db_field, request, **options)
 
     def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Any:

@@ -22,8 +22,9 @@ from tests.capabilities.mcp.servers import (
     over_stdio,
     register,
 )
-from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.capabilities.service import Answer, Reply, Seen, json_reply, serving
 from tests.contract import proves
+from tests.tables import each_row
 
 
 @proves("9.2")
@@ -107,7 +108,8 @@ async def test_a_tool_without_a_usable_schema_is_left_out_alone():
     assert names == ["desk_nested", "desk_act"]
     assert messages(contribution) == [
         "Toolset desk: the tool 'bad' is left out, because of its input schema: "
-        "$.properties.a.type is not JSON Schema.",
+        "properties.a.type is “banana”; write one of array, boolean, integer, null, number, "
+        "object, string, or a list of them.",
         "Toolset desk: the tool 'huge' is left out, because of its input schema: "
         "it is too large or too deeply nested.",
     ]
@@ -359,7 +361,8 @@ async def test_listening_in_vain_is_no_failure_of_a_call():
     )
 
 
-async def test_a_server_of_the_newest_protocol_is_used_as_well():
+def of_the_newest_protocol(tool: dict[str, Any], result: dict[str, Any] | None = None) -> Answer:
+    """A server that speaks only the newest protocol; by default, calls return its version."""
     version = "2026-07-28"
     plain = answering(json_reply(""))
 
@@ -368,7 +371,6 @@ async def test_a_server_of_the_newest_protocol_is_used_as_well():
         written: dict[str, Any] = {"jsonrpc": "2.0", "id": message.get("id")}
         text = [{"type": "text", "text": seen.headers.get("mcp-protocol-version", "")}]
         lists = {"ttlMs": 0, "cacheScope": "private"}
-        tool = {"name": "act", "inputSchema": {"type": "object"}}
         match message.get("method"):
             case "initialize":
                 data = {"supported": [version], "requested": "2025-11-25"}
@@ -379,14 +381,68 @@ async def test_a_server_of_the_newest_protocol_is_used_as_well():
             case "tools/list":
                 written["result"] = {"tools": [tool], **lists, "resultType": "complete"}
             case "tools/call":
-                written["result"] = {"content": text, "resultType": "complete"}
+                written["result"] = {**(result or {"content": text}), "resultType": "complete"}
             case _:
                 return await plain(seen)
         return json_reply(json.dumps(written))
 
-    async with desk_before(answer=answer) as contribution:
+    return answer
+
+
+ACT = {"name": "act", "inputSchema": {"type": "object"}}
+
+
+async def test_a_server_of_the_newest_protocol_is_used_as_well():
+    async with desk_before(answer=of_the_newest_protocol(ACT)) as contribution:
         assert messages(contribution) == []
-        assert (await use(contribution.tools[0])).content == version
+        assert (await use(contribution.tools[0])).content == "2026-07-28"
+
+
+NEVER_ENDS = {
+    "$ref": "#/$defs/d0",
+    "$defs": {
+        **{f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)},
+        "d40": {"type": "object"},
+    },
+}
+
+LONGER = "are not checked by its outputSchema: the check takes longer than 0.2 seconds"
+
+
+@each_row(
+    ("schema", "problem"),
+    [
+        (NEVER_ENDS, LONGER),
+        (
+            {"properties": {"n": {"pattern": "(?:(?:(?:a{1000}){1000}){1000})"}}},
+            "are not checked by its outputSchema: properties.n.pattern: the pattern repeats so much",
+        ),
+        (
+            {"properties": {"n": {"$ref": "http://169.254.169.254/latest"}}},
+            "are not checked by its outputSchema: properties.n.$ref is “http://169.254",
+        ),
+        ({"type": "banana"}, "are not checked by its outputSchema: type is “banana”"),
+        ({"required": ["m"]}, "do not fit its outputSchema: $: 'm' is a required property"),
+        ({"properties": {"n": {"type": "string"}}}, ""),
+        ({"properties": {"n": {"pattern": "^(a|aa)+$"}}}, LONGER),
+    ],
+)
+async def test_results_are_checked_in_bounds_and_reach_the_model_anyway(caplog, schema, problem):
+    caplog.clear()
+    tool = {**ACT, "outputSchema": {"type": "object", **schema}}
+    result = {"content": [], "structuredContent": {"n": "a" * 40 + "!"}}
+
+    async with desk_before(answer=of_the_newest_protocol(tool, result)) as contribution:
+        started = time.thread_time()
+        answer = await use(contribution.tools[0])
+        seconds = time.thread_time() - started
+
+    assert answer.content == json.dumps(result["structuredContent"], separators=(",", ":"))
+    logged = [one.getMessage() for one in caplog.records if "outputSchema" in one.getMessage()]
+    assert [f"Results of act of desk {problem}" in text for text in logged] == [True] * bool(
+        problem
+    )
+    assert seconds < 2
 
 
 async def test_an_event_that_is_too_large_is_told_and_the_next_call_works(sse_url):

@@ -128,7 +128,7 @@ def test_nothing_is_there_where_it_is_not_switched_on(feature):
 
 
 def test_only_people_and_their_keys_have_notes(ada):
-    own_key = Caller("key-ab12cd34", "key", key_user_id=ada.user_id)
+    own_key = Caller("key-ab12cd34", "key", key_user_id=ada.user_id, is_own_key=True)
     write("Boats", owner=ada.bucket)
 
     assert "1 found" in called(own_key, "wiki-search")
@@ -136,6 +136,7 @@ def test_only_people_and_their_keys_have_notes(ada):
         Caller(""),
         Caller("session-abc"),
         Caller("key-ab12cd34", "key"),
+        replace(own_key, is_own_key=False),
         Caller("user-7", "dial", user_id=ada.user_id),
     ):
         assert tools_of(caller) == {}

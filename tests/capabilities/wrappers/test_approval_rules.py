@@ -1,5 +1,7 @@
 """D-21: deny → allow → mode."""
 
+import time
+
 import pytest
 from pydantic import ValidationError
 
@@ -10,6 +12,8 @@ from tests.tables import each_row
 
 CLOSE = {"patterns": ['"tool":"desk_close"']}
 NOTHING: dict[str, object] = {}
+SLOW = {"pattern": "^(a|aa)+$"}
+LONG = {"a": "a" * 60 + "!"}
 
 
 def rules(mode="auto", *, deny=NOTHING, allow=NOTHING):
@@ -98,6 +102,22 @@ def test_a_deny_pattern_that_takes_too_long_denies_and_an_allow_pattern_allows_n
 
 
 @proves("D-21")
+@each_row(
+    "schema",
+    [
+        {"properties": {"a": {"$schema": "http://json-schema.org/draft-07/schema#", **SLOW}}},
+        {"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": SLOW}},
+        {"patternProperties": {"^a": SLOW}},
+    ],
+)
+def test_a_deny_schema_that_takes_too_long_denies(schema):
+    started = time.thread_time()
+
+    assert rules(deny={"arguments": [schema]}).judge("pay", LONG) == "deny"
+    assert time.thread_time() - started < 1
+
+
+@proves("D-21")
 def test_a_stored_deny_pattern_that_is_broken_denies():
     broken = Approval.model_construct(deny=CallRules.model_construct(patterns=("(",), arguments=()))
 
@@ -108,10 +128,17 @@ def test_a_stored_deny_pattern_that_is_broken_denies():
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ({"patterns": ["("]}, "this is no regular expression"),
+        ({"patterns": ["("]}, "the pattern is no regular expression"),
+        ({"patterns": ["(?:(?:(?:a{1000}){1000}){1000})"]}, "the pattern repeats so much"),
         ({"patterns": ["x" * 1_001]}, "at most 1000 characters"),
-        ({"arguments": [{"type": "nothing"}]}, "this is no JSON Schema"),
-        ({"arguments": [{"properties": {"a": {"$ref": "#"}}}]}, "is not supported here"),
+        (
+            {"arguments": [{"type": "nothing"}]},
+            "this JSON Schema cannot be used: type is “nothing”",
+        ),
+        (
+            {"arguments": [{"properties": {"a": {"$ref": "file:///etc/passwd"}}}]},
+            "are not followed",
+        ),
     ],
 )
 def test_a_rule_that_cannot_be_evaluated_is_refused_when_it_is_saved(rule, message):

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
+from apps.accounts.key_changes import record_key
 from apps.accounts.models import ApiKey
 
 LONGEST_NAME = 50
@@ -46,6 +47,7 @@ class Command(BaseCommand):
                 name=name.strip(), expiry_date=expiry, is_limited=bool(slugs)
             )
             cast(ApiKey, row).applications.set(applications)
+            record_key("key.created", row)
         self.stdout.write(key)
         self.stderr.write("(It is shown only this once.)")
 

@@ -1,0 +1,237 @@
+"""The structure of a JSON Schema: is it one, is it small, and does it refer to itself alone?"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeGuard
+from urllib.parse import unquote
+
+from apps.patterns import PatternRefused, states_of
+
+MOST_VALUES = 20_000
+"""JSON values in a schema, itself included."""
+MOST_DEPTH = 80
+"""Schemas inside each other, as many as a manifest may have. Checks recurse, and a stack has about
+150 levels for them."""
+MOST_STATES = 20_000
+"""Of all patterns of a schema; see `apps.patterns`."""
+
+ONE = frozenset(
+    {"additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"}
+    | {"unevaluatedItems", "unevaluatedProperties"}
+)
+"""Keywords that hold a schema."""
+SEVERAL = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+NAMED = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
+LEFT_OUT = frozenset(
+    {"$anchor", "$comment", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema", "$vocabulary"}
+)
+"""Keywords without effect on a schema that refers to itself alone. `$schema` is one of them: in an
+inner schema it would make `jsonschema` change to its own, unbounded checks."""
+UNSUPPORTED = frozenset({"$dynamicRef", "$recursiveRef"})
+UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+UNBOUNDED = frozenset({"dependentSchemas", "patternProperties"})
+"""Keywords that `jsonschema` reads without our bounds when it looks for unevaluated properties."""
+TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
+
+
+class JsonSchemaInvalid(ValueError):
+    """Something is not a JSON Schema; the text says where and what to write."""
+
+
+class JsonSchemaUnsupported(JsonSchemaInvalid):
+    """A JSON Schema cannot be checked within bounds; the text says where and why."""
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_count(value: object) -> bool:
+    return is_number(value) and value >= 0 and value == value // 1
+
+
+def is_positive(value: object) -> bool:
+    return is_number(value) and value > 0
+
+
+def is_type(value: object) -> bool:
+    if isinstance(value, str):
+        return value in TYPES
+    return isinstance(value, list) and bool(value) and all(one in TYPES for one in value)
+
+
+def are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def are_dependencies(value: object) -> bool:
+    return isinstance(value, Mapping) and all(map(are_texts, value.values()))
+
+
+def is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
+def is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+Test = tuple[Callable[[object], bool], str]
+COUNT: Test = (is_count, "a whole number from 0 on")
+NUMBER: Test = (is_number, "a number")
+VALUES: Mapping[str, Test] = {
+    "dependentRequired": (are_dependencies, "an object of lists of names"),
+    "enum": (is_list, "a list"),
+    "exclusiveMaximum": NUMBER,
+    "exclusiveMinimum": NUMBER,
+    "maxContains": COUNT,
+    "maxItems": COUNT,
+    "maxLength": COUNT,
+    "maxProperties": COUNT,
+    "maximum": NUMBER,
+    "minContains": COUNT,
+    "minItems": COUNT,
+    "minLength": COUNT,
+    "minProperties": COUNT,
+    "minimum": NUMBER,
+    "multipleOf": (is_positive, "a number above 0"),
+    "$ref": (is_text, "a text"),
+    "pattern": (is_text, "a text"),
+    "required": (are_texts, "a list of names"),
+    "type": (is_type, f"one of {', '.join(TYPES)}, or a list of them"),
+    "uniqueItems": (is_flag, "true or false"),
+}
+"""What a keyword with an effect of its own has to be."""
+
+
+class StructureReader:
+    """Copies one schema into a form that is safe to check with."""
+
+    def __init__(self, most_values: int = MOST_VALUES) -> None:
+        self.most_values = self.left = most_values
+        self.states = 0
+        self.references: list[tuple[str, str]] = []
+        self.schemas: set[int] = set()  # the copies, by `id`
+        self.keywords: dict[str, str] = {}  # and a place of each
+
+    def read(self, schema: object) -> dict[str, Any]:
+        """Raises `JsonSchemaInvalid`."""
+        if not isinstance(schema, Mapping):
+            raise JsonSchemaInvalid(f"it is {shown(schema)}; write an object.")
+        root: dict[str, Any] = self.copy(schema, "", 0)
+        if UNEVALUATED & self.keywords.keys() and (both := UNBOUNDED & self.keywords.keys()):
+            place = self.keywords[min(both)]
+            raise JsonSchemaUnsupported(
+                f"{place} is not supported in a schema with unevaluatedProperties or "
+                "unevaluatedItems; leave out one of them."
+            )
+        for place, reference in self.references:
+            target = found(root, reference)
+            if not isinstance(target, bool) and id(target) not in self.schemas:
+                raise JsonSchemaUnsupported(
+                    f"{place} is {shown(reference)}, which is no schema in this document. Write "
+                    "one such as #/$defs/name; references to other documents are not followed."
+                )
+        return root
+
+    def copy(self, schema: object, place: str, depth: int) -> Any:
+        self.count(schema, depth)
+        if isinstance(schema, bool):
+            return schema
+        if not isinstance(schema, Mapping):
+            raise JsonSchemaInvalid(f"{place} is {shown(schema)}; write a schema.")
+        copied: dict[str, Any] = {}
+        for key, value in schema.items():
+            if key in LEFT_OUT:
+                continue
+            inside = f"{place}.{key}" if place else key
+            self.keywords[key] = inside
+            self.check(key, value, inside)
+            copied[key] = self.member(key, value, inside, depth + 1)
+        self.schemas.add(id(copied))
+        return copied
+
+    def count(self, value: object, depth: int) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise JsonSchemaUnsupported(
+                f"it is too large; write at most {self.most_values:,} values."
+            )
+        if depth > MOST_DEPTH:
+            raise JsonSchemaUnsupported(
+                f"it is nested too deeply; use at most {MOST_DEPTH} levels."
+            )
+
+    def count_all(self, value: object, depth: int) -> None:
+        """Count a value that is no schema, with the values in it."""
+        self.count(value, depth)
+        if isinstance(value, Mapping | list):
+            for one in value.values() if isinstance(value, Mapping) else value:
+                self.count_all(one, depth + 1)
+
+    def check(self, key: str, value: Any, place: str) -> None:
+        """Check what can be said of a keyword without the schemas in it."""
+        if key in UNSUPPORTED:
+            raise JsonSchemaUnsupported(f"{place} is not supported; use `$ref`.")
+        if key in VALUES:
+            is_fit, wanted = VALUES[key]
+            if not is_fit(value):
+                raise JsonSchemaInvalid(f"{place} is {shown(value)}; write {wanted}.")
+        if key == "pattern":
+            self.check_pattern(value, place)
+        elif key == "$ref":
+            self.references.append((place, value))
+
+    def check_pattern(self, pattern: str, place: str) -> None:
+        try:
+            self.states += states_of(pattern)
+        except PatternRefused as error:
+            raise JsonSchemaUnsupported(f"{place}: the pattern {error}.") from error
+        if self.states > MOST_STATES:
+            raise JsonSchemaUnsupported(
+                f"{place}: the patterns of the schema are too large together."
+            )
+
+    def member(self, key: str, value: Any, place: str, depth: int) -> Any:
+        if key in ONE:
+            return self.copy(value, place, depth)
+        if key in SEVERAL:
+            if not isinstance(value, list) or not value:
+                raise JsonSchemaInvalid(f"{place} is {shown(value)}; write a list of schemas.")
+            return [self.copy(one, f"{place}[{n}]", depth) for n, one in enumerate(value)]
+        if key in NAMED:
+            if not isinstance(value, Mapping):
+                raise JsonSchemaInvalid(f"{place} is {shown(value)}; write an object of schemas.")
+            if key == "patternProperties":
+                for name in value:
+                    self.check_pattern(name, f"{place}.{name}")
+            return {name: self.copy(one, f"{place}.{name}", depth) for name, one in value.items()}
+        self.count_all(value, depth)
+        return value
+
+
+def found(root: Any, reference: str) -> Any:
+    """The target of a reference in the same document; None if there is none."""
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    target = root
+    for part in reference.split("/")[1:]:
+        name = unquote(part).replace("~1", "/").replace("~0", "~")
+        if isinstance(target, Mapping):
+            target = target.get(name)
+        elif isinstance(target, list) and name.isdecimal() and len(name) < 8:
+            target = target[int(name)] if int(name) < len(target) else None
+        else:
+            return None
+    return target
+
+
+def shown(value: object) -> str:
+    """The beginning of a value, for an error."""
+    if isinstance(value, Mapping | list):
+        return "an object" if isinstance(value, Mapping) else "a list"
+    text = repr(value) if not isinstance(value, str) else value
+    return f"“{text[:60]}…”" if len(text) > 60 else f"“{text}”"
