@@ -249,7 +249,7 @@ class ModelFailed(QuickAppError):
     """The model's service failed.
 
     `status` is the HTTP status it answered with (None: no answer, or a failure in mid-stream),
-    `reason` one of `status`, `timeout`, `connection`, `stream`; `code` and `kind` are the
+    `reason` one of `status`, `timeout`, `connection`, `stream`, `unreadable`; `code` and `kind` are the
     upstream's own error code and type, `display` its text for people. The same question may do
     better in a moment if it `is_transient`, after `retry_after` seconds if the service named them.
     """

@@ -75,7 +75,7 @@ class Assembly:
 
     `lead` separates the first text from an earlier answer. `shown` are the URLs of attachments
     that need not be shown again. `shows_logprobs` passes the service's logprobs on.
-    `taint` is told what the model's service has read.
+    `taint` is told what the model's service has read. `names` are the tools that may be called.
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class Assembly:
         allowance: Allowance | None = None,
         shows_logprobs: bool = False,
         taint: Taint | None = None,
+        names: Collection[str] = (),
     ) -> None:
         self.emit = emit
         self.taint = Taint() if taint is None else taint
@@ -105,7 +106,7 @@ class Assembly:
         self.first_text_at: float | None = None
         """By the monotonic clock."""
         self.thoughts = GrowingThoughts()
-        self.calls = GrowingCalls()
+        self.calls = GrowingCalls(names)
         self.attachments: list[Attachment] = []
         self.annotations: list[Mapping[str, Any]] = []
         self.state: dict[str, Any] = {}

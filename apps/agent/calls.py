@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from apps.agent.call_arguments import unreadable_text
 from apps.agent.messages import Message, ToolCall
 from apps.agent.surrogates import decode_json, well_formed
 from apps.agent.tools import Invocation, Pending, ResultStep, Tool, ToolResult
@@ -18,6 +19,8 @@ from apps.errors import InvalidParameter, NotApproved, Stopped, ToolError
 logger = logging.getLogger(__name__)
 
 UNKNOWN = "Unknown tool '{}'.\n\nThis tool does not exist. Check the tool name and try again."
+LONGEST_LIST = 4_000
+"""Characters of the names of tools in one result."""
 HIDDEN = (
     "This tool is not available to you: the platform calls it automatically. "
     "Do not call it; continue without it."
@@ -102,11 +105,22 @@ def static_names(tools: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset(tool["static_function"]["name"] for tool in tools)
 
 
-def refusal(name: str, hidden: Container[str], static: Container[str]) -> ToolResult:
-    """The result of a call of a tool that there is not, or that the model must not call."""
+def refusal(
+    name: str, hidden: Container[str], static: Container[str], listed: Iterable[str] = ()
+) -> ToolResult:
+    """The result of a call of a tool that does not exist, or that the model must not call.
+
+    `listed` are the tools that it can call.
+    """
     if name in hidden:
         return ToolResult(HIDDEN)
-    return ToolResult(STATIC.format(name) if name in static else UNKNOWN.format(name))
+    if name in static:
+        return ToolResult(STATIC.format(name))
+    names = ", ".join(listed)
+    if len(names) > LONGEST_LIST:
+        names = f"{names[:LONGEST_LIST].rpartition(', ')[0]}, …"
+    there = f" The tools are: {names}." if names else " There are no tools in this conversation."
+    return ToolResult(UNKNOWN.format(name) + there)
 
 
 def failure_result(error: ToolError) -> ToolResult:
@@ -116,11 +130,31 @@ def failure_result(error: ToolError) -> ToolResult:
 
 def read_arguments(call: ToolCall) -> dict[str, Any]:
     """Raises `ToolError`."""
+    arguments = decode_arguments(call.arguments or "{}")
+    written = unreadable_text(arguments)
+    if written is not None:
+        decode_arguments(written)
+        raise ToolError("The arguments are not one JSON object; send one.")
+    return arguments
+
+
+def argument_problem(call: ToolCall) -> str:
+    """Why a client's tool was not called, "" if its arguments can be read."""
     try:
-        arguments = decode_json(msgspec.json.decode, (call.arguments or "{}").encode())
+        read_arguments(call)
+    except ToolError as error:
+        return failure_result(error).content
+    return ""
+
+
+def decode_arguments(text: str) -> dict[str, Any]:
+    """Raises `ToolError`."""
+    try:
+        arguments = decode_json(msgspec.json.decode, text.encode())
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise ToolError(
-            f"The arguments are not valid JSON: {error}. Send one JSON object."
+            f"The arguments are not valid JSON: {error}. The tool was not called. "
+            "Send one JSON object."
         ) from error
     if not isinstance(arguments, dict):
         raise ToolError(

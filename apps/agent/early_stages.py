@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from apps.agent.argument_text import ArgumentText
+from apps.agent.call_arguments import object_texts
 from apps.agent.events import Emit, StageClosed, StageOpened
 from apps.agent.messages import Message, ToolCall
 from apps.agent.stages import FENCE, MOST_CHARACTERS, Announcement, Stage
@@ -21,6 +22,10 @@ class GrowingCall:
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
+
+    def becomes(self, call: ToolCall) -> bool:
+        """Whether the complete call is this one."""
+        return (self.name, object_texts(self.arguments)[0]) == (call.name, call.arguments)
 
 
 class EarlyStage:
@@ -104,10 +109,7 @@ class EarlyStages:
     def taken(self, call: ToolCall) -> Iterator[EarlyStage | None]:
         """The stage of a call that is about to be made; None if it has none."""
         stage = self.open.get(call.id)
-        if stage is None or (stage.call.name, "".join(stage.call.arguments)) != (
-            call.name,
-            call.arguments,
-        ):
+        if stage is None or not stage.call.becomes(call):
             yield None
             return
         del self.open[call.id]

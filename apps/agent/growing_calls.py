@@ -1,16 +1,24 @@
 """The tool calls of an answer while they arrive in pieces."""
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from operator import attrgetter
 
+from apps.agent.call_arguments import is_object, object_texts
 from apps.agent.early_stages import GrowingCall
 from apps.agent.messages import ToolCall
-from apps.agent.model import ToolCallDelta
+from apps.agent.model import UNNUMBERED, ToolCallDelta
 
 
 class GrowingCalls:
-    def __init__(self) -> None:
+    """`names` are the tools that may be called.
+
+    Services number calls from 0 or 1, all with 0, or not at all; they send ids and names once, with
+    every piece, or never.
+    """
+
+    def __init__(self, names: Collection[str] = ()) -> None:
+        self.names = names
         self.calls: list[GrowingCall] = []
         self.latest: dict[int, GrowingCall] = {}
         """The call that a piece of each number continues."""
@@ -21,30 +29,67 @@ class GrowingCalls:
     def feed(self, delta: ToolCallDelta) -> GrowingCall:
         """The call that the piece belongs to, with the piece."""
         call = self.latest.get(delta.index)
-        if call is None or (delta.id and call.id and delta.id != call.id):
-            call = self.latest[delta.index] = self.find(delta)
-        call.id = call.id or delta.id
-        call.name += delta.name
+        if call is None or delta.name or (delta.id and delta.id != call.id):
+            call = self.latest[delta.index] = self.find(delta, call)
         if delta.arguments:
             call.arguments.append(delta.arguments)
         return call
 
-    def find(self, delta: ToolCallDelta) -> GrowingCall:
-        """The call of a piece that the number alone does not tell: some services number all 0."""
-        numbered = (call for call in self.calls if call.index == delta.index)
-        call = next((call for call in numbered if call.id == delta.id), None)
+    def find(self, delta: ToolCallDelta, call: GrowingCall | None) -> GrowingCall:
+        """The call of a piece that its number alone does not tell, with the id and name of the piece.
+
+        `call` is the latest one of that number.
+        """
         if call is None:
-            call = GrowingCall(delta.index)
+            call = self.continued(delta)
+        elif delta.id and call.id and delta.id != call.id:
+            numbered = (one for one in self.calls if one.index == delta.index)
+            known = next((one for one in numbered if one.id == delta.id), None)
+            call = known if known is not None or delta.name else call
+        if call is None or (delta.name and self.is_another(delta, call)):
+            call = self.latest[UNNUMBERED] = GrowingCall(delta.index)
             self.calls.append(call)
+        call.id = call.id or delta.id
+        if delta.name and not call.arguments:
+            call.name = joined_name(call.name, delta.name)
         return call
+
+    def continued(self, delta: ToolCallDelta) -> GrowingCall | None:
+        """The call that a piece with a new number continues: some services number the pieces."""
+        if delta.name and not delta.id:
+            return None
+        if not delta.id:
+            return self.calls[-1] if self.calls else None
+        call = next((one for one in self.calls if one.id == delta.id), None)
+        is_begun = call is not None and bool(call.arguments or not delta.name)
+        return call if is_begun else None
+
+    def is_another(self, delta: ToolCallDelta, call: GrowingCall) -> bool:
+        """Whether a piece with a name begins a new call, although its number and id are those of
+        the call."""
+        if not call.arguments:
+            return delta.name != call.name and call.name in self.names and delta.name in self.names
+        if delta.name != call.name:
+            return not (delta.id and delta.id == call.id) or is_object("".join(call.arguments))
+        if not delta.arguments.strip():
+            return False  # the name comes again at the end
+        arguments = "".join(call.arguments)
+        is_repetition = bool(delta.id) and delta.arguments == arguments
+        return is_object(arguments) and not is_repetition
 
     def complete(self, taken: Collection[str]) -> tuple[ToolCall, ...]:
         """The calls in the order of their numbers, with ids that are not `taken`."""
-        used = set(taken)
-        return tuple(
-            ToolCall(unused(call.id, used), call.name, "".join(call.arguments))
-            for call in sorted(self.calls, key=attrgetter("index"))
-        )
+        return tuple(self.completed(set(taken)))
+
+    def completed(self, used: set[str]) -> Iterator[ToolCall]:
+        for call in sorted(self.calls, key=attrgetter("index")):
+            for text in object_texts(call.arguments):
+                yield ToolCall(unused(call.id, used), call.name, text)
+
+
+def joined_name(known: str, more: str) -> str:
+    """Names come whole, in pieces, or with each piece all of it so far."""
+    return more if more.startswith(known) else known + more
 
 
 def unused(id: str, used: set[str]) -> str:

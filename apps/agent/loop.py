@@ -14,7 +14,14 @@ from typing import Any
 import msgspec
 
 from apps.agent.assembly import Assembly, Reply
-from apps.agent.calls import ToolOutcome, refusal, result_message, static_names
+from apps.agent.call_names import with_called_names
+from apps.agent.calls import (
+    ToolOutcome,
+    argument_problem,
+    refusal,
+    result_message,
+    static_names,
+)
 from apps.agent.context_fitter import ContextFitter
 from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds, keep_uncalled
 from apps.agent.early_stages import EarlyStages
@@ -43,7 +50,7 @@ from apps.agent.stages import Announcement, DeferredStages
 from apps.agent.taint import Taint
 from apps.agent.tool_batch import ToolBatch, all_failed, parted, waits
 from apps.agent.tool_steps import ToolSteps
-from apps.agent.tools import ResultStep, Tool, ToolSpec
+from apps.agent.tools import ResultStep, Tool, ToolResult, ToolSpec
 from apps.errors import ModelFailed, ToolsKeepFailing
 
 ViewStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
@@ -173,6 +180,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
             progress.say("".join(assembly.text))
         turn.deferred.close()
         reply = assembly.reply(self.name, call_ids(request.messages))
+        reply = with_called_names(reply, self.callable)
         log_reply(reply, reply.deployment, progress.iterations, seconds, self.private)
         return reply
 
@@ -217,7 +225,13 @@ class AgentLoop(msgspec.Struct, frozen=True):
             allowance=progress.allowance,
             shows_logprobs=self.shows_logprobs,
             taint=self.taint,
+            names=self.callable,
         )
+
+    @property
+    def callable(self) -> Set[str]:
+        """The names of the tools that the model may know."""
+        return self.tools.keys() | self.unlisted.keys() | self.external.keys()
 
     async def act(self, turn: Turn, reply: Reply) -> str:
         """Keep the answer and make its calls; the finish reason, "" to go on."""
@@ -242,8 +256,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
 
         `message` has the calls, None if it is in the conversation already.
         """
-        internal = tuple(call for call in calls if call.name not in self.external)
-        external = tuple(call for call in calls if call.name in self.external)
+        external = tuple(call for call in calls if self.is_for_client(call))
+        internal = tuple(call for call in calls if call not in external)
         outcomes: Sequence[ToolOutcome] = ()
         if internal:
             asking = () if message is None else (message,)
@@ -274,14 +288,13 @@ class AgentLoop(msgspec.Struct, frozen=True):
     def batch(self, turn: Turn, calls: Sequence[ToolCall], *asking: Message) -> ToolBatch:
         """`asking` is the message with the calls, if the conversation does not have it yet."""
         static = static_names(self.static_tools)
-        known = self.tools.keys() | self.unlisted.keys()
-        log_refused_calls(calls, known, self.hidden.keys(), static)
+        log_refused_calls(calls, self.callable, self.hidden.keys(), static)
         return ToolBatch(
             ToolSteps(self.ledger, turn.progress.iterations, calls),
             turn,
             (*turn.conversation, *asking),
             self.find_tool,
-            lambda name: refusal(name, self.hidden, static),
+            self.refuse,
             self.results,
             self.batch_seconds,
         )
@@ -304,6 +317,16 @@ class AgentLoop(msgspec.Struct, frozen=True):
         progress.failed_turns = progress.failed_turns + 1 if all_failed(outcomes) else 0
         if 0 < self.failed_turns <= progress.failed_turns:
             raise ToolsKeepFailing(progress.failed_turns)
+
+    def is_for_client(self, call: ToolCall) -> bool:
+        """Whether the client can make the call: with unreadable arguments nobody can."""
+        return call.name in self.external and not argument_problem(call)
+
+    def refuse(self, call: ToolCall) -> ToolResult:
+        if call.name in self.external:
+            return ToolResult(argument_problem(call))
+        static = static_names(self.static_tools)
+        return refusal(call.name, self.hidden, static, (*self.tools, *self.external))
 
     def find_tool(self, name: str) -> Tool | None:
         return self.tools.get(name) or self.unlisted.get(name)

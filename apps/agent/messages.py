@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from apps.agent.call_arguments import object_text
 from apps.errors import ModelFailed
 
 logger = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A request by the model; `arguments` is the JSON text exactly as it was written."""
+    """A request by the model; `arguments` is the text of a JSON object, as `object_text` makes it."""
 
     id: str
     name: str
@@ -124,7 +125,7 @@ def call_from_dict(written: Mapping[str, Any]) -> ToolCall:
     return ToolCall(
         str(written.get("id") or ""),
         str(function.get("name") or ""),
-        str(function.get("arguments") or ""),
+        object_text(function.get("arguments")),
     )
 
 

@@ -51,6 +51,10 @@ class Payer(msgspec.Struct, frozen=True, gc=False):
     is_person: bool
 
 
+UNNUMBERED = -1
+"""The `index` of a piece that its service has not numbered: it continues the newest call."""
+
+
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
     """A piece of a call; `index` tells the calls of an answer apart, where their ids do not."""
 

@@ -128,11 +128,13 @@ class RetryPolicy:
     """Asks again after a transient failure, as long as nothing of an answer has come, and then the
     deployments that answer in the place of the one that failed.
 
-    Not for an application that plays a model: it may have side effects.
+    Not for an application that plays a model: it may have side effects. No attempt begins later than
+    `seconds` after the first one: a client reads the status of a failure only if it comes soon.
     """
 
     backoff: Backoff = BACKOFF
     wait: Callable[[float], Awaitable[object]] = asyncio.sleep
+    seconds: float = inf
 
     async def receive(
         self,
@@ -148,10 +150,16 @@ class RetryPolicy:
             await self.repeat(call, assembly, name)
             return
 
+        started = time.monotonic()
+
         def ask_candidate(call: CandidateCall) -> Awaitable[None]:
             one = call.candidate.name
             ask = partial(receive, assembly=assembly, name=one, iteration=iteration)
-            return self.repeat(partial(call.made, ask), assembly, one, lambda: call.patience)
+
+            def patience() -> float:
+                return min(call.patience, self.seconds - (time.monotonic() - started))
+
+            return self.repeat(partial(call.made, ask), assembly, one, patience)
 
         await model.receive(request, assembly, ask_candidate)
 
@@ -166,13 +174,15 @@ class RetryPolicy:
 
         Raises the last `ModelFailed`.
         """
-        waited = 0.0
+        waited, started = 0.0, time.monotonic()
         for attempt in count(1):
             try:
                 await call()
                 return
             except ModelFailed as failure:
-                pause = self.backoff.pause(attempt, failure.retry_after, patience() - waited)
+                passed = max(waited, time.monotonic() - started)
+                left = min(patience() - waited, self.seconds - passed)
+                pause = self.backoff.pause(attempt, failure.retry_after, left)
                 if pause is None or assembly.has_begun or not failure.is_transient:
                     raise
                 logger.warning(

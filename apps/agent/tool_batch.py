@@ -25,14 +25,14 @@ from apps.errors import ToolTimedOut
 @dataclass(frozen=True, slots=True)
 class ToolBatch:
     """The calls of `steps`, with what they need: `find` gives the tool of a name, `refuse` the
-    result of a name without one. `seconds` limits them all together, None for no limit.
+    result of a call without one. `seconds` limits them all together, None for no limit.
     """
 
     steps: ToolSteps
     turn: Turn
     conversation: Sequence[Message]
     find: Callable[[str], Tool | None]
-    refuse: Callable[[str], ToolResult]
+    refuse: Callable[[ToolCall], ToolResult]
     results: Sequence[ResultStep]
     seconds: float | None = None
 
@@ -98,7 +98,7 @@ class ToolBatch:
         spent: list[ModelUsage] = []
         with self.turn.early.taken(call) as early:
             if tool is None:
-                refused = self.refuse(call.name)
+                refused = self.refuse(call)
                 outcome = ToolOutcome(refused, "open", refused.content, tool_failed=True)
             else:
                 if self.is_kept:

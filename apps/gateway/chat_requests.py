@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from apps.agent.call_arguments import object_text
 from apps.agent.messages import Attachment, Message, Thoughts, ToolCall, attachment_from_dict
 from apps.agent.tools import ToolSpec
 from apps.catalog.resolved_application import ResolvedApplication
@@ -24,7 +25,7 @@ NO_PARAMETERS = {"type": "object", "properties": {}}
 
 class FunctionCall(Struct, gc=False):
     name: str
-    arguments: str = ""
+    arguments: str | Object | None = ""
 
 
 class Call(Struct):
@@ -126,7 +127,7 @@ def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> Message:
     custom.pop("stages", None)  # they were shown to people, and are not for the model
     content = written.content
     calls = tuple(
-        ToolCall(call.id, call.function.name, call.function.arguments)
+        ToolCall(call.id, call.function.name, object_text(call.function.arguments))
         for call in written.tool_calls or ()
         if call.function.name in external
     )

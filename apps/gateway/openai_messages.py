@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from apps.agent.call_arguments import object_text
 from apps.agent.messages import Content, Message
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
@@ -182,7 +183,9 @@ def to_value(message: ChatMessage, external: dict[str, ToolSpec]) -> Message:
 
 def as_text(call: Call, result: ChatMessage | None) -> Message:
     """A call and its result as a message of the user."""
-    made = f"{call.function.name}({call.function.arguments[:ARGUMENTS_SHOWN]})"
+    arguments = call.function.arguments or ""
+    text = arguments if isinstance(arguments, str) else object_text(arguments)
+    made = f"{call.function.name}({text[:ARGUMENTS_SHOWN]})"
     if result is None:
         return Message("user", f"[The tool call {made} has no result.]")
     told = to_message(result, {})

@@ -74,6 +74,12 @@ BY_REASON = {
         )
     ),
     "stream": Explanation(gettext_noop("The AI model service failed while responding."), True),
+    "unreadable": Explanation(
+        gettext_noop(
+            "The AI model service sent an answer in a form that this application cannot read. "
+            "Please contact your administrator."
+        )
+    ),
 }
 SERVICE_BY_STATUS = {
     401: Explanation(

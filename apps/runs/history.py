@@ -97,7 +97,7 @@ Named = Annotated[str, Meta(min_length=1)]
 
 class StoredFunction(Struct, gc=False):
     name: Named
-    arguments: str | None = None
+    arguments: str | dict[str, Any] | None = None
 
 
 class StoredCall(Struct, gc=False):

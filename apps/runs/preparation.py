@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from math import inf
 from typing import Any
 
 import msgspec
@@ -184,7 +185,9 @@ class Preparation(msgspec.Struct, frozen=True):
             show_stages=orchestrator.propagate_stages,
             # Asked twice, an application would run its tools twice.
             retries=RetryPolicy(
-                ONCE if self.info.is_application else backoff(settings.MODEL_RETRY_SECONDS)
+                ONCE if self.info.is_application else backoff(settings.MODEL_RETRY_SECONDS),
+                # The first heartbeat opens a stream with the status 200.
+                seconds=inf if ledger.is_kept else settings.HEARTBEAT_SECONDS * RETRY_SHARE,
             ),
             requires_external=request.requires_client_tool,
             shows_logprobs=bool(request.parameters.get("logprobs")),
@@ -225,6 +228,10 @@ class Preparation(msgspec.Struct, frozen=True):
             correction=request.correction,
             ledger=ledger,
         )
+
+
+RETRY_SHARE = 2 / 3
+"""Of the time until the first heartbeat, for attempts at the model of a run over the gateway."""
 
 
 @cache

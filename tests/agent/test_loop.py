@@ -1,4 +1,5 @@
 import asyncio
+import json
 import sys
 import tracemalloc
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ from apps.agent.loop import AgentLoop
 from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.progress import Progress
 from apps.agent.stages import open_stage
-from apps.agent.tools import Invocation, ToolResult
+from apps.agent.tools import Invocation, ToolResult, ToolSpec
 from apps.errors import (
     InvalidParameter,
     ModelFailed,
@@ -157,9 +158,50 @@ async def test_calls_run_at_the_same_time_and_their_results_keep_their_order():
 @proves("4", "G-12", "T-07")
 async def test_an_unknown_tool_is_answered_with_how_to_go_on():
     assert await answers_to(("1", "wether", {}), ("2", "weather", {"city": "Riga"})) == [
-        "Unknown tool 'wether'.\n\nThis tool does not exist. Check the tool name and try again.",
+        "Unknown tool 'wether'.\n\nThis tool does not exist. Check the tool name and try again. "
+        "The tools are: weather.",
         "Riga: 12",
     ]
+
+
+@proves("4")
+async def test_a_tool_with_something_around_its_name_is_called_by_its_own_name():
+    model = ScriptedModel(
+        calling(("1", "functions.weather", {"city": "Riga"}), ("2", "functions.clock", {})),
+        saying("."),
+    )
+    progress = Progress()
+
+    await loop_of(model, WEATHER).run([QUESTION], lambda event: None, progress)
+
+    asked = model.asked[1].messages[1]
+    assert [call.name for call in asked.tool_calls] == ["weather", "functions_clock"]
+    assert [message.text for message in progress.added[1:3]] == [
+        "Riga: 12",
+        "Unknown tool 'functions_clock'.\n\nThis tool does not exist. "
+        "Check the tool name and try again. The tools are: weather.",
+    ]
+
+
+async def test_what_goes_back_to_the_service_has_the_text_of_an_object_as_arguments():
+    model = ScriptedModel(calling(("1", "weather", '{"city": "Ri')), saying("."))
+    progress = Progress()
+
+    await loop_of(model, WEATHER).run([QUESTION], lambda event: None, progress)
+
+    (call,) = model.asked[1].messages[1].tool_calls
+    assert json.loads(call.arguments) == {"unreadable_arguments": '{"city": "Ri'}
+
+
+async def test_a_clients_tool_is_not_called_with_arguments_that_cannot_be_read():
+    model = ScriptedModel(calling(("1", "paint", '{"colour": "re')), saying("."))
+    events: list[Event] = []
+    paint = ToolSpec("paint", "", {})
+
+    await loop_of(model, external={"paint": paint}).run([QUESTION], events.append, Progress())
+
+    assert not any(isinstance(event, ToolCallsRequested) for event in events)
+    assert model.asked[1].messages[2].text.startswith("Error: The arguments are not valid JSON: ")
 
 
 @proves("6.2", "T-07")
@@ -259,7 +301,7 @@ async def test_a_stage_that_stays_open_closes_when_the_next_answer_is_complete(f
 
 
 @proves("4", "G-12", "T-07")
-@pytest.mark.parametrize("written", ['{"city": ', "NaN", "[" * 100_000, "{} {}"])
+@pytest.mark.parametrize("written", ['{"city": ', "NaN", "[" * 100_000, "{} {"])
 async def test_arguments_that_are_no_json_are_answered_with_the_reason(written):
     (found,) = await answers_to(("1", "weather", written))
 
@@ -269,7 +311,7 @@ async def test_arguments_that_are_no_json_are_answered_with_the_reason(written):
 
 @proves("4")
 @pytest.mark.parametrize(
-    ("written", "kind"), [("[]", "list"), ('"x"', "str"), ("3", "int"), ('"\\ud800"', "str")]
+    ("written", "kind"), [("[1]", "list"), ('"x"', "str"), ("3", "int"), ('"\\ud800"', "str")]
 )
 async def test_arguments_that_are_no_object_are_answered_with_what_they_are(written, kind):
     assert await answers_to(("1", "weather", written)) == [

@@ -123,7 +123,7 @@ async def test_an_id_that_the_conversation_has_already_is_not_given_again():
 async def test_a_call_without_a_function_is_a_call_without_a_name():
     reply = await reply_to(calls(call_delta(0, "a")))
 
-    assert reply.message.tool_calls == (ToolCall("a", "", ""),)
+    assert reply.message.tool_calls == (ToolCall("a", "", "{}"),)
 
 
 @proves("4")

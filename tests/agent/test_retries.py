@@ -1,5 +1,6 @@
 import asyncio
 import logging
+from math import inf
 
 import pytest
 
@@ -22,14 +23,17 @@ SHORT = Backoff(3, 0.001, 0.001)
 
 
 async def answer_of(
-    model: ScriptedModel, pauses: list[float] | None = None, backoff: Backoff = SHORT
+    model: ScriptedModel,
+    pauses: list[float] | None = None,
+    backoff: Backoff = SHORT,
+    seconds: float = inf,
 ) -> str:
     async def wait(seconds: float) -> None:
         if pauses is not None:
             pauses.append(seconds)
 
     assembly = Assembly(lambda event: None)
-    policy = RetryPolicy(backoff, wait)
+    policy = RetryPolicy(backoff, wait, seconds)
     await policy.receive(model, QUESTION, assembly, "gpt")
     return assembly.reply("gpt").message.text
 
@@ -140,3 +144,14 @@ async def test_a_pause_can_be_cancelled():
     with pytest.raises(asyncio.CancelledError):
         await task
     assert len(model.asked) == 1
+
+
+async def test_no_attempt_begins_after_the_time_for_all():
+    pauses: list[float] = []
+    model = ScriptedModel([BUSY], [BUSY], saying("Hello"))
+
+    with pytest.raises(ModelFailed, match="busy") as failed:
+        await answer_of(model, pauses, seconds=10.0)
+
+    assert pauses == [7.0]
+    assert failed.value.retry_after == 7.0

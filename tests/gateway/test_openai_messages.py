@@ -98,6 +98,34 @@ def test_arguments_of_a_foreign_call_are_told_in_short():
     assert len(found.messages[0].text) < 3000
 
 
+def test_arguments_of_a_clients_call_are_the_text_of_an_object():
+    written = ("", None, {"a": 1}, '{"a": 1}', '{"a"')
+    calls = [Call(str(n), FunctionCall("weather", one)) for n, one in enumerate(written)]
+
+    found = read(HELLO, ChatMessage("assistant", tool_calls=calls))
+
+    assert [call.arguments for call in found.messages[1].tool_calls] == [
+        "{}",
+        "{}",
+        '{"a": 1}',
+        '{"a": 1}',
+        '{"unreadable_arguments":"{\\"a\\""}',
+    ]
+
+
+@pytest.mark.parametrize("arguments", ["", None, {}])
+def test_arguments_in_a_state_become_the_text_of_an_object(arguments):
+    call = {"id": "s", "function": {"name": "own", "arguments": arguments}}
+    stored = [{"role": "assistant", "tool_calls": [call]}, STORED[1]]
+    answered = ChatMessage(
+        "assistant", "7", custom_content={"state": {"tool_execution_history": stored}}
+    )
+
+    found = read(HELLO, answered, HELLO)
+
+    assert found.messages[1].tool_calls == (ToolCall("s", "own", "{}"),)
+
+
 def test_what_the_applications_tools_brought_comes_back_in_its_place():
     answered = ChatMessage(
         "assistant", "7", custom_content={"state": {"tool_execution_history": STORED}}

@@ -132,8 +132,22 @@ def problems(
         case "enum":
             options = one_line(", ".join(map(as_text, expected)), 500)
             yield path, f"expected one of {options}; {found}."
+        case "additionalProperties" | "unevaluatedProperties" if expected is False:
+            yield from unknown_names(violation, path)
         case _:
             yield path, f"expected {as_text(expected)}; {found}."
+
+
+def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, str]]:
+    """The names in an object that are not those of its schema, and the names that are."""
+    taken = violation.schema.get("properties", {})
+    names = one_line(", ".join(f"`{name}`" for name in taken), 500)
+    known = f"it takes {names}." if names else "it takes none."
+    whole = f"a property of `{path}`" if path else "a parameter of this tool"
+    for name in violation.instance:
+        if name not in taken:
+            text = f"`{one_line(name, 60)}` is not {whole}; {known}"
+            yield place((*violation.absolute_path, name)), text
 
 
 def place(path: Iterable[str | int]) -> str:

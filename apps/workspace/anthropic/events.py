@@ -177,7 +177,7 @@ class MessageEvents:
         if message.type == "error":
             raise failure_in_stream(mend(data), STATUSES)
         if not message.content and not message.stop_reason:
-            raise ModelFailed("The model's service sent an empty answer.", reason="stream")
+            raise ModelFailed("The model's service sent an empty answer.", reason="unreadable")
         deltas: list[Delta] = []
         self.counts = message.usage
         for index, block in enumerate(message.content, self.first):

@@ -20,8 +20,18 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import attachment_from_dict
-from apps.agent.model import Delta, Finish, ReasoningDelta, StagePart, ToolCallDelta
+from apps.agent.model import (
+    UNNUMBERED,
+    Delta,
+    Finish,
+    ReasoningDelta,
+    StagePart,
+    ToolCallDelta,
+)
+from apps.workspace.services.finish_reasons import finish_reason
 
+UNNAMED = ""
+"""The name of reasoning that the service does not read again."""
 REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 """The keys under which services write a model's reasoning."""
 MOST_TOKENS = 10**12
@@ -34,9 +44,12 @@ class FunctionPart(msgspec.Struct, gc=False):
 
 
 class CallPart(msgspec.Struct, gc=False):
-    index: int = 0
+    index: int = UNNUMBERED
     id: str | None = None
     function: FunctionPart | None = None
+    name: str | None = None
+    arguments: str | None = None
+    """Some services write a call without a function around these."""
 
 
 class StageChunk(msgspec.Struct, gc=False):
@@ -65,6 +78,10 @@ class ChoiceDelta(msgspec.Struct, gc=False):
     reasoning: Any = None
     thinking: Any = None
     """Ignored unless it is text."""
+    thought: str | None = None
+    """Reasoning that has no field of its own, in which the service would read it again."""
+    function_call: FunctionPart | None = None
+    """A call in the API's old form."""
 
 
 class TokenCounts(msgspec.Struct, gc=False):
@@ -85,6 +102,8 @@ class Choice(msgspec.Struct, gc=False):
     delta: ChoiceDelta | None = None
     finish_reason: str | None = None
     logprobs: Any = None
+    index: int = 0
+    error: Any = None
 
 
 class Chunk(msgspec.Struct, gc=False):
@@ -101,21 +120,30 @@ class ChunkReader:
     """Turns the chunks of one answer into deltas; usage may be spread over several chunks."""
 
     def __init__(self) -> None:
+        self.index: int | None = None
+        """The number of the choice that is the answer: the first that came."""
         self.usage: TokenCounts | None = None
         self.statistics: Statistics | None = None
+        self.has_finished = False
 
-    def read(self, chunk: Chunk, deltas: list[Delta]) -> None:
-        """Append the deltas of the chunk."""
+    def read(self, chunk: Chunk, deltas: list[Delta]) -> bool:
+        """Append the deltas of the chunk. False, and nothing of it, if a choice has none."""
         if chunk.usage is not None or chunk.statistics is not None:
             self.read_costs(chunk, deltas)
         for choice in chunk.choices:
+            if choice.index != self.index:
+                if self.index is not None:
+                    continue
+                self.index = choice.index
             delta = choice.delta
-            if choice.logprobs is not None:
-                read_with_logprobs(delta or ChoiceDelta(), choice.logprobs, deltas)
-            elif delta is not None:
+            if delta is not None and choice.logprobs is None and choice.error is None:
                 read_delta(delta, None, deltas)
+            elif not read_rare_choice(choice, deltas):
+                return False
             if choice.finish_reason:
-                deltas.append(Finish(choice.finish_reason))
+                self.has_finished = True
+                deltas.append(Finish(finish_reason(choice.finish_reason)))
+        return True
 
     def read_costs(self, chunk: Chunk, deltas: list[Delta]) -> None:
         self.usage = chunk.usage or self.usage
@@ -124,12 +152,17 @@ class ChunkReader:
             deltas.append(usage)
 
 
-def read_with_logprobs(delta: ChoiceDelta, logprobs: Any, deltas: list[Delta]) -> None:
+def read_rare_choice(choice: Choice, deltas: list[Delta]) -> bool:
+    """Append the deltas of a choice with log probabilities; False for any other one."""
+    if choice.logprobs is None or choice.error is not None:
+        return False
     # Without text, the log probabilities come as an empty delta.
-    known = logprobs if isinstance(logprobs, dict) else None
+    delta = choice.delta or ChoiceDelta()
+    known = choice.logprobs if isinstance(choice.logprobs, dict) else None
     read_delta(delta, known, deltas)
     if known is not None and not delta.content:
         deltas.append(TextDelta("", known))
+    return True
 
 
 def read_delta(delta: ChoiceDelta, logprobs: Mapping[str, Any] | None, deltas: list[Delta]) -> None:
@@ -141,6 +174,7 @@ def read_delta(delta: ChoiceDelta, logprobs: Mapping[str, Any] | None, deltas: l
         delta.reasoning_content is not None
         or delta.reasoning is not None
         or delta.thinking is not None
+        or delta.thought is not None
     ):
         deltas += read_reasoning(delta)
     if delta.content:
@@ -148,17 +182,27 @@ def read_delta(delta: ChoiceDelta, logprobs: Mapping[str, Any] | None, deltas: l
     if delta.refusal and isinstance(delta.refusal, str):
         deltas.append(RefusalDelta(delta.refusal))
     if delta.tool_calls:
-        deltas += map(read_call, delta.tool_calls)
+        deltas += read_calls(delta.tool_calls)
+    elif delta.function_call is not None:
+        deltas.append(read_call(CallPart(0, None, delta.function_call)))
+
+
+def read_calls(calls: list[CallPart]) -> Iterator[ToolCallDelta]:
+    if len(calls) > 1 and all(call.index == UNNUMBERED for call in calls):
+        for place, call in enumerate(calls):
+            call.index = place
+    return map(read_call, calls)
 
 
 def read_call(call: CallPart) -> ToolCallDelta:
-    function = call.function or FunctionPart()
+    function = call.function or FunctionPart(call.name, call.arguments)
     return ToolCallDelta(call.index, call.id or "", function.name or "", function.arguments or "")
 
 
 def read_reasoning(delta: ChoiceDelta) -> Iterator[ReasoningDelta]:
     """The first that is not empty, else an empty one: some services fill two keys, some none."""
     written = [(name, getattr(delta, name)) for name in REASONING_KEYS]
+    written.append((UNNAMED, delta.thought))
     texts = [ReasoningDelta(text, name) for name, text in written if isinstance(text, str)]
     if texts:
         yield next((one for one in texts if one.text), texts[0])

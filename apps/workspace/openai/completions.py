@@ -1,12 +1,11 @@
 """Completions in one piece, from services that do not stream."""
 
-from functools import partial
 from typing import Any
 
 import msgspec
 
 from apps.agent.model import Delta
-from apps.agent.surrogates import decode_json, mend
+from apps.agent.surrogates import mend
 from apps.errors import ModelFailed
 from apps.workspace.openai.chunks import (
     Choice,
@@ -16,13 +15,17 @@ from apps.workspace.openai.chunks import (
     Statistics,
     TokenCounts,
 )
+from apps.workspace.openai.odd_chunks import read_odd_chunks
+from apps.workspace.openai.think_tags import ThinkTags, without_opening_tag
 from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.halves import HalfCharacters
 
 
 class CompletionChoice(msgspec.Struct):
     message: ChoiceDelta
     finish_reason: str | None = None
     logprobs: Any = None
+    index: int = 0
 
 
 class Completion(msgspec.Struct):
@@ -34,20 +37,29 @@ class Completion(msgspec.Struct):
 
 def read_completion(data: bytes) -> list[Delta]:
     """Raises `ModelFailed`."""
-    try:
-        completion = decode_json(partial(msgspec.json.decode, type=Completion), data)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ModelFailed(
-            "The model's service sent an answer that is not understood.", reason="stream"
-        ) from error
-    if completion.error is not None:
+    chunk = read_whole_chunk(data)
+    if chunk.error is not None:
         raise failure_in_stream(mend(data))
-    if not completion.choices:
-        raise ModelFailed("The model's service sent an empty answer.", reason="stream")
-    for answer in completion.choices:
-        for index, call in enumerate(answer.message.tool_calls or ()):
+    for choice in chunk.choices:
+        for index, call in enumerate((choice.delta and choice.delta.tool_calls) or ()):
             call.index = index  # only streamed calls are numbered
-    choices = [Choice(one.message, one.finish_reason, one.logprobs) for one in completion.choices]
     deltas: list[Delta] = []
-    ChunkReader().read(Chunk(choices, completion.usage, completion.statistics), deltas)
-    return deltas
+    ChunkReader().read(chunk, deltas)
+    if not deltas:
+        raise ModelFailed("The model's service sent an empty answer.", reason="unreadable")
+    HalfCharacters().join(deltas, 0)
+    tags = ThinkTags()
+    tags.filter(deltas, 0)
+    return [*without_opening_tag(deltas), *tags.end("")]
+
+
+def read_whole_chunk(data: bytes) -> Chunk:
+    """Raises `ModelFailed`."""
+    try:
+        found = msgspec.json.decode(data, type=Completion)
+    except (ValueError, RecursionError):
+        return read_odd_chunks(data, takes_messages=True)[0]
+    choices = [
+        Choice(one.message, one.finish_reason, one.logprobs, one.index) for one in found.choices
+    ]
+    return Chunk(choices, found.usage, found.statistics, found.error)

@@ -9,8 +9,10 @@ from apps.agent.events import TextDelta
 from apps.agent.model import Delta, ReasoningDelta
 from apps.agent.surrogates import mend
 from apps.workspace.openai.chunks import Chunk, ChunkReader
+from apps.workspace.openai.odd_chunks import log_unread, read_odd_chunks
+from apps.workspace.openai.think_tags import ThinkTags
 from apps.workspace.services.failures import failure_in_stream
-from apps.workspace.services.payloads import read_mended
+from apps.workspace.services.halves import HalfCharacters, decode_leniently
 
 _decode = msgspec.json.Decoder(Chunk).decode
 
@@ -20,8 +22,14 @@ class CompletionEvents:
 
     def __init__(self) -> None:
         self.reader = ChunkReader()
-        self.form: TextForm | None = TextForm()
+        self.form: TextForm | None = None
+        """The short cut, while there is nothing to watch for."""
+        self.learning: TextForm | None = TextForm()
         """None once learning has failed too often."""
+        self.is_watching = True
+        """For tags at the beginning of the text, or for the rest of a character."""
+        self.tags = ThinkTags()
+        self.halves = HalfCharacters()
         self.is_done = False
         self.has_finished = False
 
@@ -30,27 +38,54 @@ class CompletionEvents:
         if self.form is not None and not name and (delta := self.form.read(payload)):
             deltas.append(delta)
             return
-        if payload.strip() == b"[DONE]":
-            self.is_done = True
-            return
-        chunk = read_chunk(payload)
+        known = len(deltas)
+        try:
+            chunk = _decode(payload)
+        except (ValueError, RecursionError):
+            if payload.strip() == b"[DONE]":
+                self.is_done = True
+                self.halves.end(deltas)
+                return
+            is_plain = False
+        else:
+            is_plain = self.read_chunk(chunk, payload, name, deltas)
+        if not is_plain:
+            self.read_odd(payload, name, deltas)
+        self.has_finished = self.reader.has_finished
+        if self.is_watching:
+            self.watch(deltas, known)
+        if is_plain and self.form is not None and not self.form.learn(payload, deltas[known:]):
+            self.form = self.learning = None
+
+    def read_chunk(self, chunk: Chunk, payload: bytes, name: bytes, deltas: list[Delta]) -> bool:
+        """False for a chunk that is to be read leniently. Raises `ModelFailed`."""
         if chunk.error is not None or name == b"error":
             raise failure_in_stream(mend(payload))
-        for choice in chunk.choices:
-            if choice.finish_reason:
-                self.has_finished = True
-        known = len(deltas)
-        self.reader.read(chunk, deltas)
-        if self.form is not None and not self.form.learn(payload, deltas[known:]):
-            self.form = None
+        if not chunk.choices and b'"choices"' not in payload:
+            log_foreign(chunk, payload)
+        return self.reader.read(chunk, deltas)
+
+    def read_odd(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
+        """Raises `ModelFailed`."""
+        has_spoken = self.learning is None or self.learning.attempts > 0
+        for chunk in read_odd_chunks(payload, takes_messages=not has_spoken):
+            if chunk.error is not None or name == b"error":
+                raise failure_in_stream(mend(payload))
+            self.reader.read(chunk, deltas)
+        self.form, self.is_watching = None, True
+
+    def watch(self, deltas: list[Delta], known: int) -> None:
+        self.halves.join(deltas, known)
+        if not self.tags.is_over:
+            self.tags.filter(deltas, known)
+        if self.tags.is_over and not self.halves:
+            self.form, self.is_watching = self.learning, False
 
 
-def read_chunk(payload: bytes) -> Chunk:
-    """Raises `ModelFailed`."""
-    try:
-        return _decode(payload)
-    except (ValueError, RecursionError):
-        return read_mended(_decode, Chunk, payload)
+def log_foreign(chunk: Chunk, payload: bytes) -> None:
+    """Log the shape of an event that has nothing of this API."""
+    if chunk.usage is None and chunk.statistics is None:
+        log_unread("an event", decode_leniently(payload))
 
 
 MOST_ATTEMPTS = 8

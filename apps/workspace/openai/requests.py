@@ -1,8 +1,10 @@
 """The JSON body of a request for a completion."""
 
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
+from apps.agent.call_names import is_usable, usable_name
 from apps.agent.messages import Message, to_dict
 from apps.agent.model import ModelRequest
 from apps.workspace.openai.cache_marks import Fields, Tool, marked_messages, marked_tools
@@ -19,7 +21,10 @@ def encode_request(request: ModelRequest, model: str, *, dial: bool) -> bytes:
     body = dict(request.parameters)
     options = body.pop("stream_options", {})
     body["model"] = model
-    messages: list[Fields] = [message_fields(message, dial=dial) for message in request.messages]
+    names = {spec.name for spec in request.tools}
+    messages: list[Fields] = [
+        message_fields(with_usable_names(message, names), dial=dial) for message in request.messages
+    ]
     has_marks = dial and request.marks_cache
     body["messages"] = marked_messages(request.messages, messages) if has_marks else messages
     body["stream"] = True
@@ -29,6 +34,17 @@ def encode_request(request: ModelRequest, model: str, *, dial: bool) -> bytes:
     if tools:
         body["tools"] = marked_tools(tools) if has_marks else tools
     return encode_body(body)
+
+
+def with_usable_names(message: Message, names: Set[str]) -> Message:
+    """The message with names of calls that the API accepts: an older one may have any."""
+    if all(call.name in names or is_usable(call.name) for call in message.tool_calls):
+        return message
+    calls = (
+        call if call.name in names else replace(call, name=usable_name(call.name))
+        for call in message.tool_calls
+    )
+    return replace(message, tool_calls=tuple(calls))
 
 
 def message_fields(message: Message, *, dial: bool) -> dict[str, Any]:

@@ -148,7 +148,9 @@ class ResponseAnswer:
         if status == "incomplete":
             return INCOMPLETE.get(text_in(response.get("incomplete_details"), "reason"), "length")
         if status not in (None, "completed") or not isinstance(response.get("output"), list):
-            raise ModelFailed("The model's service did not complete its answer.", reason="stream")
+            raise ModelFailed(
+                "The model's service did not complete its answer.", reason="unreadable"
+            )
         is_calling = any(item.get("type") == "function_call" for item in self.items.values())
         return "tool_calls" if is_calling else "stop"
 

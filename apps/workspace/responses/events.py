@@ -150,5 +150,5 @@ def understood(decode: Callable[[bytes], T], data: bytes) -> T:
 
 def not_understood() -> ModelFailed:
     return ModelFailed(
-        "The model's service sent an answer that is not understood.", reason="stream"
+        "The model's service sent an answer that is not understood.", reason="unreadable"
     )

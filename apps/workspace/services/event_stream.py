@@ -69,7 +69,7 @@ class EventDecoder:
         self.size += len(rest)
         if self.size > self.most_bytes:
             self.failure = ModelFailed(
-                "The model's service sent an event that is too large.", reason="stream"
+                "The model's service sent an event that is too large.", reason="unreadable"
             )
             return
         self.rest.append(rest)

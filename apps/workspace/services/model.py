@@ -107,7 +107,14 @@ class ServiceModel(Generic[S]):
             answer = await self.service.ask(content, self.idle_seconds)
         except (HTTPError, InvalidURL, EgressRefused) as error:
             raise failure_of_connection(error) from error
-        return answer.body, answer.header(b"content-type").startswith(b"application/json")
+        kind = answer.header(b"content-type")
+        if kind.startswith(b"text/html"):
+            await answer.body.aclose()
+            raise ModelFailed(
+                "The model's service sent a web page: its address may be that of another service.",
+                reason="unreadable",
+            )
+        return answer.body, kind.startswith(b"application/json")
 
 
 async def read(body: Body) -> bytes:

@@ -7,6 +7,7 @@ import msgspec
 
 from apps.agent.surrogates import decode_json, mend
 from apps.errors import ModelFailed
+from apps.workspace.services.json_shapes import shape_of
 
 T = TypeVar("T")
 
@@ -19,19 +20,20 @@ def read_mended(decode: Callable[[bytes], T], kind: type[T], payload: bytes) -> 
         return read_loosely(kind, payload)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise ModelFailed(
-            "The model's service sent an event that is not JSON.", reason="stream"
+            "The model's service sent an event that is not JSON.", reason="unreadable"
         ) from error
 
 
 def read_loosely(kind: type[T], payload: bytes) -> T:
     """Some services write null where a key should be left out. Raises `ModelFailed`."""
+    written: Any = None
     try:
-        return msgspec.convert(
-            without_nulls(msgspec.json.decode(mend(payload))), kind, strict=False
-        )
+        written = msgspec.json.decode(mend(payload))
+        return msgspec.convert(without_nulls(written), kind, strict=False)
     except (msgspec.ValidationError, RecursionError) as error:
         raise ModelFailed(
-            "The model's service sent an event that is not understood.", reason="stream"
+            f"The model's service sent an event that is not understood: {shape_of(written)}",
+            reason="unreadable",
         ) from error
 
 

@@ -76,7 +76,7 @@ def explain(failure: ModelFailed) -> ProbeResult:
             ("answer", f"The service answered with the HTTP status {failure.status}."),
         )
         return ProbeResult(step, text)
-    if failure.reason == "stream":
+    if failure.reason in ("stream", "unreadable"):
         return ProbeResult("answer", f"{failure} It may not be a service of this kind.")
     return explain_connection(failure)
 

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.wrappers.arguments import read_arguments, with_arguments
+from apps.capabilities.wrappers.arguments import Arguments, read_arguments, with_arguments
 from apps.errors import InvalidParameter
 from apps.manifest.parameters import FunctionParameters
 from tests.capabilities.wrappers.calls import answering, use
@@ -197,3 +198,31 @@ def test_a_name_with_dots_and_brackets_is_told_as_it_is():
         arguments_of(("a.b",), **{"a.b": {"type": "string"}}).check({})
 
     assert str(error.value) == ("Parameter a.b is invalid: it is required but missing.")
+
+
+def test_an_unknown_parameter_is_named_with_those_that_the_tool_takes():
+    inner = {"type": "object", "properties": {"a": {}}, "additionalProperties": False}
+    schema = {
+        "type": "object",
+        "properties": {"x": {"type": "string"}, "y": inner},
+        "required": [],
+        "additionalProperties": False,
+    }
+    arguments = Arguments(schema, Draft202012Validator(schema), {}, dict)
+
+    with pytest.raises(InvalidParameter) as refused:
+        arguments.check({"z": 1, "y": {"b": 2}})
+
+    assert str(refused.value) == (
+        "Parameter z is invalid: `z` is not a parameter of this tool; it takes `x`, `y`.\n"
+        "Parameter y.b is invalid: `b` is not a property of `y`; it takes `a`."
+    )
+
+
+def test_a_tool_without_parameters_says_so():
+    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+
+    with pytest.raises(
+        InvalidParameter, match=r"`z` is not a parameter of this tool; it takes none"
+    ):
+        Arguments(schema, Draft202012Validator(schema), {}, dict).check({"z": 1})

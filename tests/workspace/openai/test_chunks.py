@@ -17,7 +17,7 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import Attachment
-from apps.agent.model import Delta, Finish, ReasoningDelta, StagePart, ToolCallDelta
+from apps.agent.model import UNNUMBERED, Delta, Finish, ReasoningDelta, StagePart, ToolCallDelta
 from apps.workspace.openai.chunks import Chunk, ChunkReader
 from tests.tables import each_row
 
@@ -59,7 +59,7 @@ def test_an_answer_is_read():
         StagePart(4, "Look", attachments=(attachment,), parent_index=1),
         AnnotationAdded({"id": "1"}),
         ToolCallDelta(1, "a", "f", "{"),
-        ToolCallDelta(0, "b"),
+        ToolCallDelta(UNNUMBERED, "b"),
         Finish("tool_calls"),
     ]
 

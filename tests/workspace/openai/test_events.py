@@ -77,24 +77,26 @@ def test_nulls_where_a_key_should_be_left_out_are_forgiven():
 
 
 @pytest.mark.parametrize(
-    ("sent", "expected"),
+    ("sent", "expected", "reason"),
     [
-        (b"data: {\n\n", "not JSON"),
-        (b"data: \xff\xfe\n\n", "not JSON"),
-        (b"data: [1]\n\n", "not understood"),
-        (b'data: {"choices": 5}\n\n', "not understood"),
-        (b"data: " + b"[" * 100_000 + b"\n\n", "not"),
-        (event(error="overloaded"), "broke off with an error"),
-        (b"event: error\ndata: " + b'{"message": "m"}' + b"\n\n", "broke off with an error"),
+        (b"data: {\n\n", "not JSON", "unreadable"),
+        (b"data: \xff\xfe\n\n", "not JSON", "unreadable"),
+        (b"data: [1]\n\n", "not understood: number", "unreadable"),
+        (b'data: {"choices": 5}\n\n', 'not understood: {"choices": number}', "unreadable"),
+        (b"data: " + b"[" * 100_000 + b"\n\n", "not", "unreadable"),
+        (event(error="overloaded"), "broke off with an error", "stream"),
+        (event(choices=[{"error": {"message": "m"}}]), "broke off with an error", "stream"),
+        (event(choices=[{"finish_reason": "error"}]), "broke off with an error", "stream"),
+        (b'event: error\ndata: {"message": "m"}\n\n', "broke off with an error", "stream"),
     ],
 )
-def test_an_event_that_is_no_chunk_fails_after_what_came_before_it(sent, expected):
+def test_an_event_that_is_no_chunk_fails_after_what_came_before_it(sent, expected, reason):
     said, decoder = decode(text("a") + sent + text("b"))
 
     assert said == "a"
     assert decoder.failure is not None
     assert expected in str(decoder.failure)
-    assert decoder.failure.reason == "stream"
+    assert decoder.failure.reason == reason
 
 
 def test_an_event_that_never_ends_is_refused():

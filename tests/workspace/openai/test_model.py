@@ -301,7 +301,7 @@ async def test_an_answer_in_one_piece_is_read_at_once():
 
 @pytest.mark.parametrize("body", [b"{", b'{"choices":[]}', b'{"choices":[{}]}', b"null"])
 async def test_an_answer_in_one_piece_that_is_no_answer_is_a_failure(body):
-    assert (await failure_of(*answer("200 OK", body))).reason == "stream"
+    assert (await failure_of(*answer("200 OK", body))).reason == "unreadable"
 
 
 async def test_a_service_that_does_not_listen_is_a_failure():

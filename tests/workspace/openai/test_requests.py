@@ -117,3 +117,20 @@ def test_dials_model_gets_its_own_state_back_at_the_top_level_where_it_left_it()
         {**bare, "custom_content": {"state": {"session": 2, "thread": 7}}},
         bare,
     ]
+
+
+def test_names_of_earlier_calls_are_those_that_the_api_accepts():
+    calls = tuple(ToolCall(name, name, "{}") for name in ("functions.look", "look ", "my.tool", ""))
+    request = ModelRequest(
+        (*MESSAGES, Message("assistant", "", tool_calls=calls)), (ToolSpec("my.tool", "", {}),)
+    )
+
+    body = msgspec.json.decode(encode_request(request, "m", dial=False))
+
+    written = body["messages"][1]["tool_calls"]
+    assert [call["function"]["name"] for call in written] == [
+        "functions_look",
+        "look",
+        "my.tool",
+        "unnamed_tool",
+    ]

@@ -450,7 +450,7 @@ def test_an_event_that_is_none_fails_after_what_came_before_it(sent):
     assert decoder.failure is not None
     assert (str(decoder.failure), decoder.failure.reason) == (
         "The model's service sent an answer that is not understood.",
-        "stream",
+        "unreadable",
     )
 
 

@@ -208,7 +208,7 @@ async def test_so_does_an_error_before_the_first_word(wire, status, is_transient
 async def test_what_is_not_understood_is_a_failure(wire):
     failures = [await failure_of(wire, *chunked(sent)) for sent in wire.nonsense]
 
-    assert {failure.reason for failure in failures} == {"stream"}
+    assert {failure.reason for failure in failures} == {"unreadable"}
 
 
 @proves("T-50")
@@ -230,13 +230,18 @@ async def ask_whole(wire: Wire, body: bytes) -> str:
 
 @each_row("body", [b"{", b"{}", b"null", b"[1]", b"[" * 100_000])
 async def test_an_answer_in_one_piece_that_is_no_answer_is_a_failure(wire, body):
-    assert (await failure_of(wire, *answer("200 OK", body))).reason == "stream"
+    assert (await failure_of(wire, *answer("200 OK", body))).reason == "unreadable"
 
 
 async def test_a_web_page_is_not_taken_for_an_answer(wire):
     page = answer("200 OK", b"<html></html>", "text/html")
 
-    assert (await failure_of(wire, *page)).reason == "stream"
+    failure = await failure_of(wire, *page)
+
+    assert (str(failure), failure.reason) == (
+        "The model's service sent a web page: its address may be that of another service.",
+        "unreadable",
+    )
 
 
 async def test_a_service_that_says_nothing_is_left(wire):

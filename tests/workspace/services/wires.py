@@ -75,7 +75,7 @@ WIRES = (
         openai.DONE,
         openai_error,
         openai_whole,
-        (b'data: {"choices": 5}\n\n', b'data: {"choices":[{"delta":{"content":[1]}}]}\n\n'),
+        (b'data: {"choices": 5}\n\n', b'data: {"choices":[{"delta":{"content":"a"}},5]}\n\n'),
         ("authorization", "Bearer key-1"),
     ),
     Wire(

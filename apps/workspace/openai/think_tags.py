@@ -1,0 +1,142 @@
+"""Thoughts that a model writes into the beginning of its text, between tags."""
+
+import re
+
+from apps.agent.events import TextDelta
+from apps.agent.model import Delta, Finish, ReasoningDelta, ToolCallDelta
+from apps.workspace.openai.chunks import UNNAMED
+
+TAGS = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<thoughts>": "</thoughts>",
+    "<reasoning>": "</reasoning>",
+    "<seed:think>": "</seed:think>",
+    "[think]": "[/think]",
+    "<|begin_of_thought|>": "<|end_of_thought|>",
+    "<|start_thinking|>": "<|end_thinking|>",
+    "◁think▷": "◁/think▷",
+}
+"""In lower case. Models that think before they speak, served without a parser for their thoughts."""
+MOST_BLANKS = 200
+"""That are held back before a tag."""
+
+_opening = re.compile("|".join(map(re.escape, TAGS)), re.IGNORECASE)
+_closings = {
+    tag: re.compile(rf"\s*{re.escape(end)}\s*", re.IGNORECASE) for tag, end in TAGS.items()
+}
+_whole = re.compile(r"\s*</think(?:ing)?>\s*", re.IGNORECASE)
+
+
+class ThinkTags:
+    """Makes thoughts of what is between tags at the beginning of an answer.
+
+    `is_over` as soon as the answer itself has begun: tags in it are what the model talks about.
+    """
+
+    def __init__(self) -> None:
+        self.is_over = False
+        self.tag = ""
+        """The opening tag of the thought that is being written."""
+        self.held = ""
+        """What may be the beginning of a tag, and the blanks before it."""
+        self.thoughts: list[str] = []
+        self.has_calls = False
+
+    def filter(self, deltas: list[Delta], start: int) -> None:
+        """Change the deltas behind `start` in place."""
+        changed: list[Delta] = []
+        for delta in deltas[start:]:
+            match delta:
+                case TextDelta(text) if not self.is_over:
+                    changed += self.split(text, delta)
+                case ReasoningDelta(text) if text and not self.tag:
+                    changed += [*self.released(), delta]  # the service parts them itself
+                case ToolCallDelta():
+                    self.has_calls = True
+                    changed += [*self.released(), delta]
+                case Finish(reason):
+                    changed += [*self.end(reason), delta]
+                case _:
+                    changed.append(delta)
+        deltas[start:] = changed
+
+    def split(self, text: str, delta: TextDelta) -> list[Delta]:
+        text, self.held = self.held + text, ""
+        found: list[Delta] = []
+        while text:
+            if not self.tag:
+                said = text.lstrip()
+                if opened := _opening.match(said):
+                    self.tag, text = opened[0].lower(), said[opened.end() :].lstrip()
+                elif len(text) <= MOST_BLANKS and may_open(said):
+                    self.held = text
+                    break
+                else:
+                    self.is_over = True
+                    text = said if self.thoughts else text
+                    found.append(TextDelta(text, delta.logprobs))
+                    break
+            elif closed := _closings[self.tag].search(text):
+                found += self.think(text[: closed.start()])
+                self.tag, text = "", text[closed.end() :]
+                self.thoughts = self.thoughts or [""]
+            else:
+                keep = kept_end(text, TAGS[self.tag])
+                found += self.think(text[: len(text) - keep])
+                self.held = text[len(text) - keep :]
+                break
+        return found
+
+    def think(self, text: str) -> list[Delta]:
+        text = text if any(self.thoughts) else text.lstrip()
+        if not text:
+            return []
+        self.thoughts.append(text)
+        return [ReasoningDelta(text, UNNAMED)]
+
+    def released(self) -> list[Delta]:
+        """What was held back before something else than text began."""
+        held, self.held = self.held, ""
+        if self.tag:
+            return self.think(held)
+        self.is_over = True
+        return [TextDelta(held)] if held and not (self.thoughts and held.isspace()) else []
+
+    def end(self, reason: str) -> list[Delta]:
+        """The rest. Thoughts that never ended are the answer, unless it was cut."""
+        if self.is_over:
+            return []
+        found = self.released()
+        if self.tag and not self.has_calls and reason != "length":
+            found.append(TextDelta("".join(self.thoughts)))
+        self.is_over = True
+        return found
+
+
+def may_open(text: str) -> bool:
+    """Whether more text could make it an opening tag."""
+    lowered = text.lower()
+    return any(tag.startswith(lowered) for tag in TAGS)
+
+
+def kept_end(text: str, closing: str) -> int:
+    """How many characters at the end may belong to the closing tag or to the blanks before it."""
+    lowered = text.lower()
+    size = min(len(closing) - 1, len(text))
+    kept = next((n for n in range(size, 0, -1) if lowered.endswith(closing[:n])), 0)
+    rest = text[: len(text) - kept]
+    return kept + min(len(rest) - len(rest.rstrip()), MOST_BLANKS)
+
+
+def without_opening_tag(deltas: list[Delta]) -> list[Delta]:
+    """A whole answer whose opening tag was part of the prompt."""
+    said = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
+    closed = _whole.search(said)
+    if closed is None or "<think" in said.lower():
+        return deltas
+    thought, text = said[: closed.start()].strip(), said[closed.end() :]
+    rest = [delta for delta in deltas if not isinstance(delta, TextDelta)]
+    begun: list[Delta] = [ReasoningDelta(thought, UNNAMED)] if thought else []
+    return [*begun, TextDelta(text), *rest]

@@ -1,0 +1,44 @@
+"""Why an answer ended, in the words of OpenAI's API, whatever its service writes."""
+
+import logging
+import re
+from functools import lru_cache
+
+logger = logging.getLogger(__name__)
+
+MEANINGS = {
+    "stop": (
+        "stop", "eos", "eos_token", "end", "end_turn", "stop_sequence", "stop_token", "complete",
+        "completed", "done", "finish", "finished", "normal",
+    ),
+    "length": (
+        "length", "max_tokens", "max_token", "max_length", "max_output_tokens", "incomplete",
+        "max_completion_tokens", "model_length", "token_limit", "context_window_exceeded",
+        "model_context_window_exceeded",
+    ),
+    "tool_calls": ("tool_calls", "tool_call", "tool_use", "function_call", "function_calls"),
+    "content_filter": (
+        "content_filter", "content_filtered", "safety", "recitation", "blocklist", "spii",
+        "prohibited_content", "sensitive", "refusal", "blocked", "guardrail_intervened",
+    ),
+}  # fmt: skip
+REASONS = {word: reason for reason, words in MEANINGS.items() for word in words}
+LONGEST = 40
+
+_between = re.compile(r"[^a-z]+")
+
+
+def finish_reason(written: str) -> str:
+    """One of OpenAI's reasons. The end of an answer for a reason that nobody knows is `stop`."""
+    if written in MEANINGS:
+        return written
+    word = _between.sub("_", written[:LONGEST].lower()).strip("_").removeprefix("finish_reason_")
+    found = REASONS.get(word)
+    if found is None:
+        log_unknown(word)
+    return found or "stop"
+
+
+@lru_cache(maxsize=100)  # once for each, in a process
+def log_unknown(word: str) -> None:
+    logger.warning("A model's service ended an answer with an unknown finish reason: %s", word)

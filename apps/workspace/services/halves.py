@@ -1,0 +1,76 @@
+"""Characters that a service cuts between two events of a stream.
+
+Some services write an emoji as two escapes, `\\ud83d` and `\\ude00`, in two events, or cut its bytes.
+Decoded leniently, each half is a lone surrogate: of UTF-16, or of a byte (`surrogateescape`).
+"""
+
+import json
+import re
+from collections.abc import Hashable
+from typing import Any
+
+from msgspec.structs import replace
+
+from apps.agent.events import RefusalDelta, TextDelta
+from apps.agent.model import Delta, ReasoningDelta, ToolCallDelta
+from apps.agent.surrogates import well_formed
+
+REPLACEMENT = "\ufffd"
+_cut = re.compile(
+    "(?:[\ud800-\udbff]|[\udcc2-\udcdf]|[\udce0-\udcef][\udc80-\udcbf]?"
+    "|[\udcf0-\udcf4][\udc80-\udcbf]{0,2})\\Z"
+)
+"""The beginning of a character at the end of a text: half a pair, or one to three of its bytes."""
+_bytes = re.compile("[\udc80-\udcff]+")
+_pair = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def decode_leniently(payload: bytes) -> Any:
+    """Any JSON, with lone surrogates for halves of characters and None for NaN. Raises `ValueError`,
+    `RecursionError`."""
+    text = payload.decode(errors="surrogateescape")
+    return json.loads(text, parse_constant=lambda name: None, strict=False)
+
+
+def whole(text: str) -> str:
+    """The text with its halves joined, and U+FFFD for those that are alone."""
+    if text.isascii():
+        return text
+    joined = _pair.sub(lambda pair: well_formed(pair[0]), text)
+    return well_formed(_bytes.sub(decoded_bytes, joined))
+
+
+def decoded_bytes(found: re.Match[str]) -> str:
+    return found[0].encode(errors="surrogateescape").decode(errors="replace")
+
+
+class HalfCharacters:
+    """Joins the halves in the deltas of one answer; false while it holds none back."""
+
+    def __init__(self) -> None:
+        self.held: dict[Hashable, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.held)
+
+    def join(self, deltas: list[Delta], start: int) -> None:
+        """Join those behind `start` in place."""
+        for place in range(start, len(deltas)):
+            match delta := deltas[place]:
+                case TextDelta() | RefusalDelta() | ReasoningDelta():
+                    text = self.take(type(delta), delta.text)
+                    deltas[place] = replace(delta, text=text)
+                case ToolCallDelta(index, arguments=arguments) if arguments:
+                    deltas[place] = replace(delta, arguments=self.take(index, arguments))
+
+    def take(self, key: Hashable, text: str) -> str:
+        text = self.held.pop(key, "") + text
+        if cut := _cut.search(text):
+            self.held[key], text = cut[0], text[: cut.start()]
+        return whole(text)
+
+    def end(self, deltas: list[Delta]) -> None:
+        """Append U+FFFD for halves of the text that nothing has completed."""
+        if TextDelta in self.held:
+            deltas.append(TextDelta(REPLACEMENT))
+        self.held.clear()

@@ -1,0 +1,385 @@
+"""Answers of services that write OpenAI's API in their own way."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.agent.assembly import Assembly
+from apps.agent.events import Event, TextDelta, Usage
+from apps.agent.messages import ToolCall
+from apps.agent.model import Delta, Finish, ReasoningDelta
+from apps.errors import ModelFailed
+from apps.workspace.openai import odd_chunks
+from apps.workspace.openai.completions import read_completion
+from apps.workspace.openai.events import CompletionEvents
+from apps.workspace.services import finish_reasons
+from apps.workspace.services.event_stream import EventDecoder
+from tests.tables import each_row
+
+END = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+
+
+def chunk(delta: Any, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": None}], **more}
+
+
+def content(*contents: Any) -> list[Any]:
+    return [*(chunk({"content": one}) for one in contents), END]
+
+
+def calls(*deltas: Any) -> list[Any]:
+    return [*(chunk({"tool_calls": one}) for one in deltas), END]
+
+
+def events(chunks: Sequence[Any]) -> bytes:
+    lines = (one if isinstance(one, bytes) else json.dumps(one).encode() for one in chunks)
+    return b"".join(b"data: %b\n\n" % line for line in [*lines, b"[DONE]"])
+
+
+def decoded(chunks: Sequence[Any], size: int = 0) -> list[Delta]:
+    decoder, data = EventDecoder(CompletionEvents()), events(chunks)
+    size = size or len(data)
+    deltas = [d for at in range(0, len(data), size) for d in decoder.feed(data[at : at + size])]
+    deltas += decoder.end()
+    if decoder.failure is not None:
+        raise decoder.failure
+    assert decoder.reader.has_finished
+    return deltas
+
+
+def read(chunks: Sequence[Any]) -> tuple[str, str, list[ToolCall]]:
+    """The text, the thought and the calls of an answer, however its bytes are cut."""
+    found = []
+    for size in (0, 1):
+        assembly = Assembly(ignore)
+        thoughts = ""
+        for delta in decoded(chunks, size):
+            thoughts += delta.text if isinstance(delta, ReasoningDelta) else ""
+            assembly.feed(delta)
+        message = assembly.reply("m").message
+        named = (replace(one, id=one.id[:5]) for one in message.tool_calls)  # others are random
+        found.append((message.text, thoughts, list(named)))
+    assert found[0] == found[1]
+    return found[0]
+
+
+def ignore(event: Event) -> None: ...
+
+
+@each_row(
+    ("contents", "text", "thought"),
+    [
+        (["", [{"type": "text", "text": "Hel"}], "lo"], "Hello", ""),
+        ([[{"type": "thinking", "thinking": [{"type": "text", "text": "Hmm."}]}], "Hello"], "Hello", "Hmm."),
+        ([[{"type": "thinking", "thinking": "Hmm."}, {"type": "text", "text": "Hello"}]], "Hello", "Hmm."),
+        ([[{"type": "reasoning", "text": "Hmm."}], [{"type": "output_text", "text": "Hello"}]], "Hello", "Hmm."),
+        ([{"type": "text", "text": "Hel"}, {"text": "lo"}], "Hello", ""),
+        ([["Hel", "lo"]], "Hello", ""),
+        ([[{"type": "text", "text": {"value": "Hello", "annotations": []}}]], "Hello", ""),
+        ([[{"type": "text", "text": None}], None, [], [None], "Hello"], "Hello", ""),
+        ([[{"type": "picture", "url": "https://a.b/c"}, {"type": "text", "text": "Hello"}]], "Hello", ""),
+        ([4, 2], "42", ""),
+    ],
+)  # fmt: skip
+def test_content_in_parts_is_text_and_thoughts(contents: list[Any], text: str, thought: str):
+    assert read(content(*contents)) == (text, thought, [])
+
+
+OSLO = '{"city": "Oslo"}'
+CALL = ToolCall("7", "weather", OSLO)
+
+
+@each_row(
+    "deltas",
+    [
+        [[{"index": 0, "id": 7, "function": {"name": "weather", "arguments": OSLO}}]],
+        [[{"index": "0", "id": "7", "function": {"name": "weather", "arguments": OSLO}}]],
+        [[{"index": None, "id": "7", "function": {"name": "weather", "arguments": OSLO}}]],
+        [[{"index": 0.0, "id": "7", "function": {"name": "weather", "arguments": {"city": "Oslo"}}}]],
+        [[{"index": 0, "id": "7", "function": {"name": "weather", "arguments": [{"city": "Oslo"}]}}]],
+        [[{"id": "7", "name": "weather", "arguments": OSLO}]],
+        [{"index": 0, "id": "7", "function": {"name": "weather", "arguments": OSLO}}],
+        [{"0": {"id": "7", "function": {"name": "weather", "arguments": OSLO}}}],
+        [[None, {"id": "7", "function": {"name": "weather", "arguments": OSLO}}]],
+        [
+            [{"index": 0, "id": 7, "function": {"name": "weather", "arguments": '{"city"'}}],
+            [{"index": 0, "id": None, "function": {"name": None, "arguments": ': "Oslo"}'}}],
+        ],
+    ],
+)  # fmt: skip
+def test_a_call_is_read_however_its_service_writes_it(deltas: list[Any]):
+    (text, thought, found) = read(calls(*deltas))
+
+    assert (text, thought) == ("", "")
+    assert [(one.id, one.name, json.loads(one.arguments)) for one in found] == [
+        ("7", "weather", {"city": "Oslo"})
+    ]
+
+
+def test_a_call_in_the_old_form_is_a_call():
+    old = [chunk({"function_call": {"name": "weather", "arguments": OSLO[:4]}})]
+    more = [chunk({"function_call": {"arguments": OSLO[4:]}}), END]
+
+    (_, _, found) = read([*old, *more])
+
+    assert [(one.name, one.arguments) for one in found] == [("weather", OSLO)]
+
+
+@each_row(
+    ("chunks", "text"),
+    [
+        ([{"choices": [{"index": 0, "message": {"content": "Hello"}, "finish_reason": "stop"}]}], "Hello"),
+        ([*content("Hello")[:-1], {"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}], "Hello"),
+        ([{"choices": [{"index": 0, "text": "Hello", "finish_reason": "stop"}]}], "Hello"),
+        ([{"choices": {"index": 0, "delta": {"content": "Hello"}}}, END], "Hello"),
+        ([[chunk({"content": "Hello"})], END], "Hello"),
+        ([chunk("Hello"), END], "Hello"),
+        ([{"choices": None}, {"choices": [{"index": 0, "delta": None}]}, *content("Hello")], "Hello"),
+        ([chunk({"content": "Hel"}, usage={"prompt_tokens": "x"}), *content("lo")], "Hello"),
+        ([b'{"choices":[{"delta":{"content":"Hello"},"logprobs":NaN}]}', END], "Hello"),
+        ([b'{"choices":[{"delta":{"content":"Hel"}}]}\ndata: {"choices":[{"delta":{"content":"lo"}}]}', END], "Hello"),
+        ([chunk({"content": "Hello", "custom_content": {"state": 5}}), END], "Hello"),
+    ],
+)  # fmt: skip
+def test_text_is_read_wherever_it_is(chunks: list[Any], text: str):
+    assert read(chunks)[0] == text
+
+
+def test_the_first_choice_is_the_answer():
+    def said(index: int, text: str) -> dict[str, Any]:
+        return {"index": index, "delta": {"content": text}}
+
+    both = [
+        {"choices": [said(0, "Hel"), said(1, "Good")]},
+        {"choices": [said(1, " day"), said(0, "lo")]},
+    ]
+    last = {"choices": [{"index": 1, "delta": {}, "finish_reason": "length"}]}
+
+    assert decoded([*both, last, END]) == [TextDelta("Hel"), TextDelta("lo"), Finish("stop")]
+
+
+HMM = ("Hello", "Hmm.")
+
+
+@each_row(
+    ("texts", "expected"),
+    [
+        (["<think>\nHmm.\n</think>\n\nHello"], HMM),
+        (["<", "thi", "nk>", "\n", "Hm", "m.", "\n", "</th", "ink>", "\n\n", "Hello"], HMM),
+        (["\n\n<THINK>Hmm.</Think>Hello"], HMM),
+        (["<thinking>Hmm.</thinking>", "Hello"], HMM),
+        (["[THINK]Hmm.[/THINK]Hello"], HMM),
+        (["<|START_THINKING|>Hmm.<|END_THINKING|>Hello"], HMM),
+        (["<think></think>\n\nHello"], ("Hello", "")),
+        (["<think>Hm</think><think>m.</think>Hello"], HMM),
+        (["<think>a < b </thi b.</think>Hello"], ("Hello", "a < b </thi b.")),
+        # text
+        (["Hello <think>Hmm.</think>"], ("Hello <think>Hmm.</think>", "")),
+        (["`<think>` is a tag"], ("`<think>` is a tag", "")),
+        (["<table>", "</table>"], ("<table></table>", "")),
+        (["<thi"], ("<thi", "")),
+        (["\n", " Hello"], ("\n Hello", "")),
+        (["<think>Hello"], ("Hello", "Hello")),  # it was no thought, or there is no answer
+    ],
+)
+def test_thoughts_between_tags_are_thoughts(texts: list[str], expected: tuple[str, str]):
+    assert read(content(*texts))[:2] == expected
+
+
+def test_a_thought_that_is_cut_is_no_answer():
+    cut = {"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]}
+
+    assert read([*content("<think>Hmm")[:-1], cut])[:2] == ("", "Hmm")
+
+
+def test_thoughts_between_tags_are_shown_before_a_call():
+    call = {"index": 0, "id": "7", "function": {"name": "weather", "arguments": OSLO}}
+
+    found = read([chunk({"content": "<think>Hmm.</think>\n"}), *calls([call])])
+
+    assert found == ("", "Hmm.", [CALL])
+
+
+@pytest.mark.parametrize("said", ["<think>Hmm.</think>Hello", "Hmm.\n</think>\n\nHello"])
+def test_a_whole_answer_has_thoughts_between_tags_too(said: str):
+    whole = {"choices": [{"message": {"content": said}, "finish_reason": "stop"}]}
+
+    assert read_completion(json.dumps(whole).encode()) == [
+        ReasoningDelta("Hmm.", ""),
+        TextDelta("Hello"),
+        Finish("stop"),
+    ]
+
+
+def test_a_whole_answer_may_have_parts_and_objects():
+    call = {"id": 7, "function": {"name": "weather", "arguments": {"city": "Oslo"}}}
+    message = {"content": [{"type": "text", "text": "Hello"}], "tool_calls": [call, call]}
+    whole = {"choices": [{"message": message, "finish_reason": "eos"}]}
+
+    deltas = read_completion(json.dumps(whole).encode())
+
+    assert [type(delta).__name__ for delta in deltas] == [
+        "TextDelta",
+        "ToolCallDelta",
+        "ToolCallDelta",
+        "Finish",
+    ]
+
+
+SMILE = "\\ud83d", "\\ude00"
+
+
+@each_row(
+    ("texts", "expected"),
+    [
+        (["Hi ", *SMILE, " there"], "Hi 😀 there"),
+        (["Hi " + SMILE[0], SMILE[1] + " there"], "Hi 😀 there"),
+        (["\\uD83D", "\\uDE00" * 2], "😀\ufffd"),
+        (["".join(SMILE), SMILE[0]], "😀\ufffd"),
+        ([SMILE[0], "a", "b"], "\ufffdab"),
+        ([SMILE[1], "a"], "\ufffda"),
+        (["\\ud83d", "\\udc80!"], "💀!"),
+        ([b"\xf0\x9f", b"\x98\x80!"], "😀!"),
+        ([b"\xc3", b"\xa9"], "é"),
+        ([b"\xff", "a"], "\ufffda"),
+    ],
+)
+def test_a_character_that_is_cut_in_two_is_whole(texts: list[str | bytes], expected: str):
+    written = [text.encode() if isinstance(text, str) else text for text in texts]
+    chunks = [b'{"choices":[{"index":0,"delta":{"content":"%b"}}]}' % text for text in written]
+    thoughts = [one.replace(b"content", b"reasoning") for one in chunks]
+
+    assert read([*chunks, END])[0] == expected
+    assert read([*thoughts, END])[1].rstrip("\ufffd") == expected.rstrip("\ufffd")
+
+
+def test_a_character_that_is_cut_in_arguments_is_whole():
+    first, second = (
+        b'{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"say","arguments":"%b"}}]}}]}'
+        % piece
+        for piece in (rb"{\"word\": \"\ud83d", rb"\ude00\"}")
+    )
+
+    ((call,)) = read([first, second, END])[2]
+
+    assert json.loads(call.arguments) == {"word": "😀"}
+
+
+@each_row(
+    ("written", "expected"),
+    [
+        ({"prompt_tokens": 5, "completion_tokens": None}, Usage(5, 0)),
+        ({"prompt_tokens": 5.0, "completion_tokens": 6.5}, Usage(5, 6)),
+        ({"prompt_tokens": "5", "completion_tokens": "6"}, Usage(5, 6)),
+        ({"prompt_tokens": -5, "completion_tokens": 1e300}, Usage(0, 0)),
+    ],
+)
+def test_counts_of_tokens_are_whole_numbers(written: dict[str, Any], expected: Usage):
+    deltas = decoded([*content("Hello"), {"choices": [], "usage": written}])
+
+    assert deltas == [TextDelta("Hello"), Finish("stop"), expected]
+
+
+@each_row(
+    ("written", "expected"),
+    [
+        ("stop", "stop"),
+        ("STOP", "stop"),
+        ("end_turn", "stop"),
+        ("eos", "stop"),
+        ("MAX_TOKENS", "length"),
+        ("FINISH_REASON_MAX_TOKENS", "length"),
+        ("model_length", "length"),
+        ("tool_use", "tool_calls"),
+        ("tool-calls", "tool_calls"),
+        ("function_call", "tool_calls"),
+        ("SAFETY", "content_filter"),
+        ({"type": "length"}, "length"),
+        ("sunset", "stop"),
+    ],
+)
+def test_the_finish_reason_is_one_of_the_apis(written: Any, expected: str):
+    last = {"choices": [{"index": 0, "delta": {}, "finish_reason": written}]}
+
+    assert decoded([last]) == [Finish(expected)]
+
+
+def test_an_unknown_finish_reason_is_logged_once(caplog: pytest.LogCaptureFixture):
+    finish_reasons.log_unknown.cache_clear()
+    last = {"choices": [{"index": 0, "delta": {}, "finish_reason": "sunset"}]}
+
+    for _ in range(3):
+        decoded([last])
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "A model's service ended an answer with an unknown finish reason: sunset"
+    ]
+
+
+def test_what_cannot_be_read_is_logged_once_by_its_shape(caplog: pytest.LogCaptureFixture):
+    odd_chunks.log_shape.cache_clear()
+    caplog.set_level(logging.WARNING)
+    picture = {"type": "picture", "url": "https://s3cret", "s3cret word": [1, "s3cret"]}
+
+    for _ in range(3):
+        read([{"answer": "s3cret"}, *content([picture])])
+
+    assert [record.getMessage() for record in caplog.records] == [
+        'A model\'s service sent an event that is not understood: {"answer": text(6)}',
+        "A model's service sent a part of the content that is not understood: "
+        '{"type": "picture", "url": text(14), key: [number, text(6)]}',
+    ]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "index",
+                    "delta",
+                    "message",
+                    "content",
+                    "text",
+                    "type",
+                    "thinking",
+                    "tool_calls",
+                    "function",
+                    "name",
+                    "id",
+                    "arguments",
+                    "finish_reason",
+                    "usage",
+                    "prompt_tokens",
+                    "custom_content",
+                    "stages",
+                    "error",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.lists(JSON, max_size=4), JSON)
+def test_any_json_is_read_or_refused_in_one_way(deltas: list[Any], message: Any):
+    chunks = [*map(chunk, deltas), {"choices": [{"message": message}]}, {"choices": message}, END]
+    whole = json.dumps({"choices": [{"message": message}]}).encode()
+
+    for act in (lambda: read(chunks), lambda: read_completion(whole)):
+        with suppress(ModelFailed):
+            act()
