@@ -286,3 +286,31 @@ test("a visitor is offered no link to share, and a person with an account is", a
     assert.equal(tab.find("#share").hidden, account === "");
   }
 });
+
+test("the key that the person chose sends an edited question, and the other one begins a line", async (t) => {
+  const tab = await openAnswered(t, ["One", "Two"]);
+  const edits = () => tab.socket.received.filter((frame) => frame.type === "ask" && frame.edits).map((frame) => frame.text);
+  const edit = async (number) => {
+    await tab.click("Edit the question", tab.all("chat-question")[number]);
+    return tab.field("Edit the question");
+  };
+
+  const first = await edit(0);
+  tab.press(first, "Shift+Enter");
+  tab.press(first, "Enter", { isComposing: true });
+  await settle();
+  assert.deepEqual([first.value, edits()], ["One\n", []]);
+  tab.fill(first, "One, please");
+  tab.press(first, "Enter");
+  await until(edits, ["One, please"]);
+  tab.socket.end("done", { text: "Answer." });
+  await until(() => tab.hasButton("Edit the question"), true);
+
+  tab.document.documentElement.dataset.sendKey = "ctrl-enter";
+  const second = await edit(0);
+  tab.press(second, "Enter");
+  await settle();
+  assert.equal(edits().length, 1);
+  tab.press(second, "Control+Enter");
+  await until(() => edits().length, 2);
+});

@@ -6,6 +6,7 @@ import { attachmentCards } from "./attachments.js";
 import { copy } from "./clipboard.js";
 import { questionText } from "./folded-text.js";
 import { icon } from "./icons.js";
+import { isSendKey } from "./preferences.js";
 import { gettext, locale } from "./texts.js";
 
 const BRANCHES = { previous: gettext("Previous version of the question"), next: gettext("Next version of the question") };
@@ -143,7 +144,7 @@ export class ChatQuestion extends LitElement {
     if (event.key === "Escape") {
       event.preventDefault(); // else it would stop an answer
       void this.#cancel();
-    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    } else if (isSendKey(event) && event.target instanceof HTMLTextAreaElement) {
       event.preventDefault();
       /** @type {HTMLFormElement} */ (event.currentTarget).requestSubmit();
     }
