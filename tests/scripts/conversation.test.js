@@ -314,3 +314,25 @@ test("the key that the person chose sends an edited question, and the other one 
   tab.press(second, "Control+Enter");
   await until(() => edits().length, 2);
 });
+
+test("the search of the rail shows that it is searching, and keeps rows of an earlier search out of reach", async (t) => {
+  const tab = await openAnswered(t, ["Hello"]);
+  const hit = (title) => ({ ...row(randomUUID(), { title }), excerpt: "", message: "" });
+  tab.network.answer("GET /conversations/search/*", { hits: [hit("Rivers")] });
+  const field = await tab.field("Search conversations");
+  tab.fill(field, "rivers");
+  await tab.appears(".hits a", "Rivers");
+  const held = [];
+  tab.network.answer("GET /conversations/search/*", () => new Promise((resolve) => held.push(resolve)));
+
+  tab.fill(field, "lakes");
+  await tab.shows("history-search .working", "Searching…");
+  assert.equal(tab.find(".hits").hasAttribute("inert"), true);
+  tab.press(field, "ArrowDown");
+  assert.equal(tab.focused, field);
+  await until(() => held.length, 1);
+  held[0]({ hits: [hit("Lakes")] });
+
+  await tab.appears(".hits a", "Lakes");
+  assert.deepEqual([tab.count("history-search .working"), tab.find(".hits").hasAttribute("inert")], [0, false]);
+});
