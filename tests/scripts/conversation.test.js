@@ -336,3 +336,20 @@ test("the search of the rail shows that it is searching, and keeps rows of an ea
   await tab.appears(".hits a", "Lakes");
   assert.deepEqual([tab.count("history-search .working"), tab.find(".hits").hasAttribute("inert")], [0, false]);
 });
+
+test("a row of the list is one Tab stop, and keys lead to its menu and back", async (t) => {
+  const tab = await openAnswered(t, ["Hello"]);
+  list(tab, row(randomUUID(), { title: "Rivers" }));
+  const link = await tab.appears("chat-history a", "Rivers");
+  const entry = link.closest(".history-entry");
+  const stops = [...entry.querySelectorAll("a, button")].filter((one) => one.tabIndex >= 0);
+  assert.deepEqual(stops, [link]);
+
+  link.focus();
+  tab.press(link, "ArrowRight");
+  assert.equal(tab.focused, entry.querySelector(".row-more"));
+  tab.press(tab.focused, "ArrowLeft");
+  assert.equal(tab.focused, link);
+  tab.press(link, "Shift+F10");
+  await tab.appears("row-menu [role=menuitem]", "Rename");
+});
