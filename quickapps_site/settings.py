@@ -964,8 +964,9 @@ CASES_AT_ONCE = env.integer("CASES_AT_ONCE", 4, least=1, most=100)
 FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")
 ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
 """What the page tells people of how an answer was made; `none` tells them nothing."""
-CONVERSATION_TITLES = env.choice("CONVERSATION_TITLES", "question", ("question", "model"))
-"""Where titles come from unless the manifest says it: the question's beginning, or one more call."""
+CONVERSATION_TITLES = env.choice("CONVERSATION_TITLES", "auto", ("auto", "question", "model"))
+"""Who writes titles unless the manifest says it: a model if the application has one that can write
+them, nobody (the question's beginning), or always a model."""
 CONVERSATION_MIRROR = env.text("CONVERSATION_MIRROR")
 """A folder to which each conversation is written after each turn, "" for none."""
 SHARES_FOR_ANYONE = env.boolean("SHARES_FOR_ANYONE", False)

@@ -14,8 +14,8 @@ from django.utils.crypto import constant_time_compare
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
-SEEN = "seen"
-"""The key of a session under which it stores its key and the last time that its use was noted."""
+NOTED_USE = "noted-use"
+"""The session stores its key and the time of its last noted use under this name."""
 SEEN_SECONDS = 300
 BROWSERS = (
     ("Edg", "Edge"),
@@ -44,9 +44,9 @@ class SeenSessionMiddleware(MiddlewareMixin):
             return
         # The key of a session changes with the password, and its row has to.
         key, now = request.session.session_key, time.time()
-        seen_key, seen_at = request.session.get(SEEN, (None, 0.0))
+        seen_key, seen_at = request.session.get(NOTED_USE, (None, 0.0))
         if key != seen_key or abs(now - seen_at) >= SEEN_SECONDS:
-            request.session[SEEN] = (key, now)
+            request.session[NOTED_USE] = (key, now)
             UserSession.objects.create_from_request(request)
 
 

@@ -4,11 +4,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from allauth.account.forms import LoginForm
+from allauth.account.models import EmailAddress
 from allauth.account.views import LoginView
 from django import forms
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.forms import UsernameField
+from django.contrib.auth.models import User
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -18,16 +21,43 @@ from apps.accounts.throttle import TOO_MANY
 
 
 class SignInForm(LoginForm):  # type: ignore[misc]
-    """User names are not e-mail addresses, and fields have the names of Django's own form."""
+    """Takes a username or an e-mail address. The fields have the names of Django's own form."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         name = forms.TextInput({"autofocus": True})
-        self.fields["login"] = UsernameField(label=gettext("Username"), max_length=150, widget=name)
+        self.fields["login"] = UsernameField(
+            label=gettext("Username or e-mail address"), max_length=254, widget=name
+        )
         self.order_fields(["login"])
 
     def add_prefix(self, field_name: str) -> str:
         return "username" if field_name == "login" else field_name
+
+    def user_credentials(self) -> dict[str, str]:
+        """The username and the password, so that failures count by account, however it is named."""
+        typed = self.cleaned_data["login"]
+        return {
+            "username": username_at(typed) or typed,
+            "password": self.cleaned_data.get("password", ""),
+        }
+
+
+def username_at(address: str) -> str:
+    """The username of the only account with this e-mail address, else "".
+
+    A confirmed address takes precedence over one that a user or an operator only wrote down. A
+    username that looks like an address names its own account.
+    """
+    accounts = User.objects.filter(is_active=True)
+    if "@" not in address or accounts.filter(username=address).exists():
+        return ""
+    confirmed = EmailAddress.objects.filter(verified=True, email__iexact=address)
+    by_precedence = (Q(pk__in=confirmed.values("user")), Q(email__iexact=address))
+    for which in by_precedence:
+        if found := list(accounts.filter(which).values_list("username", flat=True)[:2]):
+            return found[0] if len(found) == 1 else ""
+    return ""
 
 
 class SignInView(LoginView):  # type: ignore[misc]

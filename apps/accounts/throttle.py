@@ -46,8 +46,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     error_messages = {
         **DefaultAccountAdapter.error_messages,
         "username_password_mismatch": gettext_lazy(
-            "Please enter a correct username and password. "
-            "Note that both fields may be case-sensitive."
+            "Please enter a correct username or e-mail address and password. "
+            "Usernames and passwords are case-sensitive."
         ),
     }
 

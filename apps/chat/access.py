@@ -1,7 +1,7 @@
 """The visitor behind a request or a socket, and the conversations that belong to them."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,6 +24,7 @@ from apps.accounts.caller import Caller
 from apps.accounts.key_holders import find_holder_of
 from apps.accounts.sender_headers import locale_of
 from apps.accounts.teams import may_work_in, team_now, team_of
+from apps.catalog.access import usable
 from apps.chat.folders import folder_of
 from apps.chat.languages import accepted_language, chosen_for_scope
 from apps.chat.mirror import mirror
@@ -180,17 +181,47 @@ def record_denial(caller: Caller, conversation: UUID, application: str) -> None:
 
 
 def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """A conversation that can be continued. Raises `Refused` also if its application is deleted."""
+    """A conversation that can be continued. Raises `Refused` also if its application is deleted.
+
+    The caller of this function has found the application usable, or calls `check_continuable`.
+    """
     found = find(caller, conversation, application)
     if found.application_id is None:
-        raise Refused("application_deleted", why_ended(found))
+        raise Refused("application_deleted", why_ended(caller, found))
     return found
 
 
-def why_ended(conversation: Conversation) -> str:
-    return gettext(
-        "“{former_title}” was deleted. You can read this conversation, download it and delete it, but not continue it."
-    ).format(former_title=conversation.former_title)
+def check_continuable(caller: Caller, conversation: UUID, application: str) -> None:
+    """Raise `Refused` if the caller can no longer use the conversation's application."""
+    found = find_open(caller, conversation, application)
+    if reason := why_ended(caller, found):
+        raise Refused("application_unavailable", reason)
+
+
+def continuable(caller: Caller, conversations: Iterable[Conversation]) -> set[int]:
+    """The applications of these conversations that the caller can use."""
+    asked = {one.application_id for one in conversations if one.application_id is not None}
+    return set(usable(caller).filter(pk__in=asked).values_list("pk", flat=True)) if asked else set()
+
+
+def why_ended(caller: Caller, conversation: Conversation) -> str:
+    """Why the conversation is read-only, "" if its application can continue it."""
+    application = conversation.application
+    if application is None:
+        reason = gettext(
+            "“{former_title}” was deleted. You can read this conversation, download it and delete it, but not continue it."
+        )
+    elif application.archived_at is not None:
+        reason = gettext(
+            "“{former_title}” was archived. You can read this conversation, download it and delete it, but not continue it."
+        )
+    elif continuable(caller, [conversation]):
+        return ""
+    else:
+        reason = gettext(
+            "“{former_title}” is not available to you. You can read this conversation, download it and delete it, but not continue it."
+        )
+    return reason.format(former_title=conversation.application_title)
 
 
 @transaction.atomic

@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from apps.chat import answers, interruptions, queue
 from apps.chat.access import (
     caller_of_scope,
-    find_open,
+    check_continuable,
     look_whether_moved,
     own,
     person_stream,
@@ -199,9 +199,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         try:
             application = await find_for(self.slug, self.caller, sent.conversation)
         except ApplicationNotFound:
-            if sent.conversation is not None:  # its deletion may be the reason
-                look = database_sync_to_async(find_open)
-                await look(self.caller, sent.conversation, self.slug)
+            if sent.conversation is not None:  # the application may be deleted or archived
+                check = database_sync_to_async(check_continuable)
+                await check(self.caller, sent.conversation, self.slug)
             raise
         if sent.conversation is not None:
             await self.sweeper.sweep(sent.conversation)

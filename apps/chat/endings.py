@@ -11,6 +11,7 @@ from apps.agent.progress import Progress
 from apps.chat.context_use import context_to_dict
 from apps.chat.figures import figures_of, usage_of
 from apps.chat.languages import language_of_kept
+from apps.chat.left_out import left_out_of
 from apps.chat.memory_notes import memory_notes
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
@@ -123,6 +124,7 @@ def answer_stored(answer: Message) -> AnswerStored:
             "attachments": answer.attachments,
             "finish_reason": answer.finish_reason,
             **figures_of(answer.usage),
+            **({"left_out": names} if (names := left_out_of(answer.state)) else {}),
             **({"memories": notes} if (notes := memory_notes(answer.state)) else {}),
             **({"files_read": read} if (read := files_read(answer.state)) else {}),
             **({"todo": todo} if (todo := todo_of(answer.state)) else {}),

@@ -8,6 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 from apps.chat.branches import path, tree
 from apps.chat.figures import figure_line, figures_of, shown
 from apps.chat.file_names import safe_name
+from apps.chat.left_out import left_out_of
 from apps.chat.models import Conversation, Message
 from apps.chat.senders import is_continuation, sender_words
 from apps.chat.todo import current_todo
@@ -75,6 +76,7 @@ def markdown(conversation: Conversation) -> str:
             place_line(message),
             message.text,
             attachments,
+            left_out_line(message),
             figure_line(message.usage),
             feedback_line(feedback.get(message.uuid)),
         )
@@ -82,6 +84,11 @@ def markdown(conversation: Conversation) -> str:
     if todo := current_todo(conversation):
         parts += [f"## {gettext('To-do list')}", todo]
     return "\n\n".join(parts) + "\n"
+
+
+def left_out_line(message: Message) -> str:
+    names = ", ".join(left_out_of(message.state))
+    return f"*{gettext('Not imported: {names}').format(names=names)}*" if names else ""
 
 
 def sender_line(message: Message) -> str:

@@ -32,6 +32,7 @@ STATUS = {
     "run_going": 409,
     "queue_full": 409,
     "application_deleted": 410,
+    "application_unavailable": 410,
     "rate_limit_exceeded": 429,
     "insufficient_quota": 429,
     "too_many_runs": 429,

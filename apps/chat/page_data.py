@@ -37,16 +37,16 @@ def page_of(
 ) -> dict[str, Any]:
     """What differs between conversations. Raises Http404."""
     opened = None if conversation is None else conversation_of(caller, slug, conversation)
-    former = opened if opened is not None and opened.application_id is None else None
-    if former is not None:
-        application = Application(slug=former.former_slug, title=former.former_title)
+    ended = "" if opened is None else why_ended(caller, opened)
+    if opened is not None and ended:
+        application = as_read(opened)
     else:
         application = find_application(caller, slug)
-    manifest = find_manifest(slug) if former is None else None
+    manifest = None if ended else find_manifest(slug)
     place = find_place(slug, request.GET.get("place", "")) if manifest is not None else None
     page = {
         "application": application,
-        "ended": why_ended(former) if former is not None else "",
+        "ended": ended,
         "starters": starters(manifest),
         "conversation_id": None if conversation is None else str(conversation),
         "text_limit": settings.CHAT_MAX_QUESTION_CHARS,
@@ -58,12 +58,22 @@ def page_of(
         "shows_requests": are_shown(),
         "place": place,
         "narrative": request.GET.get("narrative", "")[:LONGEST_NARRATIVE],
-        "memory": None if former is not None else memory_switch(caller, application, conversation),
+        "memory": None if ended else memory_switch(caller, application, conversation),
         "has_notes": keeps_notes(manifest) and space_of(caller) is not None,
         "keeping": keeping(caller, manifest, opened),
         "draft": quote_of(caller, request.GET.get("note", "")) if manifest is not None else "",
     }
     return {**page, "attributes": attributes_of(page)}
+
+
+def as_read(conversation: Conversation) -> Application:
+    """What the owner of a conversation still sees of an application that they can no longer use."""
+    row = conversation.application
+    return Application(
+        slug=conversation.application_slug,
+        title=conversation.application_title,
+        icon="" if row is None else row.icon,
+    )
 
 
 def data_of(page: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from apps.chat.folder_content import NOTHING, FolderContent, content_for
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
 from apps.chat.handovers import begins_with, of_application
+from apps.chat.left_out import left_out_of
 from apps.chat.models import Conversation, Message, title_of
 from apps.chat.senders import CONTINUATION, Sender
 from apps.chat.temporary import end_of
@@ -270,6 +271,7 @@ def question_added(question: Message, application: dict[str, str] | None = None)
             "created_at": question.created_at.isoformat(),
             **({"place": question.place} if question.place else {}),
             **({"sender": question.sender} if question.sender else {}),
+            **({"left_out": names} if (names := left_out_of(question.state)) else {}),
             **({"application": application} if application else {}),
         }
     )

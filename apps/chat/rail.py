@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.caller import Caller
+from apps.catalog.access import usable
 from apps.catalog.models import Application
-from apps.chat.access import own_lasting
+from apps.chat.access import continuable, own_lasting
 from apps.chat.models import Conversation, Folder, PinnedApplication
 from apps.chat.templatetags.tiles import tile_data
 from apps.datetimes import read_datetime
@@ -61,20 +62,20 @@ def of_part(caller: Caller, part: Part) -> QuerySet[Conversation]:
 
 
 def recent(caller: Caller) -> QuerySet[Conversation]:
-    """The newest ones of applications that go on."""
-    kept = own_lasting(caller).filter(archived_at=None, application__isnull=False)
+    """The newest ones that can be continued."""
+    kept = own_lasting(caller).filter(archived_at=None, application__in=usable(caller).values("pk"))
     return kept.select_related("application").order_by("-updated_at", "-pk")[:RECENT]
 
 
-def applications(caller: Caller, usable: QuerySet[Application]) -> list[Application]:
+def applications(caller: Caller) -> list[Application]:
     """Those that a person keeps at hand, else the ones they used last."""
-    rows = PinnedApplication.objects.filter(owner=caller.bucket)
+    offered, rows = usable(caller), PinnedApplication.objects.filter(owner=caller.bucket)
     pinned = list(rows.values_list("application", flat=True))
-    if pinned and (found := list(usable.filter(pk__in=pinned)[:MOST_APPLICATIONS])):
+    if pinned and (found := list(offered.filter(pk__in=pinned)[:MOST_APPLICATIONS])):
         return found
     newest = own_lasting(caller).filter(archived_at=None, application__isnull=False)
     used = newest.order_by("-updated_at").values_list("application", flat=True)[:PAGE]
-    return list(usable.filter(pk__in=list(dict.fromkeys(used))[:MOST_APPLICATIONS]))
+    return list(offered.filter(pk__in=list(dict.fromkeys(used))[:MOST_APPLICATIONS]))
 
 
 def of_folder(caller: Caller, folder: int) -> QuerySet[Conversation]:
@@ -112,8 +113,9 @@ def read_cursor(written: str) -> tuple[datetime, UUID]:
 
 def rows_of(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:
     """The rows of the list; `state` is running, waiting, unread or done."""
-    states = states_of(caller)
-    return [row_of(one, states.get(one.pk, "")) for one in conversations]
+    shown, states = list(conversations), states_of(caller)
+    open_ones = continuable(caller, shown)
+    return [row_of(one, states.get(one.pk, ""), one.application_id in open_ones) for one in shown]
 
 
 def states_of(caller: Caller) -> dict[UUID, str]:
@@ -125,7 +127,7 @@ def states_of(caller: Caller) -> dict[UUID, str]:
     }
 
 
-def row_of(conversation: Conversation, state: str) -> dict[str, Any]:
+def row_of(conversation: Conversation, state: str, is_continuable: bool) -> dict[str, Any]:
     application = conversation.application
     slug, title = conversation.application_slug, conversation.application_title
     drawn = tile_data(title, slug, "" if application is None else application.icon)
@@ -135,7 +137,7 @@ def row_of(conversation: Conversation, state: str) -> dict[str, Any]:
         "updated_at": conversation.updated_at.isoformat(),
         "state": state or ("unread" if conversation.is_unread else "done"),
         "address": reverse("conversation", args=(slug, conversation.pk)),
-        "application": {"title": title, "ended": application is None, **drawn},
+        "application": {"title": title, "ended": not is_continuable, **drawn},
         "folder": conversation.folder_id,
         "pinned": conversation.pinned_at is not None,
         "archived": conversation.archived_at is not None,
@@ -168,8 +170,11 @@ class RailNews:
         )
         lively = frozenset([*list(states)[:MOST_CHANGED], *unread])
         found = changed(caller, self.since, lively | self.lively)
+        open_ones = continuable(caller, found[:MOST_CHANGED])
         fresh = {
-            one.pk: row_of(one, states.get(one.pk, "")) if one.deleted_at is None else None
+            one.pk: row_of(one, states.get(one.pk, ""), one.application_id in open_ones)
+            if one.deleted_at is None
+            else None
             for one in found[:MOST_CHANGED]
         }
         new = {pk: row for pk, row in fresh.items() if pk not in self.told or self.told[pk] != row}

@@ -54,18 +54,14 @@ def search(request: HttpRequest) -> HttpResponseBase:
     """Conversations with the words of `?q=`, in their titles or in what was said, archived ones too."""
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
     hits = search_in(own_lasting(caller), query, MOST_HITS)
-    rows = own(caller).select_related("application").in_bulk([hit.id for hit in hits])
-    states = rail.states_of(caller)
+    found = own(caller).select_related("application").in_bulk([hit.id for hit in hits])
+    shown = [hit for hit in hits if hit.id in found]
+    rows = rail.rows_of(caller, [found[hit.id] for hit in shown])
     return JsonResponse(
         {
             "hits": [
-                {
-                    **rail.row_of(rows[hit.id], states.get(hit.id, "")),
-                    "excerpt": hit.excerpt,
-                    "message": hit.message,
-                }
-                for hit in hits
-                if hit.id in rows
+                {**row, "excerpt": hit.excerpt, "message": hit.message}
+                for row, hit in zip(rows, shown, strict=True)
             ]
         }
     )

@@ -1,13 +1,12 @@
 """The search in a person's conversations."""
 
-from collections import Counter
-from dataclasses import dataclass
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import reduce
-from operator import or_
 from uuid import UUID
 
-from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Q, QuerySet
 
 from apps.chat.models import Conversation, Message
 from apps.chat.search_index import is_indexed, messages_with
@@ -16,7 +15,11 @@ from apps.live.events import storable
 MOST_WORDS = 10
 LONGEST_WORD = 60
 """Characters. PostgreSQL refuses words of more than 2 KB."""
+MOST_MESSAGES = 20_000
+"""Messages that are read for one word, the newest of a person's: a frequent word is in very many."""
 EXCERPT_CHARACTERS = 300
+BEFORE_CHARACTERS = 30
+"""An excerpt has at most this many characters in front of the match, so that narrow lists show it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +44,18 @@ def search(mine: QuerySet[Conversation], query: str, most: int) -> list[Hit]:
     of equal ones the newest is first. Those with less than half of the best are left out.
     """
     words = words_of(query)
-    scores: Counter[UUID] = Counter()
-    for word in words:
-        for found in conversations_with(word, mine):
-            scores[found] += len(word)
-    enough = max(scores.values(), default=0) / 2
-    good = [key for key, score in scores.items() if score >= enough]
-    rows = mine.filter(pk__in=good).only("title", "updated_at")
-    ranked = sorted(rows, key=lambda row: (scores[row.pk], row.updated_at), reverse=True)
-    return [hit_of(row, words) for row in ranked[:most]]
+    matches = find_matches(mine, words)
+    enough = max((one.score for one in matches.values()), default=0) / 2
+    good = [key for key, one in matches.items() if one.score >= enough]
+    newest = mine.filter(pk__in=good).order_by("-updated_at", "-pk").values_list("pk", flat=True)
+    shown = sorted(newest, key=lambda pk: matches[pk].score, reverse=True)[:most]
+    rows = mine.only("title", "updated_at").in_bulk(shown)
+    best = {pk: matches[pk].best_message for pk in shown}
+    messages = Message.objects.in_bulk([pk for pk in best.values() if pk is not None])
+    return [hit_of(rows[pk], messages.get(best[pk] or 0), words) for pk in shown if pk in rows]
 
 
-def hit_of(row: Conversation, words: list[str]) -> Hit:
-    best = best_message(row, words)
+def hit_of(row: Conversation, best: Message | None, words: list[str]) -> Hit:
     if best is None:
         return Hit(row.pk, row.title, row.updated_at, "")
     return Hit(row.pk, row.title, row.updated_at, excerpt(best.text, words), str(best.uuid))
@@ -65,11 +67,38 @@ def words_of(query: str) -> list[str]:
     return list(dict.fromkeys(word[:LONGEST_WORD] for word in plain.split()))[:MOST_WORDS]
 
 
-def conversations_with(word: str, mine: QuerySet[Conversation]) -> set[UUID]:
-    messages = Message.objects.said().filter(contains(word), conversation__in=mine.order_by())
-    titled = mine.filter(title__icontains=word).order_by()
-    found = messages.order_by().values_list("conversation", flat=True).distinct()
-    return {*found, *titled.values_list("pk", flat=True)}
+@dataclass(slots=True)
+class Match:
+    """What of a query a conversation has, in its title or in messages."""
+
+    score: int = 0
+    """Letters of the words, each word counted once."""
+    messages: Counter[int] = field(default_factory=Counter)
+    """The same by message."""
+
+    @property
+    def best_message(self) -> int | None:
+        """The newest of the messages with most of the words; None if only the title has any."""
+        return max(self.messages, key=lambda pk: (self.messages[pk], pk), default=None)
+
+
+def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, Match]:
+    """The conversations with any of the words. Each word takes one query of messages and one of titles."""
+    found: defaultdict[UUID, Match] = defaultdict(Match)
+    for word in words:
+        messages = messages_of(mine, word)
+        titled = mine.filter(title__icontains=word).order_by().values_list("pk", flat=True)
+        for conversation, message in messages:
+            found[conversation].messages[message] += len(word)
+        for conversation in {*titled, *(one for one, _ in messages)}:
+            found[conversation].score += len(word)
+    return found
+
+
+def messages_of(mine: QuerySet[Conversation], word: str) -> list[tuple[UUID, int]]:
+    """The newest messages with the word, by conversation and key."""
+    rows = Message.objects.said().filter(contains(word), conversation__in=mine.order_by())
+    return list(rows.order_by("-pk").values_list("conversation", "pk")[:MOST_MESSAGES])
 
 
 def contains(word: str) -> Q:
@@ -77,21 +106,43 @@ def contains(word: str) -> Q:
     return Q(pk__in=messages_with(word)) if is_indexed(word) else Q(text__icontains=word)
 
 
-def best_message(conversation: Conversation, words: list[str]) -> Message | None:
-    """The message with most of the words; None if only the title has any."""
-    counted = [
-        Case(When(contains(word), then=Value(len(word))), default=0, output_field=IntegerField())
-        for word in words
-    ]
-    rows = conversation.messages.said().filter(reduce(or_, map(contains, words)))
-    return rows.annotate(score=sum(counted, Value(0))).order_by("-score", "-pk").first()
+def excerpt(text: str, words: list[str], most: int = EXCERPT_CHARACTERS) -> str:
+    """The part around the longest of the words that the text has, on one line.
+
+    It begins and ends with whole words, where the script has spaces.
+    """
+    place = place_of(text, words)
+    # Runs of white space become one blank, so more is read than is shown.
+    before = lined_up(text[max(place - 10 * BEFORE_CHARACTERS, 0) : place])
+    begin = before if len(before) <= BEFORE_CHARACTERS else end_of(before, BEFORE_CHARACTERS)
+    after = lined_up(text[place : place + 10 * most])
+    end = after if len(after) <= most - len(begin) else begin_of(after, most - len(begin))
+    is_cut = place > 10 * BEFORE_CHARACTERS or begin != before
+    has_more = place + 10 * most < len(text) or end != after
+    return f"{'…' if is_cut else ''}{f'{begin}{end}'.strip()}{'…' if has_more else ''}"
 
 
-def excerpt(text: str, words: list[str]) -> str:
-    """The part around the first word that stands in the text, on one line."""
-    lowered = text.lower()
-    places = [place for word in words if (place := lowered.find(word)) >= 0]
-    start = max(min(places, default=0) - EXCERPT_CHARACTERS // 3, 0)
-    part = text[start : start + EXCERPT_CHARACTERS]
-    before, after = start > 0, start + EXCERPT_CHARACTERS < len(text)
-    return f"{'…' if before else ''}{' '.join(part.split())}{'…' if after else ''}"
+def place_of(text: str, words: list[str]) -> int:
+    """Where the longest of the words that the text has begins, 0 if there is none."""
+    for word in sorted(words, key=len, reverse=True):
+        if found := re.search(re.escape(word), text, re.IGNORECASE):
+            return found.start()
+    return 0
+
+
+def lined_up(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+def end_of(text: str, most: int) -> str:
+    """At most so many characters at the end, without the rest of a word that is cut."""
+    part = text[-most:]
+    _, blank, whole = part.partition(" ")
+    return whole if blank and whole and text[-most - 1] != " " else part.lstrip()
+
+
+def begin_of(text: str, most: int) -> str:
+    """At most so many characters at the beginning, without the rest of a word that is cut."""
+    part = text[:most]
+    whole, blank, _ = part.rpartition(" ")
+    return whole if blank and whole and text[most] != " " else part.rstrip()

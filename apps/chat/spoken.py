@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from apps.agent.messages import Message as Spoken
 from apps.agent.messages import Role, attachment_from_dict
+from apps.chat.left_out import LEFT_OUT, text_for_models
 from apps.chat.senders import taint_of
 from apps.manifest.narrative import introduced, narrated
 
@@ -25,8 +26,10 @@ class SpokenRow(NamedTuple):
 def spoken(row: "SpokenRow | Message") -> Spoken:
     role: Role = "user" if row.role == "user" else "assistant"
     attachments = tuple(attachment_from_dict(written) for written in row.attachments)
-    state: dict[str, Any] = {**row.state, **taint_of(row.sender)}
+    kept = {key: value for key, value in row.state.items() if key != LEFT_OUT}
+    state: dict[str, Any] = {**kept, **taint_of(row.sender)}
     place = row.place or {}
-    text = narrated(row.text, place.get("title", ""), place.get("narrative", ""))
+    text = text_for_models(row.text, row.state) if not attachments else row.text
+    text = narrated(text, place.get("title", ""), place.get("narrative", ""))
     text = introduced(text, row.sender)
     return Spoken(role, text, attachments=attachments, state=state)

@@ -29,6 +29,7 @@ from apps.chat.access import record_denial
 from apps.chat.branches import path
 from apps.chat.file_views import show
 from apps.chat.folders import folder_of
+from apps.chat.left_out import left_out_of
 from apps.chat.listing import LISTED_CONVERSATIONS
 from apps.chat.models import Conversation
 from apps.chat.senders import is_continuation
@@ -95,7 +96,11 @@ def conversation(request: HttpRequest, conversation: UUID) -> HttpResponse:
         "title": found.application_title,
         "author": author_of(found),
         "entries": [
-            {"message": message, "files": [shown_file(found, one) for one in message.attachments]}
+            {
+                "message": message,
+                "files": [shown_file(found, one) for one in message.attachments],
+                "left_out": left_out_of(message.state),
+            }
             for message in path(found)
             if not is_continuation(message.sender)
         ],

@@ -86,14 +86,24 @@ def deployment_of(application: ResolvedApplication) -> str | None:
     """The deployment that writes titles; None for none."""
     features = application.manifest.features
     wanted = None if features is None else features.titles
-    is_wanted = settings.CONVERSATION_TITLES == "model" if wanted is None else wanted.enabled
+    own = application.deployment_id
+    if wanted is None:
+        is_wanted = settings.CONVERSATION_TITLES == "model" or (
+            settings.CONVERSATION_TITLES == "auto" and is_known(own)
+        )
+    else:
+        is_wanted = wanted.enabled
     if not is_wanted:
         return None
     if wanted is not None and wanted.deployment_id:
         return wanted.deployment_id
-    own = application.deployment_id
     # The demo has nothing to say about a question but its answer.
     return None if PRICES.service(own).is_built_in else own
+
+
+def is_known(deployment_id: str) -> bool:
+    """Whether the installation or its DIAL Core has the deployment."""
+    return deployment_id in PRICES.services or bool(settings.DIAL_URL)
 
 
 def begin_title(

@@ -14,14 +14,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.catalog.access import usable
 from apps.chat import arrangement, rail
-from apps.chat.access import own_lasting, person_stream
+from apps.chat.access import own_lasting, person_stream, why_ended
 from apps.chat.context_use import usage_of
 from apps.chat.export import document, file_name, markdown
 from apps.chat.listing import LISTED_CONVERSATIONS
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, PinnedApplication
 from apps.chat.page_data import data_of, page_of
-from apps.chat.visitors import ConversationMoved, find_conversation, visitor
+from apps.chat.visitors import ConversationMoved, find_conversation, visitor, with_sign_in
 from apps.live.notifications import announce_growth
 
 LONGEST_TITLE = 200
@@ -41,8 +41,8 @@ def index(request: HttpRequest) -> HttpResponse:
         return redirect(
             f"{reverse('chat', args=[request.GET['app']])}?{urlencode({'q': question})}"
         )
-    # Conversations of deleted applications are on no other page.
-    earlier = own_lasting(caller).filter(application=None)[:LISTED_CONVERSATIONS]
+    earlier = own_lasting(caller).exclude(application__in=usable(caller).values("pk"))
+    earlier = earlier.select_related("application")[:LISTED_CONVERSATIONS]
     pinned = set(
         PinnedApplication.objects.filter(owner=caller.bucket).values_list("application", flat=True)
     )
@@ -58,16 +58,18 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def by_application(conversations: Iterable[Conversation]) -> list[list[Conversation]]:
-    """Conversations in their order, grouped by their deleted application."""
+    """Conversations in their order, grouped by their application."""
     found: dict[int | None, list[Conversation]] = {}
     for conversation in conversations:
-        found.setdefault(conversation.former_application, []).append(conversation)
+        application = conversation.application_id or conversation.former_application
+        found.setdefault(application, []).append(conversation)
     return list(found.values())
 
 
 @require_safe
 @never_cache
 @ensure_csrf_cookie
+@with_sign_in
 def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> HttpResponse:
     caller = visitor(request)
     try:
@@ -78,7 +80,7 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         **page,
         "page_data": data_of(page),
         "rail": rail.first_page(caller),
-        "rail_applications": rail.applications(caller, usable(caller)),
+        "rail_applications": rail.applications(caller),
     }
     return render(request, "chat/chat.html", context)
 
@@ -109,9 +111,10 @@ def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Hide a conversation, and erase it after a while; an answer that is being written in it stops."""
     found = find_conversation(request, slug, conversation)
-    arrangement.delete(visitor(request), found, slug)
+    caller = visitor(request)
+    arrangement.delete(caller, found, slug)
     announce(found)
-    return redirect("index") if found.application_id is None else redirect("chat", slug)
+    return redirect("index") if why_ended(caller, found) else redirect("chat", slug)
 
 
 @require_POST
@@ -125,6 +128,7 @@ def keep(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 @require_safe
 @never_cache
+@with_sign_in
 def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """The shown path as Markdown, or with `?format=json` the whole tree.
 

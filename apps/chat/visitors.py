@@ -1,9 +1,14 @@
 """Whoever looks at a page, and what of theirs it is about."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
+from typing import Any
 from uuid import UUID
 
+from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
@@ -22,7 +27,10 @@ from apps.chat.access import (
 from apps.chat.languages import locale_of_request
 from apps.chat.models import Conversation
 
-SEEN = "seen"
+VISITED_ON = "seen"
+"""A session without an account stores the day of its last use under this name."""
+
+View = Callable[..., HttpResponseBase]
 
 
 class ConversationMoved(Http404):
@@ -44,12 +52,30 @@ def visitor(request: HttpRequest) -> Caller:
     if caller.kind == "visitor":
         session_key: str = session.session_key or ""
         today = timezone.now().date().isoformat()
-        if session.get(SEEN) != today:  # a session that is used does not expire
-            session[SEEN] = today
+        if session.get(VISITED_ON) != today:  # a session that is used does not expire
+            session[VISITED_ON] = today
             session[VISITOR] = bucket_of(session_key)
     elif VISITOR in session:
         adopt(session.pop(VISITOR), caller)
     return caller
+
+
+def with_sign_in(view: View) -> View:
+    """Redirect signed-out readers to the sign-in page where the view finds nothing for them.
+
+    The redirect is the same for pages of others and for pages that do not exist.
+    """
+
+    @wraps(view)
+    def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        try:
+            return view(request, *arguments, **named)
+        except Http404:
+            if request.user.is_authenticated or request.method not in ("GET", "HEAD"):
+                raise
+            return redirect_to_login(request.get_full_path())
+
+    return answer
 
 
 def find_application(caller: Caller, slug: str) -> Application:

@@ -261,8 +261,8 @@ class Features(Node):
     of them unless it is set."""
     titles: Titles | None = None
     """Who writes the titles of conversations on the page. `{}`: a model, with one small call beside the
-    first answer. Null: as `CONVERSATION_TITLES` of the installation says, which is the beginning of the
-    question unless it is set."""
+    first answer. Null: as `CONVERSATION_TITLES` of the installation says, which is the model that
+    answers, if it can write titles, unless it is set."""
     approval: Approval | None = None
     """Which calls of tools wait for a person, and which are never made. Null: as the installation
     says."""

@@ -20,6 +20,8 @@ from apps.manifest.skill_files import MOST_BYTES, SKILL_FILE, read_text
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1024
 LONGEST_COMPATIBILITY = 500
+USER_INVOCABLE = "user-invocable"
+"""The key of a skill's metadata that is "false" for a skill that is meant for models alone."""
 
 _name = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
@@ -43,6 +45,11 @@ class SkillDocument:
     allowed_tools: tuple[str, ...] | None = None
     body: str = ""
     warnings: tuple[Problem, ...] = ()
+
+    @property
+    def is_for_users(self) -> bool:
+        """Whether users may choose it for a question; else only models read it, when a task needs it."""
+        return (self.metadata or {}).get(USER_INVOCABLE, "true").strip().lower() != "false"
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -6,6 +6,8 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 from django.utils.translation import get_language, gettext
 
+from apps.schedules.repeats import read_repeat, repeat_words
+
 FIELDS = 5
 LONGEST = 200
 NAMES = {
@@ -51,7 +53,9 @@ def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | No
 
 
 def cron_words(expression: str) -> str:
-    """In English as a sentence; its library knows no other language."""
+    """As a sentence. Its library knows English alone, in which it describes every expression."""
     if get_language() in (None, "en"):
         return CronSim(fields_of(expression), ANY_TIME).explain()
+    if (repeat := read_repeat(fields_of(expression))) is not None:
+        return repeat_words(repeat)
     return gettext("By the cron expression {expression}").format(expression=expression)

@@ -6,7 +6,7 @@ from asgiref.sync import async_to_sync
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
@@ -15,12 +15,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
+from apps.catalog.models import Application
 from apps.catalog.resolve import named_version
 from apps.chat.access import reference_of
 from apps.chat.visitors import visitor
 from apps.schedules import desk, proposals
 from apps.schedules.desk import Owner
-from apps.schedules.models import Schedule
+from apps.schedules.models import NEVER, Schedule
+from apps.schedules.words import next_words
 from apps.triggers.clock import application_or_error
 from apps.triggers.due_schedules import fire_now
 from apps.triggers.listed_schedules import listed
@@ -90,6 +92,20 @@ def edit(request: HttpRequest, pk: UUID) -> HttpResponse:
 def shown(request: HttpRequest, form: ScheduleForm, title: str) -> HttpResponse:
     context = {"form": form, "title": title, "zones": zone_names()}
     return render(request, "schedules/form.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_safe
+@never_cache
+def preview(request: HttpRequest) -> JsonResponse:
+    """The next times of a form while it is filled in: `{"words", "times", "problem"}`."""
+    row = owner_of(visitor(request)).new(0, Schedule.Maker.PERSON, {})
+    form = ScheduleForm(request.GET, instance=row, choices=Application.objects.none())
+    if problem := form.time_problem:
+        return JsonResponse({"words": "", "times": [], "problem": problem})
+    times = next_words(row.timing, row.check_from())
+    problem = "" if times else gettext(NEVER)
+    return JsonResponse({"words": row.words, "times": times, "problem": problem})
 
 
 @login_required

@@ -1,7 +1,7 @@
 """The form in which people make and change their schedules."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime, time
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
@@ -10,10 +10,12 @@ from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
+from django.utils.dates import WEEKDAYS
+from django.utils.translation import gettext, gettext_lazy
 
 from apps.catalog.models import Application
 from apps.schedules.models import Schedule
+from apps.schedules.repeats import DAYS, LAST, Repeat, read_repeat
 from apps.schedules.wall_clock import zone_of
 
 UNITS = {"minutes": 60, "hours": 3600, "days": 24 * 3600}
@@ -75,9 +77,54 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
         return found or timezone.now()
 
 
-class ScheduleForm(ZonedForm):
-    """Of a schedule whose owner is set."""
+ADVANCED = "advanced"
+ONCE = "once"
+CHOICES = (
+    (ONCE, gettext_lazy("Once")),
+    ("daily", gettext_lazy("Every day")),
+    ("weekdays", gettext_lazy("Monday to Friday")),
+    ("weekly", gettext_lazy("Every week")),
+    ("monthly", gettext_lazy("Every month")),
+    (ADVANCED, gettext_lazy("Advanced")),
+)
+MONTH_DAYS = (
+    *((str(number), str(number)) for number in range(1, 32)),
+    (LAST, gettext_lazy("Last day")),
+)
+SIMPLE = ("day", "at", "days", "month_day")
+WRITTEN = ("kind", "start_at", "every", "unit", "expression")
+"""The fields of `ADVANCED`."""
+FIRST_YEAR, LAST_YEAR = 1900, 2200
+USUAL_TIME = time(9)
 
+
+class ScheduleForm(ZonedForm):
+    """Of a schedule whose owner is set. Without `repeats`, the fields of `ADVANCED` count."""
+
+    repeats = forms.ChoiceField(label=gettext_lazy("Repeats"), choices=CHOICES, required=False)
+    day = forms.DateField(
+        label=gettext_lazy("Date"),
+        required=False,
+        input_formats=["%Y-%m-%d"],
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+    )
+    at = forms.TimeField(
+        label=gettext_lazy("Time"),
+        required=False,
+        widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+    )
+    days = forms.MultipleChoiceField(
+        label=gettext_lazy("Days"),
+        required=False,
+        choices=[(name, WEEKDAYS[place]) for place, name in enumerate(DAYS)],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    month_day = forms.ChoiceField(
+        label=gettext_lazy("Day of the month"),
+        required=False,
+        choices=MONTH_DAYS,
+        help_text=gettext_lazy("Months without this day are skipped."),
+    )
     every = forms.IntegerField(
         label=gettext_lazy("Every"),
         required=False,
@@ -91,17 +138,9 @@ class ScheduleForm(ZonedForm):
     class Meta:
         model = Schedule
         fields = (
-            *(
-                "application",
-                "pinned_version",
-                "name",
-                "message",
-                "kind",
-                "start_at",
-                "every",
-                "unit",
-            ),
-            *("expression", "time_zone", "active_from", "active_until"),
+            *("application", "name", "message", "repeats", "day", "at", "days", "month_day"),
+            *("kind", "start_at", "every", "unit", "expression", "time_zone"),
+            *("active_from", "active_until", "pinned_version"),
             *("is_same_conversation", "unanswered", "unanswered_minutes", "missed", "missed_most"),
             *("max_runs", "is_deleted_after", "budget_tokens", "budget_money", "budget_currency"),
         )
@@ -109,7 +148,9 @@ class ScheduleForm(ZonedForm):
             "name": forms.TextInput(attrs={"dir": "auto"}),
             "message": forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
             "expression": forms.TextInput(attrs={"spellcheck": "false", "dir": "ltr"}),
-            "time_zone": forms.TextInput(attrs={"list": "time-zones", "spellcheck": "false"}),
+            "time_zone": forms.TextInput(
+                attrs={"list": "time-zones", "spellcheck": "false", "dir": "ltr"}
+            ),
             "active_from": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
             "active_until": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
         }
@@ -117,7 +158,7 @@ class ScheduleForm(ZonedForm):
     def __init__(
         self, data: Mapping[str, Any] | None, *, instance: Schedule, choices: QuerySet[Application]
     ) -> None:
-        initial: dict[str, Any] = {}
+        initial: dict[str, Any] = chosen_repeat(instance)
         if instance.interval_seconds:
             initial["every"], initial["unit"] = split_interval(instance.interval_seconds)
         super().__init__(data, instance=instance, initial=initial, label_suffix="")
@@ -126,42 +167,134 @@ class ScheduleForm(ZonedForm):
             self.fields[name].required = False
 
     @property
-    def main(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("application", "pinned_version", "name", "message", "kind")]
+    def repeat(self) -> str:
+        """What was chosen, as far as it is one of the choices."""
+        sent = (self.data or {}).get("repeats") or ADVANCED
+        return sent if sent in dict(CHOICES) else ADVANCED
 
     @property
-    def times(self) -> list[tuple[str, forms.BoundField]]:
-        """With the kinds that each is about."""
-        kinds = {
-            "start_at": "at interval rrule",
-            "every": "at interval",
-            "unit": "at interval",
-            "expression": "cron rrule",
-            "time_zone": "",
+    def main(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("application", "name", "message")]
+
+    @property
+    def times(self) -> list[tuple[str, str, forms.BoundField]]:
+        """With the choices of `repeats`, and of those the kinds, that each is about."""
+        simple = "once daily weekdays weekly monthly"
+        about = {
+            "repeats": ("", ""),
+            "day": (ONCE, ""),
+            "days": ("weekly", ""),
+            "month_day": ("monthly", ""),
+            "at": (simple, ""),
+            "kind": (ADVANCED, ""),
+            "start_at": (ADVANCED, "at interval rrule"),
+            "every": (ADVANCED, "at interval"),
+            "unit": (ADVANCED, "at interval"),
+            "expression": (ADVANCED, "cron rrule"),
+            "time_zone": ("", ""),
         }
-        return [(about, self[name]) for name, about in kinds.items()]
+        return [(repeats, kinds, self[name]) for name, (repeats, kinds) in about.items()]
 
     @property
     def more(self) -> list[forms.BoundField]:
-        known = {field.name for field in (*self.main, *(field for _, field in self.times))}
+        known = {field.name for field in (*self.main, *(field for *_, field in self.times))}
         return [field for field in self if field.name not in known]
 
     @property
     def has_problem_in_more(self) -> bool:
         return any(field.errors for field in self.more)
 
+    @property
+    def time_problem(self) -> str:
+        """The first mistake in what says when it runs, "" if there is none."""
+        about = (*(field.name for *_, field in self.times), "active_from", "active_until")
+        return next((str(self.errors[name][0]) for name in about if name in self.errors), "")
+
+    def full_clean(self) -> None:
+        # What the other way of writing has in its hidden fields is neither read nor refused.
+        hidden = SIMPLE if self.repeat == ADVANCED else WRITTEN
+        for name in hidden:
+            self.fields[name].disabled = True
+        try:
+            super().full_clean()
+        finally:
+            for name in hidden:
+                self.fields[name].disabled = False
+
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or self.cleaned_data
         every, unit = given.get("every"), given.get("unit", SECONDS)
         self.instance.interval_seconds = None if every is None else every * UNITS.get(unit, 1)
+        if self.repeat != ADVANCED:
+            self.instance.interval_seconds = None
+            given |= self.simple_times(given)
         for name in ("missed_most", "unanswered_minutes", "budget_currency"):
             if given.get(name) in (None, ""):
                 given[name] = getattr(Schedule(), name)
         return given
 
+    def clean_start_at(self) -> datetime:
+        if self.repeat == ADVANCED:
+            return super().clean_start_at()
+        return timezone.now() if self.instance._state.adding else self.instance.start_at
+
+    def simple_times(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of the model for a choice of `repeats`; adds an error for what is missing."""
+        at: time | None = given.get("at")
+        if at is None and "at" not in self.errors:
+            self.add_error("at", gettext("Enter a time."))
+        if self.repeat == ONCE:
+            return self.once_at(given.get("day"), at or USUAL_TIME)
+        if self.repeat == "weekly" and not given.get("days"):
+            self.add_error("days", gettext("Choose at least one day."))
+        days, day = given.get("days") or DAYS, given.get("month_day") or "1"
+        repeat = Repeat(self.repeat, at or USUAL_TIME, tuple(days), day)  # type: ignore[arg-type]
+        return {"kind": Schedule.Kind.CRON, "expression": repeat.expression}
+
+    def once_at(self, day: date | None, at: time) -> dict[str, Any]:
+        if day is None and "day" not in self.errors:
+            self.add_error("day", gettext("Enter a date."))
+        if day is not None and not FIRST_YEAR <= day.year <= LAST_YEAR:
+            self.add_error(
+                "day",
+                gettext("Enter a date between {first} and {last}.").format(
+                    first=FIRST_YEAR, last=LAST_YEAR
+                ),
+            )
+            day = None
+        # The zone of the form: `full_clean` of `ZonedForm` has set it.
+        moment = datetime.combine(day or timezone.localdate(), at, timezone.get_current_timezone())
+        return {"kind": Schedule.Kind.AT, "expression": "", "start_at": moment}
+
     def add_error(self, field: str | None, error: Any) -> None:
-        """What the model says of the seconds is said at the number."""
+        """What the model says of its own columns is said at the fields that were filled in."""
         known = getattr(error, "error_dict", None)
-        if known is not None and "interval_seconds" in known:
-            known["every"] = known.pop("interval_seconds")
+        if known is not None:
+            shown = {"interval_seconds": "every"}
+            if self.repeat != ADVANCED:
+                shown |= {
+                    "expression": "at",
+                    "start_at": "day" if self.repeat == ONCE else "at",
+                }
+            for name in [name for name in known if name in shown]:
+                known[shown[name]] = known.pop(name)
         super().add_error(field, error)
+
+
+def chosen_repeat(row: Schedule) -> dict[str, Any]:
+    """What the simple fields show of a schedule; a new one runs every day at nine."""
+    usual = {"at": USUAL_TIME, "days": [DAYS[0]], "month_day": "1"}
+    if row._state.adding:
+        return {**usual, "repeats": "daily"}
+    local = row.start_at.astimezone(row.timing.zone)
+    if row.kind == Schedule.Kind.AT and row.interval_seconds is None:
+        return {**usual, "repeats": ONCE, "day": local.date(), "at": local.time()}
+    repeat = read_repeat(row.expression) if row.kind == Schedule.Kind.CRON else None
+    if repeat is None:
+        return {**usual, "repeats": ADVANCED}
+    return {
+        "repeats": repeat.rhythm,
+        "at": repeat.time,
+        "days": list(repeat.days) or usual["days"],
+        "month_day": repeat.day or usual["month_day"],
+    }

@@ -7,6 +7,7 @@ from apps.triggers import pages
 urlpatterns: list[URLPattern] = [
     path("", pages.schedules, name="schedules"),
     path("new/", pages.add, name="schedule-add"),
+    path("preview/", pages.preview, name="schedule-preview"),
     path("<uuid:pk>/", pages.edit, name="schedule-edit"),
     path("<uuid:pk>/run/", pages.run, name="schedule-run"),
     path("<uuid:pk>/pause/", pages.pause, name="schedule-pause"),

@@ -25,7 +25,8 @@ pytestmark = pytest.mark.django_db
 PAGE = "/accounts/login/"
 RIGHT = "a-password-for-tests"
 MISMATCH = (
-    "Please enter a correct username and password. Note that both fields may be case-sensitive."
+    "Please enter a correct username or e-mail address and password. "
+    "Usernames and passwords are case-sensitive."
 )
 HERE, ELSEWHERE = "203.0.113.5", "198.51.100.7"
 
@@ -62,6 +63,69 @@ def test_the_right_password_leads_to_the_page_that_was_wanted(grace):
     assert client.session[BACKEND_SESSION_KEY] == "django.contrib.auth.backends.ModelBackend"
     assert client.session.get_expiry_age() == site_settings.SESSION_COOKIE_AGE
     assert list(get_messages(answer.wsgi_request)) == []
+
+
+def add_account(name: str, mail: str = "", confirmed: str = "", **fields: Any) -> User:
+    user = User.objects.create_user(name, mail, RIGHT, **fields)
+    if confirmed:
+        EmailAddress.objects.create(user=user, email=confirmed, verified=True, primary=True)
+    return user
+
+
+def signed_in(login: str) -> str:
+    """The username of the session, "" for a refusal."""
+    client = Client()
+    post(login, RIGHT, client=client)
+    number = client.session.get(SESSION_KEY)
+    return "" if number is None else User.objects.get(pk=number).username
+
+
+def test_an_email_address_names_the_account_that_confirmed_it_or_alone_has_it():
+    add_account("grace", "grace@example.com", "grace@example.com")
+    add_account("mallory", "grace@example.com")
+    add_account("ada", "Ada@Example.com")
+    add_account("twin-1", "twin@example.com")
+    add_account("twin-2", "twin@example.com")
+    add_account("mail@example.com", "other@example.com")
+    add_account("owner", "mail@example.com", "mail@example.com")
+    add_account("closed", "closed@example.com", "closed@example.com", is_active=False)
+    unconfirmed = add_account("claims")
+    EmailAddress.objects.create(user=unconfirmed, email="claimed@example.com", verified=False)
+
+    named = {
+        login: signed_in(login)
+        for login in (
+            "grace@example.com",
+            " GRACE@example.com ",
+            "ada@example.com",
+            "twin@example.com",
+            "mail@example.com",
+            "closed@example.com",
+            "claimed@example.com",
+            "nobody@example.com",
+            "@",
+        )
+    }
+
+    assert named == {
+        "grace@example.com": "grace",
+        " GRACE@example.com ": "grace",
+        "ada@example.com": "ada",
+        "twin@example.com": "",
+        "mail@example.com": "mail@example.com",
+        "closed@example.com": "",
+        "claimed@example.com": "",
+        "nobody@example.com": "",
+        "@": "",
+    }
+
+
+def test_wrong_tries_with_an_email_address_count_for_the_account():
+    add_account("grace", "grace@example.com")
+
+    wrong = [*fail(3, "grace@example.com"), *fail(2, "grace"), *fail(1, "GRACE@example.com")]
+
+    assert wrong == [200] * 5 + [429]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +278,7 @@ def test_an_address_is_what_one_client_can_have_of_them(grace, address, same, ot
     ("name", "told"),
     [
         (b"a\x00b", "Null characters are not allowed."),
-        (b"a" * 1_000_000, "Ensure this value has at most 150 characters (it has 1000000)."),
+        (b"a" * 1_000_000, "Ensure this value has at most 254 characters (it has 1000000)."),
         (b"\xff\xfe", MISMATCH),
         (b"", "This field is required."),
         (b"   ", "This field is required."),

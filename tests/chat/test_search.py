@@ -16,8 +16,9 @@ from apps.catalog.models import Application
 from apps.chat import search_index
 from apps.chat.access import own
 from apps.chat.models import Conversation, Message
-from apps.chat.search import EXCERPT_CHARACTERS, search
+from apps.chat.search import EXCERPT_CHARACTERS, excerpt, search, words_of
 from tests.chat.scripts import MANIFEST
+from tests.tables import each_row
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
@@ -142,6 +143,48 @@ def test_the_excerpt_is_the_part_with_the_words_on_one_line():
     assert excerpt.startswith("…")
     assert excerpt.endswith("…")
     assert len(excerpt) <= EXCERPT_CHARACTERS + 2
+
+
+@each_row(
+    ("text", "query", "shown"),
+    [
+        ("We stay at the hotel", "hotel", "We stay at the hotel"),
+        (
+            "The city has many museums and one grand hotel by the river",
+            "hotel",
+            "…many museums and one grand hotel by the river",
+        ),
+        ("one \n\n  two\tthree", "two", "one two three"),
+        (
+            "He went straight on, of course, to the hotel",
+            "of hotel",
+            "…on, of course, to the hotel",
+        ),
+        (f"{'x' * 50}hotel", "hotel", f"…{'x' * 30}hotel"),
+        (f"{'山' * 50}东京旅行", "东京", f"…{'山' * 30}东京旅行"),
+        (f"{'İ' * 40} hotel", "hotel", f"…{'İ' * 29} hotel"),
+        (f"hotel {'word ' * 100}", "hotel", f"hotel {'word ' * 58}word…"),
+        (f"hotel{'y' * 400}", "hotel", f"hotel{'y' * 295}…"),
+        ("Nothing of it", "Titled", "Nothing of it"),
+    ],
+)
+def test_an_excerpt_begins_just_before_the_match_with_whole_words(text, query, shown):
+    assert excerpt(text, words_of(query)) == shown
+
+
+def test_the_number_of_queries_does_not_grow_with_the_hits(django_assert_num_queries):
+    for number in range(30):
+        said(f"The hotel number {number} in Paris", title=f"Hotel {number}")
+
+    with django_assert_num_queries(7):  # two for each word, their order, their rows, the messages
+        assert len(found("hotel paris", most=25)) == 25
+
+
+def test_the_newest_messages_with_a_frequent_word_are_searched(monkeypatch):
+    old, new = said("A hotel"), said("Another hotel")
+    monkeypatch.setattr("apps.chat.search.MOST_MESSAGES", 1)
+
+    assert (found("hotel"), old.messages.count()) == ([new.pk], 1)
 
 
 def test_the_index_follows_changes_and_deletions():

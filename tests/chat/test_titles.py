@@ -13,6 +13,8 @@ from apps.chat.models import Conversation
 from apps.chat.titles import read_title
 from apps.errors import ModelFailed
 from apps.insights.models import ModelCall
+from apps.insights.price_list import PRICES
+from tests.catalog.rows import make_deployment
 from tests.chat.scripts import (
     MANIFEST,
     PacedModel,
@@ -39,6 +41,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> PacedModel:
 
     monkeypatch.setattr(ScriptedWorkspace, "model", model)
     return found
+
+
+DEFAULTS = [("auto", True, 2), ("auto", False, 1), ("question", True, 1), ("model", False, 2)]
 
 
 async def title_of(conversation: str) -> str:
@@ -98,6 +103,27 @@ async def test_without_the_operator_no_model_is_asked(small, titles):
     assert len(on.model.asked) == 1
     assert small.asked == []
     assert await title_of(tab.conversation) == "How do I bake bread?"
+
+
+@pytest.mark.parametrize(("setting", "is_known", "calls"), DEFAULTS)
+async def test_by_default_a_model_of_the_installation_writes_titles(
+    small, settings, monkeypatch, setting, is_known, calls
+):
+    monkeypatch.setattr(PRICES, "services", {})
+    monkeypatch.setattr(PRICES, "read_at", None)
+    settings.CONVERSATION_TITLES = setting
+    if is_known:
+        await database_sync_to_async(make_deployment)(
+            "paced", provider="openai", base_url="http://127.0.0.1:9/v1"
+        )
+    async with open_tab() as (on, tab):
+        await tab.exchange("How do I bake bread?", says("Use soda."), None, says("Soda bread"))
+        await settled(on.hub)
+
+    assert len(on.model.asked) == calls
+    assert await title_of(tab.conversation) == (
+        "Soda bread" if calls == 2 else "How do I bake bread?"
+    )
 
 
 async def test_the_installation_may_wish_for_titles_of_all_applications(small, settings):

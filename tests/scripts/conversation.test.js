@@ -286,3 +286,70 @@ test("a visitor is offered no link to share, and a person with an account is", a
     assert.equal(tab.find("#share").hidden, account === "");
   }
 });
+
+test("the key that the person chose sends an edited question, and the other one begins a line", async (t) => {
+  const tab = await openAnswered(t, ["One", "Two"]);
+  const edits = () => tab.socket.received.filter((frame) => frame.type === "ask" && frame.edits).map((frame) => frame.text);
+  const edit = async (number) => {
+    await tab.click("Edit the question", tab.all("chat-question")[number]);
+    return tab.field("Edit the question");
+  };
+
+  const first = await edit(0);
+  tab.press(first, "Shift+Enter");
+  tab.press(first, "Enter", { isComposing: true });
+  await settle();
+  assert.deepEqual([first.value, edits()], ["One\n", []]);
+  tab.fill(first, "One, please");
+  tab.press(first, "Enter");
+  await until(edits, ["One, please"]);
+  tab.socket.end("done", { text: "Answer." });
+  await until(() => tab.hasButton("Edit the question"), true);
+
+  tab.document.documentElement.dataset.sendKey = "ctrl-enter";
+  const second = await edit(0);
+  tab.press(second, "Enter");
+  await settle();
+  assert.equal(edits().length, 1);
+  tab.press(second, "Control+Enter");
+  await until(() => edits().length, 2);
+});
+
+test("the search of the rail shows that it is searching, and keeps rows of an earlier search out of reach", async (t) => {
+  const tab = await openAnswered(t, ["Hello"]);
+  const hit = (title) => ({ ...row(randomUUID(), { title }), excerpt: "", message: "" });
+  tab.network.answer("GET /conversations/search/*", { hits: [hit("Rivers")] });
+  const field = await tab.field("Search conversations");
+  tab.fill(field, "rivers");
+  await tab.appears(".hits a", "Rivers");
+  const held = [];
+  tab.network.answer("GET /conversations/search/*", () => new Promise((resolve) => held.push(resolve)));
+
+  tab.fill(field, "lakes");
+  await tab.shows("history-search .working", "Searching…");
+  assert.equal(tab.find(".hits").hasAttribute("inert"), true);
+  tab.press(field, "ArrowDown");
+  assert.equal(tab.focused, field);
+  await until(() => held.length, 1);
+  held[0]({ hits: [hit("Lakes")] });
+
+  await tab.appears(".hits a", "Lakes");
+  assert.deepEqual([tab.count("history-search .working"), tab.find(".hits").hasAttribute("inert")], [0, false]);
+});
+
+test("a row of the list is one Tab stop, and keys lead to its menu and back", async (t) => {
+  const tab = await openAnswered(t, ["Hello"]);
+  list(tab, row(randomUUID(), { title: "Rivers" }));
+  const link = await tab.appears("chat-history a", "Rivers");
+  const entry = link.closest(".history-entry");
+  const stops = [...entry.querySelectorAll("a, button")].filter((one) => one.tabIndex >= 0);
+  assert.deepEqual(stops, [link]);
+
+  link.focus();
+  tab.press(link, "ArrowRight");
+  assert.equal(tab.focused, entry.querySelector(".row-more"));
+  tab.press(tab.focused, "ArrowLeft");
+  assert.equal(tab.focused, link);
+  tab.press(link, "Shift+F10");
+  await tab.appears("row-menu [role=menuitem]", "Rename");
+});

@@ -126,6 +126,51 @@ test("results of an earlier search are not shown", async (t) => {
   assert.deepEqual(titles(tab), ["Second desk"]);
 });
 
+test("the palette shows that it is searching, and opens no row of an earlier search", async (t) => {
+  const { tab, field } = await openPalette(t);
+  tab.fill(field, "waters");
+  await until(() => titles(tab), ["Second desk", "Rivers", "Lakes"]);
+  const held = [];
+  tab.network.answer("GET /find/*", () => new Promise((resolve) => held.push(resolve)));
+  const opened = [];
+  tab.document.addEventListener("click", (event) => {
+    if (event.target.role === "option" && !event.defaultPrevented) opened.push(event.target.getAttribute("href"));
+    event.preventDefault();
+  });
+  const state = () => [tab.find("#palette-found").getAttribute("aria-busy"), textOf(tab.find("#palette [role=status]")), tab.count(CHOSEN)];
+
+  tab.fill(field, "lakes");
+  assert.deepEqual(state(), ["true", "Searching…", 0]);
+  tab.press(field, "ArrowDown");
+  tab.press(field, "Enter");
+  tab.all(OPTION)[0].click();
+  await until(() => held.length, 1);
+  assert.deepEqual([opened, tab.find("#palette").open], [[], true]);
+
+  held[0]({ groups: [{ title: "Conversations", found: [GROUPS[1].found[1]] }] });
+  await until(() => tab.find("#palette").open, false);
+  assert.deepEqual([opened, titles(tab)], [["/chat/page-tests/2/"], ["Lakes"]]);
+});
+
+test("an Enter that was pressed too early opens nothing once more is typed or the palette is closed", async (t) => {
+  const { tab, field } = await openPalette(t);
+  const opened = [];
+  tab.document.addEventListener("click", (event) => {
+    if (event.target.role === "option" && !event.defaultPrevented) opened.push(event.target.getAttribute("href"));
+    event.preventDefault();
+  });
+  tab.fill(field, "la");
+  tab.press(field, "Enter");
+  tab.fill(field, "lakes");
+  await until(() => titles(tab), ["Second desk", "Rivers", "Lakes"]);
+  tab.fill(field, "rivers");
+  tab.press(field, "Enter");
+  tab.find("#palette [data-close]").click();
+  await settle();
+
+  assert.deepEqual(opened, []);
+});
+
 test("the palette closes with its key, its button and a click beside it, and stays away from other dialogs", async (t) => {
   const { tab } = await openPalette(t);
   const palette = tab.find("#palette");

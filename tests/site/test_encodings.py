@@ -8,7 +8,7 @@ from django.test import Client
 pytestmark = pytest.mark.django_db
 
 PAGE = "/accounts/login/"
-MISMATCH = "Please enter a correct username and password."
+MISMATCH = "Please enter a correct username or e-mail address and password."
 LINE = b"username=ada&password=x"
 TYPED = {"username": "+2AA-", "password": "+2AA-", "next": "+2AA-"}
 """Half a character in UTF-7."""

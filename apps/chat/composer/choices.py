@@ -75,11 +75,12 @@ def prompts_for(caller: Caller) -> list[dict[str, Any]]:
 
 
 def skills_of(application: ResolvedApplication | None) -> list[dict[str, str]]:
-    """Those that every question of the application may use."""
+    """The skills that a user may choose for a question."""
     installed = () if application is None else application.skills
     return [
         {"name": skill.document.name, "detail": skill.document.description[:LONGEST_DETAIL]}
         for skill in installed
+        if skill.document.is_for_users
     ]
 
 

@@ -11,7 +11,7 @@ from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.chat.access import own
 from apps.chat.models import Conversation
-from apps.chat.search import search
+from apps.chat.search import begin_of, search
 from apps.chat.visitors import visitor
 
 MOST_OF_A_KIND = 6
@@ -64,9 +64,15 @@ def conversations(caller: Caller, words: str) -> list[dict[str, Any]]:
 
 
 def of_conversation(row: Conversation, excerpt: str) -> dict[str, Any]:
-    detail = excerpt[:LONGEST_DETAIL] or row.application_title
+    detail = shortened(excerpt) or row.application_title
     address = reverse("conversation", args=[row.application_slug, row.pk])
     return found(row.title or gettext("Untitled"), detail, address)
+
+
+def shortened(excerpt: str) -> str:
+    if len(excerpt) <= LONGEST_DETAIL:
+        return excerpt
+    return f"{begin_of(excerpt, LONGEST_DETAIL)}…"
 
 
 def applications(caller: Caller, words: str) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import IO, Any, NamedTuple
 
+import filetype
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy
 
@@ -27,6 +28,12 @@ NO_CONVERSATIONS = gettext_lazy(
     "There are no conversations in it. It takes the conversations.json, or the whole ZIP, of ChatGPT, "
     "and the JSON files of Open WebUI, LibreChat and of an export from here."
 )
+EXPECTED = gettext_lazy(
+    "Choose the conversations.json or the whole ZIP of ChatGPT, or a JSON file of Open WebUI, "
+    "LibreChat, or an export from here."
+)
+BEGINNING_BYTES = 8192
+"""What `filetype` reads of a file."""
 WHITESPACE = " \t\n\r"
 _decoder = json.JSONDecoder()
 
@@ -75,11 +82,12 @@ def conversation_of(document: Any) -> SourceConversation | Unreadable:
 
 def texts_in(file: IO[bytes]) -> Iterator[str]:
     """The JSON texts of the file, or of a ZIP. Raises `Unreadable`."""
-    beginning = file.read(4)
+    beginning = file.read(BEGINNING_BYTES)
     file.seek(0)
     if not beginning:
         raise Unreadable(gettext("The file is empty."))
     if not beginning.startswith(b"PK"):
+        check_kind(beginning)
         yield decoded(read_at_most(file, LARGEST_FILE))
         return
     try:
@@ -95,6 +103,14 @@ def texts_in(file: IO[bytes]) -> Iterator[str]:
         raise Unreadable(
             gettext("The ZIP cannot be read: it is damaged, or has a password.")
         ) from error
+
+
+def check_kind(beginning: bytes) -> None:
+    """Raise `Unreadable` for a picture, a PDF and the like: no JSON begins as they do."""
+    if (kind := filetype.guess(beginning)) is None:
+        return
+    found = gettext("This is a file of the type {type}, not an export of conversations.")
+    raise Unreadable(f"{found.format(type=kind.mime)} {EXPECTED}")
 
 
 def members_of(archive: zipfile.ZipFile) -> Iterator[str]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from django.utils.formats import number_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from apps.datetimes import of_timestamp, read_datetime
 
@@ -19,6 +19,14 @@ LONGEST_ID = 200
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 BEGINNING = "(This conversation began with an answer.)"
 """The question before an answer that none came before."""
+
+LEFT_OUT_KINDS = (
+    gettext_noop("Picture"),
+    gettext_noop("Sound"),
+    gettext_noop("File"),
+    gettext_noop("Error"),
+)
+"""What `left_out` is called with."""
 
 Speaker = Literal["user", "assistant"]
 Source = Literal["chatgpt", "open-webui", "librechat", "quickapps"]
@@ -79,6 +87,8 @@ class ImportedMessage:
     files: Sequence[SourceFile] = ()
     attachments: list[dict[str, str]] = field(default_factory=list)
     """Of its files those that were found, as a message stores them."""
+    left_out: list[str] = field(default_factory=list)
+    """What was not imported, each by its kind and name: the message has a notice of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +268,18 @@ def left_out(what: str, name: str = "") -> str:
     if named:
         what = f"{what} “{named}”"
     return f"*{gettext('{what}: not imported.').format(what=what)}*"
+
+
+def take_left_out(text: str) -> tuple[str, list[str]]:
+    """Split a text into what was written, and what the lines of `left_out` in it name."""
+    prefix, suffix = f"*{gettext('{what}: not imported.')}*".split("{what}")
+    kinds = tuple(gettext(kind) for kind in LEFT_OUT_KINDS)
+    written, missing = [], []
+    for paragraph in text.split("\n\n"):
+        what = paragraph.removeprefix(prefix).removesuffix(suffix)
+        is_line = paragraph == f"{prefix}{what}{suffix}" and what.startswith(kinds)
+        (missing if is_line else written).append(what if is_line else paragraph)
+    return ("\n\n".join(written), missing) if missing else (text, [])
 
 
 def paragraphs(parts: Iterable[str]) -> str:

@@ -29,8 +29,10 @@ from apps.chat.imports.tree import (
     MessageTree,
     SourceConversation,
     Unreadable,
+    take_left_out,
     tree_of,
 )
+from apps.chat.left_out import LEFT_OUT
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message, title_of
 from apps.chat.questions import question_added
@@ -157,6 +159,8 @@ def write(
     source, identity = key
     try:
         bring_files(caller, conversation_id, tree.messages, attached)
+        for message in tree.messages:
+            message.text, message.left_out = take_left_out(message.text)
         row = Conversation(
             id=conversation_id,
             application=application,
@@ -183,8 +187,9 @@ def write(
 
 
 def name_of(tree: MessageTree) -> str:
-    """The name of the first file of a question that is nothing else."""
-    return next((file["title"] for file in tree.messages[0].attachments), "")
+    """The name of the first file of a question that is nothing else, or of a missing one."""
+    first = tree.messages[0]
+    return next(iter((*(file["title"] for file in first.attachments), *first.left_out)), "")
 
 
 def times_of(messages: Sequence[ImportedMessage], first: datetime) -> Iterator[datetime]:
@@ -228,6 +233,7 @@ def message_row(row: Conversation, message: ImportedMessage, at: datetime) -> Me
         role=message.role,
         text=storable(message.text),
         attachments=message.attachments,
+        state={LEFT_OUT: storable(message.left_out)} if message.left_out else {},
         usage={"models": [storable(message.model)]} if message.model else {},
         finish_reason=finish,
         created_at=at,

@@ -200,6 +200,7 @@ def clean_question(message: Mapping[str, Any], at: int, shared: SharedFiles) -> 
         "text": message["text"],
         "attachments": shared.attached(message.get("attachments") or ()),
         "created_at": message.get("created_at") or "",
+        **({"left_out": message["left_out"]} if "left_out" in message else {}),
         **({"sender": {name: sender[name] for name in SENDER if name in sender}} if sender else {}),
     }
 
@@ -210,5 +211,6 @@ def clean_answer(message: Mapping[str, Any], at: int, shared: SharedFiles) -> di
         "role": message["role"],
         "attachments": shared.attached(message.get("attachments") or ()),
         "finish_reason": message.get("finish_reason") or "",
+        **({"left_out": message["left_out"]} if "left_out" in message else {}),
         **({"text": message["text"]} if "text" in message else {}),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.catalog.models import Application, SavedPrompt
+from apps.chat.composer.choices import skills_of
 from apps.chat.models import Conversation
+from apps.manifest.skill_document import InstalledSkill, SkillDocument
 from apps.workspace.local.models import Deployment, StoredFile
 from tests.chat.scripts import MANIFEST
 
@@ -47,7 +50,7 @@ def test_prompts_applications_files_and_efforts_are_offered(browser, grace):
 
     offered = browser.get("/chat/travel/composer/").json()
 
-    assert offered.pop("skills")
+    assert offered.pop("skills") == []  # the built-in ones are meant for models
     assert offered == {
         "prompts": [{"name": "mine", "title": "Mine", "text": "Said.", "own": True}],
         "applications": [{"slug": "food", "title": "Food", "detail": ""}],
@@ -64,6 +67,21 @@ def test_prompts_applications_files_and_efforts_are_offered(browser, grace):
         "models": [],
         "model": "",
     }
+
+
+def test_skills_that_are_meant_for_models_are_not_offered():
+    metadata = ({}, {"user-invocable": "true"}, {"user-invocable": "false"}, {"owner": "sales"})
+    documents = [
+        SkillDocument(f"skill-{place}", f"About {place}", metadata=one)
+        for place, one in enumerate(metadata)
+    ]
+    application: Any = SimpleNamespace(
+        skills=[InstalledSkill(document, "", {}) for document in documents]
+    )
+
+    assert skills_of(application) == [
+        {"name": f"skill-{place}", "detail": f"About {place}"} for place in (0, 1, 3)
+    ]
 
 
 def test_an_effort_is_kept_with_its_conversation(browser, grace):

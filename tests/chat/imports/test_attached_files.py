@@ -10,10 +10,14 @@ import pytest
 
 from apps.chat.access import own
 from apps.chat.branches import path
+from apps.chat.export import markdown
 from apps.chat.folders import store_file
 from apps.chat.imports import attached_files
 from apps.chat.imports.writer import import_file
 from apps.chat.models import Conversation
+from apps.chat.spoken import spoken
+from apps.live import journal
+from apps.live.events import QuestionAdded
 from apps.workspace.local import files
 from apps.workspace.local.models import StoredFile
 from tests.chat.imports.samples import (
@@ -29,7 +33,6 @@ from tests.chat.imports.samples import (
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"
-PICTURE = "*Picture: not imported.*"
 
 
 def parts(*written: Any) -> dict[str, Any]:
@@ -67,13 +70,13 @@ def attachments_of(conversation: Conversation) -> list[tuple[str, list[tuple[str
     ]
 
 
-def test_what_is_in_the_zip_becomes_attachments_and_the_rest_keeps_its_line(grace, application):
+def test_what_is_in_the_zip_becomes_attachments_and_a_notice_names_the_rest(grace, application):
     report = import_file(grace, application, zip_of(ZIP))
 
     found = own(grace).get()
     assert attachments_of(found) == [
         (
-            f"{PICTURE}\n\nWhat are they?",
+            "What are they?",
             [("image/png", "cat.png"), ("application/pdf", "plan.pdf")],
         ),
         ("A cat.", [("image/png", "picture.png")]),
@@ -89,13 +92,14 @@ def test_without_the_zip_and_in_a_trial_nothing_is_stored(grace, application):
 
     said = path(own(grace).get())
     assert [one.attachments for one in said] == [[], []]
-    assert said[0].text == (
-        f"{PICTURE}\n\n{PICTURE}\n\nWhat are they?\n\n*File “plan.pdf”: not imported.*"
+    assert (said[0].text, said[0].state) == (
+        "What are they?",
+        {"left_out": ["Picture", "Picture", "File “plan.pdf”"]},
     )
     assert (trial.files, report.files, StoredFile.objects.count()) == (0, 0, 0)
 
 
-def test_what_cannot_be_kept_keeps_its_line(grace, application, settings):
+def test_what_cannot_be_kept_is_left_out(grace, application, settings):
     settings.CHAT_UPLOAD_TYPES = ["application/pdf"]
     import_file(grace, application, zip_of({**ZIP, "file_9-huge.png": PNG}))
     settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = len(PDF) - 1
@@ -128,7 +132,7 @@ def test_a_picture_in_a_message_of_open_webui_comes_along(grace, application):
     import_file(grace, application, file_of(document))
 
     [asked, *_] = attachments_of(own(grace).get())
-    assert asked == (f"15 * 17?\n\n{PICTURE}\n\n{PICTURE}", [("image/png", "picture.png")])
+    assert asked == ("15 * 17?", [("image/png", "picture.png")])
 
 
 def no_room(*_: Any) -> NoReturn:
@@ -157,3 +161,39 @@ def test_files_go_where_a_later_one_of_the_conversation_cannot_be_stored(
 
     assert not StoredFile.objects.exists()
     assert not Conversation.objects.exists()
+
+
+def test_a_missing_picture_is_a_notice_on_the_page_and_in_exports_and_no_word_of_the_user(
+    grace, application
+):
+    only = chatgpt(
+        chatgpt_node("q", None, "user", parts(pointer_to("file-Ab1"))),
+        chatgpt_node("a", "q", "assistant", "I cannot see it."),
+        title="",
+    )
+    import_file(grace, application, file_of(only))
+    found = own(grace).get()
+
+    question, answer = path(found)
+    [added, *_] = [
+        event.message for *_, event in journal.read(found.pk, 0) if isinstance(event, QuestionAdded)
+    ]
+
+    assert (question.text, found.title) == ("", "Picture")
+    assert (added["text"], added["left_out"]) == ("", ["Picture"])
+    assert spoken(question).text == (
+        "(This message had attachments that are not available: Picture.)"
+    )
+    assert (spoken(question).state, spoken(answer).text) == ({}, "I cannot see it.")
+    assert "*Not imported: Picture*" in markdown(found)
+
+
+def test_a_user_who_writes_about_an_import_keeps_their_words(grace, application):
+    said = "Why does it say *Picture: not imported.* here?"
+    asked = chatgpt(
+        chatgpt_node("q", None, "user", said), chatgpt_node("a", "q", "assistant", "No idea.")
+    )
+
+    import_file(grace, application, file_of(asked))
+
+    assert path(own(grace).get())[0].text == said

@@ -24,6 +24,7 @@ from apps.chat.imports.tree import (
 from tests.chat.imports.samples import (
     LIBRECHAT,
     OPEN_WEBUI,
+    PNG,
     TRIP,
     chatgpt,
     chatgpt_node,
@@ -269,6 +270,9 @@ def test_what_is_empty_or_too_much_is_refused(nodes, reason):
 
 REFUSED = {
     b"": "The file is empty.",
+    PNG: f"This is a file of the type image/png, not an export of conversations. {files.EXPECTED}",
+    b"%PDF-1.7\n": "This is a file of the type application/pdf, not an export of conversations. "
+    f"{files.EXPECTED}",
     b'[{"mapping": {}}, {"map': "The JSON ends in the middle. Download the file again.",
     b"[1, 2": "The JSON ends in the middle. Download the file again.",
     b"[1 2]": "This is no valid JSON: line 1.",

@@ -24,6 +24,8 @@ function wirePalette(dialog) {
   const state = /** @type {HTMLElement} */ (dialog.querySelector("[role=status]"));
   let timer = 0;
   let asking = new AbortController();
+  /** Whether Enter was pressed before the search for what is typed had ended. */
+  let opensFirst = false;
 
   for (const button of document.querySelectorAll("[data-opens-palette]")) {
     button.addEventListener("click", open);
@@ -42,11 +44,18 @@ function wirePalette(dialog) {
   });
   input.addEventListener("input", () => {
     clearTimeout(timer);
+    expect();
     timer = setTimeout(find, PAUSE);
+  });
+  dialog.addEventListener("close", () => {
+    clearTimeout(timer);
+    asking.abort();
+    opensFirst = false;
   });
   input.addEventListener("keydown", (event) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step) choose(step);
+    else if (event.key === "Enter" && isSearching()) opensFirst = true;
     else if (event.key === "Enter") options().find(isChosen)?.click();
     else return;
     event.preventDefault();
@@ -57,25 +66,42 @@ function wirePalette(dialog) {
     list.replaceChildren();
     dialog.showModal();
     input.focus();
+    expect();
     find();
+  }
+
+  /** Rows of an earlier search stay visible, and cannot be opened, until the next ones arrive. */
+  function expect() {
+    opensFirst = false;
+    list.setAttribute("aria-busy", "true");
+    state.textContent = texts.gettext("Searching…");
+    options().find(isChosen)?.setAttribute("aria-selected", "false");
+    input.removeAttribute("aria-activedescendant");
+  }
+
+  function isSearching() {
+    return list.getAttribute("aria-busy") === "true";
   }
 
   async function find() {
     asking.abort();
     asking = new AbortController();
     const { signal } = asking;
+    const words = input.value;
+    const isStale = () => signal.aborted || words !== input.value;
     try {
-      const answer = await fetch(`${dialog.dataset.url}?${new URLSearchParams({ q: input.value })}`, {
+      const answer = await fetch(`${dialog.dataset.url}?${new URLSearchParams({ q: words })}`, {
         signal,
         headers: { Accept: "application/json" },
       });
       if (!answer.ok || answer.redirected) throw new Error(`${answer.status}`);
       const { groups } = await answer.json();
+      if (isStale()) return;
       // The page may add what it can do itself: entries with an `act` in place of an address.
-      dialog.dispatchEvent(new CustomEvent("found", { detail: { words: input.value, groups } }));
+      dialog.dispatchEvent(new CustomEvent("found", { detail: { words, groups } }));
       show(groups);
     } catch {
-      if (signal.aborted) return;
+      if (isStale()) return;
       show([]);
       state.textContent = texts.gettext("This cannot be searched now. Reload the page and sign in again.");
     }
@@ -84,12 +110,15 @@ function wirePalette(dialog) {
   /** @param {Group[]} groups */
   function show(groups) {
     list.replaceChildren(...groups.map(group));
+    list.removeAttribute("aria-busy");
     const count = options().length;
     input.setAttribute("aria-expanded", String(count > 0));
     list.hidden = count === 0;
     const found = texts.ngettext("{count} found", "{count} found", count).replace("{count}", String(count));
     state.textContent = count === 0 ? texts.gettext("Nothing is found that you may see.") : found;
     choose(1);
+    if (opensFirst) options().find(isChosen)?.click();
+    opensFirst = false;
   }
 
   /** @param {Group} group @param {number} place */
@@ -116,6 +145,7 @@ function wirePalette(dialog) {
     about.textContent = detail;
     link.append(title, " ", about);
     link.addEventListener("click", (event) => {
+      if (isSearching()) return event.preventDefault();
       dialog.close();
       if (!act) return;
       event.preventDefault();
@@ -135,7 +165,7 @@ function wirePalette(dialog) {
 
   /** @param {number} step */
   function choose(step) {
-    const all = options();
+    const all = isSearching() ? [] : options();
     const before = all.findIndex(isChosen);
     const next = all[(before + step + all.length) % all.length];
     all[before]?.setAttribute("aria-selected", "false");

@@ -2,6 +2,7 @@
 
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { isGoing, textOf } from "./answers.js";
+import { leftOutNotice } from "./attachments.js";
 import { helperDialog } from "./helper-dialog.js";
 import { icon } from "./icons.js";
 import { interactionsOf, isOpenCall, openInteraction } from "./interactions.js";
@@ -113,7 +114,7 @@ export class ChatAnswer extends LitElement {
     return html`${answer.status === "failed" ? this.#failure(answer) : nothing}
       ${answer.status === "stopped" ? this.#stopped(answer) : nothing}
       ${answer.status === "done" && !this.goesOn ? this.#ending(answer) : nothing}
-      ${memoryLine(answer.message?.memories)}
+      ${leftOutNotice(answer.message?.left_out)} ${memoryLine(answer.message?.memories)}
       ${this.goesOn
         ? nothing
         : html`<answer-foot .answer=${answer} .version=${answer.version} .earlier=${this.earlier} .asked=${this.asked}
@@ -168,7 +169,7 @@ customElements.define("chat-answer", ChatAnswer);
 
 /** @param {Answer} answer */
 function emptyNotice(answer) {
-  const isEmpty = answer.message && !textOf(answer).trim() && !answer.attachments.length;
+  const isEmpty = answer.message && !textOf(answer).trim() && !answer.attachments.length && !answer.message.left_out?.length;
   return isEmpty ? html`<p class="notice">${gettext("The model had nothing to say.")}</p>` : nothing;
 }
 

@@ -22,6 +22,12 @@ export function attachmentCards(attachments) {
   </ul>`;
 }
 
+/** What an import did not have. @param {string[]} [names] */
+export function leftOutNotice(names) {
+  if (!names?.length) return nothing;
+  return html`<p class="left-out">${icon("circle-alert")}<span dir="auto">${gettext("Not imported: {names}", { names: names.join(", ") })}</span></p>`;
+}
+
 /** @param {Attachment} attachment @returns {string} the address of a picture that is shown here, or "" */
 function isShown(attachment) {
   return PICTURE.test(attachment.type ?? "") ? pictureAddress(attachment) : "";

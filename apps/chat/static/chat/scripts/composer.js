@@ -6,7 +6,7 @@ import { attachButton, composerChips, dictateButton, sendButton, stopButton } fr
 import { countWords, hintOf, obstacleOf, placeholderOf } from "./composer-words.js";
 import { canDictate, Dictation } from "./dictation.js";
 import { isLong, named, textFile } from "./pasting.js";
-import { preference, sendsWithEnter } from "./preferences.js";
+import { isSendKey, preference } from "./preferences.js";
 import { KeptFiles } from "./kept-files.js";
 import { gettext } from "./texts.js";
 import { tray } from "./tray.js";
@@ -330,20 +330,16 @@ export class ChatComposer extends LitElement {
 
   /** @param {KeyboardEvent} event */
   #press(event) {
-    // While a word is being composed, Enter chooses its characters (229: Safari ends that first).
-    const isComposing = event.isComposing || event.keyCode === 229;
+    const isComposing = event.isComposing || event.keyCode === 229; // as in `isSendKey`
     if (isComposing || this.menu.press(event)) return;
     const isPlain = !event.shiftKey && !event.altKey;
     if (event.key === "ArrowUp" && isPlain && !event.ctrlKey && !event.metaKey && !this.text) {
       const wish = new CustomEvent("edit-last", { cancelable: true });
       if (!this.dispatchEvent(wish)) event.preventDefault();
     }
-    if (event.key !== "Enter" || !isPlain) return;
-    const isWithControl = event.ctrlKey || event.metaKey;
-    if (sendsWithEnter() || isWithControl) {
-      event.preventDefault();
-      this.#send();
-    }
+    if (!isSendKey(event)) return;
+    event.preventDefault();
+    this.#send();
   }
 
   /** @param {Event} event */

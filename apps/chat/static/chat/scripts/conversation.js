@@ -17,6 +17,7 @@ import { change, finish, isGoing } from "./answers.js";
  * @property {import("./frames.js").Place} [place] where the person was
  * @property {{slug: string, title: string}} [application] that answers from here on, where another one did before
  * @property {import("./frames.js").Sender} [sender] what sent it in place of a person
+ * @property {string[]} [left_out] pictures and files that an import did not have
  * @property {boolean} sending
  */
 
@@ -147,7 +148,7 @@ export class Conversation {
   }
 
   /** @param {StoredMessage} message @param {string} run */
-  #add({ id, role, text, attachments = [], place, sender, application }, run) {
+  #add({ id, role, text, attachments = [], place, sender, application, left_out }, run) {
     if (role !== "user") return;
     this.#replaced = [];
     const known = this.turns.find(
@@ -155,7 +156,7 @@ export class Conversation {
         turn.role === "user" &&
         (turn.id === id || (turn.sending && (turn.text === text || isContinuation(turn, sender)))),
     );
-    const stored = { id, run, text, attachments, place, sender, application, sending: false };
+    const stored = { id, run, text, attachments, place, sender, application, left_out, sending: false };
     if (known?.role === "user") Object.assign(known, stored);
     else this.#append(() => ({ role, at: this.#next, ...stored }));
   }

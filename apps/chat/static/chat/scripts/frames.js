@@ -22,6 +22,7 @@
  * @property {{slug: string, title: string}} [application] that answers from here on, where another one did before
  * @property {string} [todo] the list that the conversation has after it
  * @property {Sender} [sender] what sent it in place of a person
+ * @property {string[]} [left_out] pictures and files that an import did not have
  * @property {string[]} [files_read] names of files that an answer has read with tools
  * @property {MemoryNote[]} [memories] what an answer has read of memories, and written
  *

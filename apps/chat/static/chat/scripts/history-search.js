@@ -16,7 +16,7 @@ const PAUSE = 200;
 
 /** Dispatches `searching` (detail: whether results are shown) and `said` (detail: words for people who do not see it). */
 export class HistorySearch extends LitElement {
-  static properties = { query: { state: true }, hits: { state: true }, failed: { state: true } };
+  static properties = { query: { state: true }, hits: { state: true }, failed: { state: true }, answered: { state: true } };
   #timer = 0;
 
   constructor() {
@@ -24,6 +24,8 @@ export class HistorySearch extends LitElement {
     this.query = "";
     /** @type {Hit[] | null} null before they are known */
     this.hits = null;
+    /** What the hits were found for. */
+    this.answered = "";
     this.failed = false;
   }
 
@@ -52,12 +54,14 @@ export class HistorySearch extends LitElement {
 
   #results() {
     if (this.failed) return html`<p class="history-empty">${gettext("The search cannot be asked. Check the connection and try again.")}</p>`;
-    if (!this.hits) return html`<p class="history-empty working">${gettext("Searching…")}</p>`;
-    if (!this.hits.length) return html`<p class="history-empty">${gettext("Nothing was found.")}</p>`;
-    const words = wordsOf(this.query);
-    return html`<ul class="history hits" aria-label=${gettext("Found conversations")}>
-      ${this.hits.map((hit) => this.#hit(hit, words))}
-    </ul>`;
+    const isSearching = this.query !== this.answered;
+    const state = isSearching ? html`<p class="history-empty working">${gettext("Searching…")}</p>` : nothing;
+    if (!this.hits?.length) return isSearching ? state : html`<p class="history-empty">${gettext("Nothing was found.")}</p>`;
+    const words = wordsOf(this.answered);
+    return html`${state}
+      <ul class="history hits" aria-label=${gettext("Found conversations")} aria-busy=${isSearching} ?inert=${isSearching}>
+        ${this.hits.map((hit) => this.#hit(hit, words))}
+      </ul>`;
   }
 
   /** @param {Hit} hit @param {string[]} words */
@@ -77,6 +81,7 @@ export class HistorySearch extends LitElement {
     clearTimeout(this.#timer);
     this.query = "";
     this.hits = null;
+    this.answered = "";
     this.dispatchEvent(new CustomEvent("searching", { detail: false }));
   }
 
@@ -84,7 +89,7 @@ export class HistorySearch extends LitElement {
   #press(event) {
     if (event.key === "ArrowDown") {
       event.preventDefault();
-      this.querySelector("a")?.focus();
+      if (this.query === this.answered) this.querySelector("a")?.focus();
     }
     if (event.key !== "Escape" || !this.query) return;
     event.preventDefault(); // it neither stops the answer nor closes the rail
@@ -95,6 +100,7 @@ export class HistorySearch extends LitElement {
   #write(event) {
     this.query = /** @type {HTMLInputElement} */ (event.target).value;
     clearTimeout(this.#timer);
+    this.failed = false;
     if (!this.query.trim()) return this.clear();
     this.dispatchEvent(new CustomEvent("searching", { detail: true }));
     this.#timer = setTimeout(() => this.#search(this.query), PAUSE);
@@ -106,6 +112,7 @@ export class HistorySearch extends LitElement {
     if (query !== this.query) return; // something else is asked for by now
     this.failed = told === null;
     this.hits = told?.hits ?? null;
+    this.answered = query;
     const count = this.hits?.length ?? 0;
     const said = count ? ngettext("{count} conversation found.", "{count} conversations found.", count) : gettext("No conversations found.");
     if (told) this.dispatchEvent(new CustomEvent("said", { detail: said }));

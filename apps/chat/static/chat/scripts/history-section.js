@@ -42,13 +42,19 @@ export class HistorySection extends LitElement {
     const { id, title, state, address, application, updated_at } = row;
     const isCurrent = id === this.current;
     const name = title || gettext("Untitled");
-    return html`<li class="history-entry" draggable="true" @dragstart=${(/** @type {DragEvent} */ event) => drag(event, row)}>
+    // One Tab stop: arrow keys lead to the button of the menu, and the keys of menus open it.
+    return html`<li
+      class="history-entry"
+      draggable="true"
+      @dragstart=${(/** @type {DragEvent} */ event) => drag(event, row)}
+      @keydown=${(/** @type {KeyboardEvent} */ event) => this.#press(event, row)}
+    >
       <a
         href=${address}
         data-conversation=${id}
         title="${name} · ${application.title} · ${momentText(updated_at)}"
         aria-current=${ifDefined(isCurrent ? "page" : undefined)}
-        @keydown=${(/** @type {KeyboardEvent} */ event) => this.#press(event, row)}
+        aria-keyshortcuts="F2 Shift+F10"
       >
         ${tile(application, "small")}
         <span class="history-title" dir="auto">${name}</span>
@@ -58,6 +64,7 @@ export class HistorySection extends LitElement {
       <button
         type="button"
         class="quiet row-more"
+        tabindex="-1"
         title=${gettext("More")}
         aria-haspopup="menu"
         @click=${(/** @type {Event} */ event) => this.#tell("row-menu", { row, button: event.currentTarget })}
@@ -69,9 +76,16 @@ export class HistorySection extends LitElement {
 
   /** @param {KeyboardEvent} event @param {Row} row */
   #press(event, row) {
-    if (event.key !== "F2") return;
+    const entry = /** @type {HTMLElement} */ (event.currentTarget);
+    const button = /** @type {HTMLElement} */ (entry.querySelector(".row-more"));
+    const isMenuKey = event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey);
+    const side = sideOf(event, entry);
+    if (event.key === "F2") this.#tell("row-rename", row);
+    else if (isMenuKey) this.#tell("row-menu", { row, button });
+    else if (side === "end") button.focus();
+    else if (side === "start") entry.querySelector("a")?.focus();
+    else return;
     event.preventDefault();
-    this.#tell("row-rename", row);
   }
 
   /** @param {string} name @param {unknown} detail */
@@ -88,6 +102,13 @@ export const CONVERSATION = "application/x-quickapps-conversation";
 function drag({ dataTransfer }, { id }) {
   dataTransfer?.setData(CONVERSATION, id);
   if (dataTransfer) dataTransfer.effectAllowed = "linkMove";
+}
+
+/** Where an arrow key points, as the page is read. @param {KeyboardEvent} event @param {Element} entry @returns {"start" | "end" | ""} */
+function sideOf({ key, altKey, ctrlKey, metaKey }, entry) {
+  if (altKey || ctrlKey || metaKey || !["ArrowLeft", "ArrowRight"].includes(key)) return "";
+  const isRightToLeft = getComputedStyle(entry).direction === "rtl";
+  return (key === "ArrowRight") === isRightToLeft ? "start" : "end";
 }
 
 /** @param {string} state */

@@ -172,7 +172,8 @@ export class ChatHistory extends LitElement {
   #press(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const links = [...this.querySelectorAll("[data-conversation]")].filter((one) => one instanceof HTMLElement);
-    const at = links.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    const focused = document.activeElement?.closest(".history-entry")?.querySelector("[data-conversation]");
+    const at = links.indexOf(/** @type {HTMLElement} */ (focused));
     if (!step || at < 0) return;
     event.preventDefault();
     links[at + step]?.focus();

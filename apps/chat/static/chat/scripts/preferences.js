@@ -12,6 +12,13 @@ export function sendsWithEnter() {
   return preference("sendKey") !== "ctrl-enter";
 }
 
+/** Whether a key sends what is being written, as the person chose. @param {KeyboardEvent} event */
+export function isSendKey(event) {
+  // While a word is being composed, Enter chooses its characters (229: Safari ends that first).
+  if (event.key !== "Enter" || event.shiftKey || event.altKey || event.isComposing || event.keyCode === 229) return false;
+  return sendsWithEnter() || event.ctrlKey || event.metaKey;
+}
+
 export function hasShortcuts() {
   return preference("shortcuts") !== "off";
 }

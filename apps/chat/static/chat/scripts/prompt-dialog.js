@@ -1,6 +1,7 @@
 /** Asks for what a prompt leaves open: one field for each `{{name}}` in its text. */
 
 import { html, LitElement, nothing } from "../vendor/lit.js";
+import { isSendKey } from "./preferences.js";
 import { gettext } from "./texts.js";
 
 /** @import { Prompt } from "./choices.js" */
@@ -59,8 +60,7 @@ export class PromptDialog extends LitElement {
 
   /** @param {KeyboardEvent} event */
   #press(event) {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    if (!(event.target instanceof HTMLTextAreaElement)) return;
+    if (!isSendKey(event) || !(event.target instanceof HTMLTextAreaElement)) return;
     event.preventDefault();
     event.target.form?.requestSubmit();
   }

@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
+import { isSendKey } from "./preferences.js";
 import { gettext, pgettext } from "./texts.js";
 
 /** @import { InteractionAnswer } from "./frames.js" */
@@ -58,7 +59,7 @@ function options(offered, several, question, id) {
 function words(isExtra, id) {
   const label = isExtra ? gettext("In your own words (optional)") : gettext("Your answer");
   const sendByKey = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    if (!isSendKey(event)) return;
     event.preventDefault();
     /** @type {HTMLTextAreaElement} */ (event.target).form?.requestSubmit();
   };

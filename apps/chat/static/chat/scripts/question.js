@@ -2,10 +2,11 @@
 
 import { html, LitElement, nothing } from "../vendor/lit.js";
 import { ActionRow, branchActions, changeBranches } from "./answer-actions.js";
-import { attachmentCards } from "./attachments.js";
+import { attachmentCards, leftOutNotice } from "./attachments.js";
 import { copy } from "./clipboard.js";
 import { questionText } from "./folded-text.js";
 import { icon } from "./icons.js";
+import { isSendKey } from "./preferences.js";
 import { gettext, locale } from "./texts.js";
 
 const BRANCHES = { previous: gettext("Previous version of the question"), next: gettext("Next version of the question") };
@@ -51,14 +52,14 @@ export class ChatQuestion extends LitElement {
   render() {
     const { question } = this;
     if (!question) return nothing;
-    const { text, attachments, place, sender, application } = question;
+    const { text, attachments, place, sender, application, left_out } = question;
     return html`${application ? html`<p class="handover" dir="auto">${gettext("From here on: {title}", { title: application.title })}</p>` : nothing}
       <h2 class="visually-hidden">${gettext("Question")}</h2>
       ${sender ? senderLine(sender) : nothing}
       ${place
         ? html`<p class="question-place" dir="auto">${[place.title, place.narrative].filter(Boolean).join(": ")}</p>`
         : nothing}
-      ${this.editing ? this.#editor(question) : questionText(text)} ${attachmentCards(attachments)}
+      ${this.editing ? this.#editor(question) : questionText(text)} ${attachmentCards(attachments)} ${leftOutNotice(left_out)}
       ${this.editing ? nothing : this.#foot(question)}`;
   }
 
@@ -143,7 +144,7 @@ export class ChatQuestion extends LitElement {
     if (event.key === "Escape") {
       event.preventDefault(); // else it would stop an answer
       void this.#cancel();
-    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    } else if (isSendKey(event) && event.target instanceof HTMLTextAreaElement) {
       event.preventDefault();
       /** @type {HTMLFormElement} */ (event.currentTarget).requestSubmit();
     }

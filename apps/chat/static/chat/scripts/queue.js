@@ -4,6 +4,7 @@ import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { attachmentCards } from "./attachments.js";
 import { questionText } from "./folded-text.js";
 import { icon } from "./icons.js";
+import { isSendKey } from "./preferences.js";
 import { gettext } from "./texts.js";
 
 /** @import { Queued } from "./frames.js" */
@@ -125,7 +126,7 @@ export class ChatQueue extends LitElement {
     if (event.key === "Escape") {
       event.preventDefault(); // elsewhere it stops the answer
       this.#cancel();
-    } else if (event.key === "Enter" && !event.shiftKey && event.target instanceof HTMLTextAreaElement) {
+    } else if (isSendKey(event) && event.target instanceof HTMLTextAreaElement) {
       event.preventDefault();
       event.target.form?.requestSubmit();
     }

@@ -89,6 +89,7 @@ export class ShortcutList extends LitElement {
       { keys: ["@"], words: gettext("Another application") },
       { keys: ["#"], words: gettext("A file that was sent before") },
       ...(hasShortcuts() ? [{ keys: ["Ctrl", "K"], words: gettext("Go to a conversation, an application or a page") }] : []),
+      { keys: ["Shift", "F10"], words: gettext("Menu of a conversation in the list") },
       ...ofPage.map(({ keys = [], detail }) => ({ keys, words: detail })),
     ].map(({ keys, words }) => ({ keys: keys.map(shownKey), words }));
   }
