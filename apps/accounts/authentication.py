@@ -6,11 +6,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http.request import split_domain_port, validate_host
 
 from apps.accounts.caller import Caller
 from apps.accounts.key_holders import KEY_FORM, find_holder
-from apps.accounts.sender_headers import SenderHeaders, read_headers
+from apps.accounts.sender_headers import SenderHeaders, is_own_host, read_headers
 from apps.errors import NotAuthenticated
 
 
@@ -90,11 +89,6 @@ def is_loopback(address: str) -> bool:
     if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
         return parsed.ipv4_mapped.is_loopback
     return parsed.is_loopback
-
-
-def is_own_host(host: str) -> bool:
-    domain, _ = split_domain_port(host)
-    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
 def urlsplit_host(origin: str) -> str:

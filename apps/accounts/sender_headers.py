@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 from django.conf import settings
+from django.http.request import split_domain_port, validate_host
 
 LOCALE_FORM = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 KEPT_BACK = re.compile(
@@ -14,6 +15,10 @@ KEPT_BACK = re.compile(
 """Headers that are never passed on: the key, those of proxies, and those that DIAL Core writes, of
 which some hold a whole manifest."""
 TRACE = ("traceparent", "tracestate")
+OWN_REQUEST = "quickapps-request"
+"""The header of requests that a site sends to its own address, by which it knows them again."""
+FORWARDED = re.compile(rf"forwarded|via|x-forwarded-.*|x-real-ip|{OWN_REQUEST}")
+"""Headers of proxies, and of this site as one: a request with them comes from somebody behind it."""
 
 
 class SenderHeaders(msgspec.Struct, frozen=True):
@@ -44,10 +49,15 @@ def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> SenderHeaders:
         client_channel=found.get("x-dial-client-channel-id", ""),
         host=found.get("host", ""),
         origin=found.get("origin", ""),
-        is_forwarded="x-forwarded-for" in found or "forwarded" in found,
+        is_forwarded=any(map(FORWARDED.fullmatch, found)),
         forwardable=forwardable,
         trace={name: found[name] for name in TRACE if name in found},
     )
+
+
+def is_own_host(host: str) -> bool:
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
 def bearer_of(authorization: str) -> str:

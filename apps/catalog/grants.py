@@ -4,11 +4,12 @@ Grants are no part of an application's history: what brings back an earlier vers
 their role back.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
+from django.db import transaction
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
@@ -55,6 +56,23 @@ def set_grants(application: Application, wanted: Mapping[Holder, Role]) -> None:
         Grant(application=application, role=role, **{f"{holder[0]}_id": ids[holder]})
         for holder, role in new.items()
     )
+
+
+@transaction.atomic
+def change_grants(
+    application: Application,
+    wanted: Callable[[Mapping[Holder, Role]], Mapping[Holder, Role]],
+    actor: str,
+    address: str,
+) -> None:
+    """Replace the grants by what `wanted` makes of them, and audit the change; `actor` is a bucket.
+
+    Other changes wait until these are saved. Raises `KeyError` for a holder who is none.
+    """
+    Application.objects.select_for_update().get(pk=application.pk)
+    before = grants_of(application)
+    set_grants(application, wanted(before))
+    audit_grants(application, before, actor, address)
 
 
 def audit_grants(

@@ -152,11 +152,28 @@ class Application(Versioned):
     def clean(self) -> None:
         if not self.is_from_files and (refusal := managed_refusal(self.pk)):
             raise ValidationError(refusal)
-        if errors := self.manifest_problems():
+        stored = Application.objects.filter(pk=self.pk).first() if self.pk else None
+        if self.goes_live(stored) and (errors := self.manifest_problems()):
             raise ValidationError({"manifest": [*map(str, errors)]})
+        if stored is not None and self.is_enabled and not (stored.is_enabled or stored.live_number):
+            raise ValidationError({"is_enabled": "Publish it first: it has no version to answer."})
         is_other_owner, files = added_files(self)
         if is_other_owner and files:
             raise ValidationError({"owner": [*map(str, files)]})
+
+    def goes_live(self, stored: "Application | None") -> bool:
+        """Whether a save makes a version, so that the manifest has to be valid.
+
+        Access and the other properties of the row are saved whatever is wrong with the manifest.
+        """
+        if stored is None or self.is_from_files or self.publication is not None:
+            return True
+        return (self.slug, self.written) != (stored.slug, stored.written)
+
+    @property
+    def written(self) -> tuple[Any, ...]:
+        """What a version has of the row."""
+        return self.title, self.description, self.icon, self.manifest
 
     def manifest_problems(self) -> Sequence[Problem]:
         """Why the manifest and the skills of its own cannot be saved."""

@@ -19,6 +19,7 @@ from apps.console.api.secrets import SecretViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
 from apps.console.palette import find
+from apps.console.studio import access_panel
 from apps.console.studio import answers as studio_answers
 from apps.console.studio import new as studio_new
 from apps.console.studio import tool_views as studio_tools
@@ -51,6 +52,9 @@ studio_urls: list[URLPattern] = [
     path("check/", staff(studio.check), name="check"),
     path("save/", staff(studio.save_draft), name="save"),
     path("icon/", staff(studio.upload_icon), name="icon"),
+    path("access/", staff(access_panel.save_access), name="access"),
+    path("grant/", staff(access_panel.save_grant), name="grant"),
+    path("people/", staff(access_panel.find_people), name="people"),
     path("discard/", staff(studio.discard_draft), name="discard"),
     path("difference/", staff(studio.difference), name="difference"),
     path("publish/", staff(studio.publish_draft), name="publish"),

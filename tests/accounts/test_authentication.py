@@ -123,6 +123,19 @@ async def test_a_page_that_may_read_answers_is_no_visitor_of_this_machine(settin
     assert wrong == []
 
 
+@proves("access")
+@pytest.mark.parametrize(
+    "header",
+    ["x_forwarded_for", "x_forwarded_proto", "x_real_ip", "forwarded", "via", "quickapps_request"],
+)
+async def test_what_somebody_sends_through_this_machine_is_not_local(header):
+    visitor = await authenticate(scope(client=("127.0.0.1", 1)))
+
+    with pytest.raises(NotAuthenticated):
+        await authenticate(scope(client=("127.0.0.1", 1), **{header: "1"}))
+    assert visitor.kind == "visitor"
+
+
 @pytest.mark.parametrize(
     "key", ["", "x", "abcdefgh.short", "a" * 1000, "\0" * 41, "é" * 41, "abcdefgh." + "é" * 32]
 )

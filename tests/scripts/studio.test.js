@@ -367,3 +367,75 @@ test("the live version answers next to the draft, and an answer that fails shows
   await tab.shows(".studio-answer[data-which=live] .studio-text", "Old.");
   await tab.shows("[data-chat] [role=status]", "The draft is broken.");
 });
+
+const HOLDER = { kind: "user", what: "Person", name: "anna", title: "Anna Smith" };
+
+/** The panel of access, whose changes are answered as a server stores them. */
+async function openAccess(t, changes = {}) {
+  const tab = await openStudio(t, {
+    hash: "#access",
+    change: (document) => {
+      const data = document.querySelector("#studio-data");
+      const page = JSON.parse(data.textContent);
+      page.access = { ...page.access, ...changes };
+      data.textContent = JSON.stringify(page);
+    },
+  });
+  const { access } = JSON.parse(tab.find("#studio-data").textContent);
+  const stored = { ...access };
+  const keep = (more) => ({ access: Object.assign(stored, more), state: STATE });
+  tab.network.answer(`POST ${ADDRESS}access/`, ({ body }) => keep(body));
+  tab.network.answer(`POST ${ADDRESS}grant/`, ({ body: { kind, name, role } }) =>
+    keep({ grants: role ? [{ ...HOLDER, kind, name, role }] : [] }),
+  );
+  tab.network.answer(`POST ${ADDRESS}people/`, { found: [HOLDER] });
+  return tab;
+}
+
+const typeIn = (tab, field, text) => {
+  field.value = text;
+  field.dispatchEvent(new tab.window.Event("input", { bubbles: true }));
+};
+
+test("access is saved at once, and the draft stays unsaved", async (t) => {
+  const tab = await openAccess(t);
+  tab.find("[data-key=audience-shared]").click();
+  await until(() => status(tab), "Saved.");
+  tab.find("[data-key=enabled]").click();
+  await until(() => sent(tab, "access").length, 2);
+
+  assert.deepEqual(plain(sent(tab, "access")), [{ audience: "shared" }, { is_enabled: false }]);
+  assert.equal(sent(tab, "save").length, 0);
+  assert.ok(tab.find("[data-key=audience-shared]").checked);
+});
+
+test("a person is found by a part of the name, gets a role, and loses it", async (t) => {
+  const tab = await openAccess(t);
+  typeIn(tab, tab.find("[data-key=add]"), "smith");
+  await until(() => tab.hasButton("Add: Anna Smith"), true);
+  await tab.click("Add: Anna Smith");
+  await tab.shows("[aria-label=Roles] .studio-holder", "Anna Smith Person, anna");
+  await tab.click("Remove Anna Smith");
+  await until(() => sent(tab, "grant").length, 2);
+
+  assert.deepEqual(plain(sent(tab, "people")), [{ text: "smith" }]);
+  assert.deepEqual(plain(sent(tab, "grant")), [
+    { kind: "user", name: "anna", role: "user" },
+    { kind: "user", name: "anna", role: "" },
+  ]);
+});
+
+test("a refusal is shown, and the panel shows what is stored", async (t) => {
+  const tab = await openAccess(t);
+  tab.network.answer(`POST ${ADDRESS}access/`, () => Response.json({ message: "Not yours." }, { status: 403 }));
+  tab.find("[data-key=audience-shared]").click();
+  await until(() => status(tab), "Not yours.");
+  assert.ok(!tab.find("[data-key=audience-shared]").checked);
+});
+
+test("editors read who has a role, and change nothing", async (t) => {
+  const tab = await openAccess(t, { may_grant: false, may_rule: false, grants: [{ ...HOLDER, role: "editor" }] });
+  const disabled = tab.all(".studio-body :is(input, select)").filter((field) => field.disabled);
+  assert.equal(disabled.length, tab.all(".studio-body :is(input, select)").length - 1); // but Enabled
+  assert.ok(!tab.hasButton("Remove Anna Smith"));
+});

@@ -30,6 +30,8 @@ RESTORED_AT_ONCE = (
     "Two people publish this application. Make the version the draft, and request publishing."
 )
 
+ARCHIVING = ("archived_at", "is_enabled", "updated_at")
+
 PublicationCheck = Callable[[Application], Sequence[str]]
 """Tells in sentences why an application must not be published as it is given."""
 checks: list[PublicationCheck] = []
@@ -127,12 +129,12 @@ def go_live(
     for name in WRITTEN:
         setattr(row, name, getattr(draft, name))
     row.own_skills = draft.skills
+    row.publication = publication
     row.full_clean()
     if problems := [problem for check in checks for problem in check(row)]:
         raise ValidationError({"__all__": problems})
     row.manifest = extract(row.manifest, [manifest], user=user).document
     row.is_enabled = row.is_enabled or row.live_number == 0
-    row.publication = publication
     with noting(Note(publication.note)):
         row.save()
     if draft.skills is not None:
@@ -162,7 +164,7 @@ def archive(row: Application) -> None:
         row = locked(row)
         if row.archived_at is None:
             row.archived_at, row.is_enabled = timezone.now(), False
-            row.save()
+            row.save(update_fields=ARCHIVING)
 
 
 def unarchive(row: Application) -> None:
@@ -171,7 +173,7 @@ def unarchive(row: Application) -> None:
         row = locked(row)
         if row.archived_at is not None:
             row.archived_at, row.is_enabled = None, row.live_number > 0
-            row.save()
+            row.save(update_fields=ARCHIVING)
 
 
 def locked(row: Application) -> Application:

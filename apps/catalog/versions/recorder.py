@@ -4,6 +4,7 @@ It uses a signal, as the history does, because rows are saved by forms, the API,
 commands; the version is written in the transaction of the save.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from apps.catalog.content.installed import installed_anew
 from apps.catalog.content.layers import Content
 from apps.catalog.history.actors import present_actor, present_note
 from apps.catalog.models import Application
+from apps.catalog.versions.drafts import WRITTEN
 from apps.catalog.versions.models import ApplicationVersion, ContentSnapshot
 from apps.catalog.versions.publishing_requests import AT_ONCE, SecondPublisherRequired, is_required
 from apps.catalog.versions.snapshots import keep_snapshot
@@ -37,8 +39,15 @@ def connect() -> None:
 
 
 def after_save(
-    sender: type[Application], instance: Application, created: bool, raw: bool, **kwargs: Any
+    sender: type[Application],
+    instance: Application,
+    created: bool,
+    raw: bool,
+    update_fields: Collection[str] | None = None,
+    **kwargs: Any,
 ) -> None:
+    if update_fields is not None and not {*WRITTEN} & {*update_fields}:
+        return  # who may use it, and other properties of the row, are no part of a version
     is_live = not instance.is_unpublished if created else instance.live_number > 0
     if not raw and (is_live or instance.publication is not None):
         record_version(instance)
@@ -84,5 +93,4 @@ def live_version(row: Application) -> ApplicationVersion | None:
 def is_same(version: ApplicationVersion | None, row: Application) -> bool:
     if version is None:
         return False
-    written = version.title, version.description, version.icon, version.document
-    return written == (row.title, row.description, row.icon, row.manifest)
+    return (version.title, version.description, version.icon, version.document) == row.written

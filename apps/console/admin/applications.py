@@ -1,6 +1,7 @@
 """The form of applications, copies of them, and what is done with several at once."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,17 +19,13 @@ from apps.accounts.addresses import address_of
 from apps.accounts.buckets import bucket_of
 from apps.catalog.application_files.managed import known_problems
 from apps.catalog.application_files.models import managed_directory_of
-from apps.catalog.application_files.parts import save_skills
 from apps.catalog.application_files.starts import example_named
 from apps.catalog.grants import audit_grants, grants_of
+from apps.catalog.history.kinds import Snapshot
 from apps.catalog.history.recorder import update_rows
-from apps.catalog.models import Application
-from apps.catalog.versions.drafts import (
-    WRITTEN,
-    discard_draft,
-    new_application,
-    save_draft,
-)
+from apps.catalog.models import Application, ApplicationDraft, Change
+from apps.catalog.properties import GRANTING, PROPERTIES, save_properties
+from apps.catalog.versions.drafts import WRITTEN, new_application, save_draft
 from apps.catalog.versions.publication import archive
 from apps.catalog.versions.publishing_requests import TWO_PEOPLE, audit_rule
 from apps.console.admin.application_exports import export
@@ -42,11 +39,16 @@ from apps.console.admin.grants import GrantInline
 from apps.console.admin.operated_applications import OperatedApplications
 from apps.console.admin.prompt_preview import preview_request
 from apps.console.admin.recorded import HISTORY_FIELDS
+from apps.console.admin.restoration import Restoration
 from apps.console.operated import edited, may_grant, may_rule_publishing, sees_all
+from apps.console.people import known_users, sees_users
 
 MOST_WARNINGS = 10
-GRANTING = ("is_public", "is_shared", "owner")
-"""Fields that say who may use an application."""
+DRAFT_FIRST = "There is a draft. Publish or discard it first."
+IN_DRAFT = (
+    "What you changed is in the draft, which answers nobody yet. "
+    '<a class="underline" href="{}">Publish…</a>'
+)
 
 
 @admin.register(Application)
@@ -58,7 +60,20 @@ class ApplicationAdmin(
     autocomplete_fields = ("owner",)
     actions = ("enable", "disable", "archive_selected")
     fieldsets = (
-        (None, {"fields": ("title", "slug", "description", "icon", "picture", "seen_draft")}),
+        (
+            None,
+            {
+                "fields": (
+                    "title",
+                    "slug",
+                    "description",
+                    "icon",
+                    "picture",
+                    "seen_draft",
+                    "digests",
+                )
+            },
+        ),
         ("Manifest", {"fields": ("manifest",)}),
         ("Availability", {"fields": ("is_enabled", "is_public", "is_shared", "owner")}),
         ("Publishing", {"fields": (TWO_PEOPLE,)}),
@@ -74,6 +89,17 @@ class ApplicationAdmin(
             )
         }
         js = (forms.Script("console/prompt-preview.js", type="module"),)
+
+    def get_autocomplete_fields(self, request: HttpRequest) -> Any:
+        """None for operators who may not search all accounts; they choose among known people."""
+        return super().get_autocomplete_fields(request) if sees_users(request.user) else ()
+
+    def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
+        if db_field.name == "owner" and not sees_users(request.user):
+            number = request.resolver_match.kwargs.get("object_id")
+            row = self.get_object(request, number) if number else None
+            options["queryset"] = known_users(request.user, row)
+        return super().formfield_for_foreignkey(db_field, request, **options)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Application | None = None) -> Any:
         """For those who are no owners with the fields that say who may use it."""
@@ -142,27 +168,43 @@ class ApplicationAdmin(
     def form_attributes(self, request: HttpRequest, obj: Application | None) -> dict[str, Any]:
         copied = self.copied(request) if obj is None else None
         attributes = {**super().form_attributes(request, obj), "copied": copied}
-        if obj is not None and request.method == "GET" and "starting" not in attributes:
-            draft = stored_draft(obj)
-            if draft.pk:
-                attributes["starting"] = {name: getattr(draft, name) for name in WRITTEN}
+        if request.resolver_match and request.resolver_match.url_name == self.url_name("restore"):
+            return {**attributes, "is_of_live": True}
+        draft = stored_draft(obj) if obj is not None else ApplicationDraft()
+        if draft.pk and request.method == "GET":
+            written = {name: getattr(draft, name) for name in WRITTEN}
+            attributes["starting"] = {**attributes.get("starting", {}), **written}
         return attributes
 
+    def restoration(
+        self, request: HttpRequest, change: Change, state: Snapshot, row: Application | None
+    ) -> Restoration:
+        """Of what is live; what a version has of the row is not restored over a draft."""
+        found = super().restoration(request, change, state, row)
+        is_written = bool({*WRITTEN} & {*found.form.changed_data})
+        if row is None or not is_written or not stored_draft(row).pk:
+            return found
+        return replace(found, problems=(*found.problems, DRAFT_FIRST))
+
     def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
-        if TWO_PEOPLE in form.changed_data and (change or obj.needs_second_publisher):
-            audit_rule(obj, request.user, address_of(request))
+        """Save the properties at once, and the rest to the draft if the form showed one."""
+        user, address = request.user, address_of(request)
+        changed = {*form.changed_data}
+        written = {"icon" if name == "picture" else name for name in changed}.intersection(WRITTEN)
+        if change and (form.is_draft or not written):
+            properties = {name: getattr(obj, name) for name in changed.intersection(PROPERTIES)}
+            save_properties(obj, properties, user, address=address)
+            if form.is_draft and (written or not form.shows_draft):
+                save_draft(obj, {name: getattr(obj, name) for name in written}, None, user)
+                self.message_user(request, format_html(IN_DRAFT, self.url("publish", obj.pk)))
+            self.tell_secrets(request, form)
+            return
+        if TWO_PEOPLE in changed and (change or obj.needs_second_publisher):
+            audit_rule(obj, user, address)
         if form.is_draft:
-            keep_draft(obj, form, request.user)
-            return
-        if not form.cleaned_data.get("seen_draft"):
+            new_application(obj, user)
+        else:
             super().save_model(request, obj, form, change)
-            return
-        # The skills of the draft are not in the form, and go live with the rest of it.
-        obj.own_skills = skills = stored_draft(obj).skills
-        super().save_model(request, obj, form, change)
-        if skills is not None:
-            save_skills(obj, skills)
-        discard_draft(obj)
 
     def save_related(
         self, request: HttpRequest, form: ModelForm[Application], formsets: Any, change: bool
@@ -203,24 +245,6 @@ class ApplicationAdmin(
             self.viewer_path("<int:pk>/export/", exported, "export"),
             *super().get_urls(),
         ]
-
-
-def keep_draft(row: Application, form: Any, user: Any) -> None:
-    """Save what is typed as a draft, and all else, such as who may use it, at once."""
-    if row._state.adding:
-        new_application(row, user)
-        return
-    stored = Application.objects.get(pk=row.pk)
-    for name in {*form.changed_data} - {
-        *WRITTEN,
-        "picture",
-        "seen_draft",
-        "seen_version",
-        "base_version",
-    }:
-        setattr(stored, name, getattr(row, name))
-    stored.save()
-    save_draft(stored, {name: getattr(row, name) for name in WRITTEN}, None, user)
 
 
 def conversations_kept(count: int, people: int) -> SafeString:

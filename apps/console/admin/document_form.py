@@ -38,18 +38,22 @@ class DocumentForm(VersionedForm[Row]):
         """The name of a predefined item, which is no part of its document; "" for applications."""
         return ""
 
+    @property
+    def saves_document(self) -> bool:
+        return self.document_field in self.fields
+
     def _post_clean(self) -> None:
         super()._post_clean()
         self.check_document()
 
     def check_document(self) -> None:
-        if self.errors or self.document_field not in self.fields:
+        if self.errors or not self.saves_document:
             return
         for refused in refusals(self.document, self.saver, item=self.item):
             self.add_error(self.document_field, f"{refused.path}: {refused.message}")
 
     def save(self, commit: bool = True) -> Row:
-        if self.document_field in self.fields:
+        if self.saves_document:
             field: Any = self.fields[self.document_field]
             typed = self.document
             found = extract(typed, field.documents, user=self.saver, item=self.item)
@@ -67,6 +71,9 @@ class DocumentAdmin(RecordedAdmin[Row]):
 
     def save_model(self, request: HttpRequest, obj: Row, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
+        self.tell_secrets(request, form)
+
+    def tell_secrets(self, request: HttpRequest, form: Any) -> None:
         for secret in form.made:
             servers = ", ".join(secret.servers)
             said = f"A credential is kept as the secret {secret.name!r} now, for {servers}."

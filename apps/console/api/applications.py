@@ -25,6 +25,7 @@ from apps.catalog.extraction import extract, refusals
 from apps.catalog.icons.tiles import Tile, tile_of
 from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application, Role
+from apps.catalog.properties import GRANTING, save_properties
 from apps.catalog.versions.drafts import WRITTEN, new_application
 from apps.catalog.versions.publication import archive
 from apps.catalog.versions.publishing_requests import (
@@ -34,7 +35,6 @@ from apps.catalog.versions.publishing_requests import (
     refuse_at_once,
 )
 from apps.catalog.versions.states import ApplicationState, state_of, with_drafts
-from apps.console.admin.applications import GRANTING
 from apps.console.api.drafts import check_may_publish
 from apps.console.api.exports import ExportAction
 from apps.console.api.grants import (
@@ -50,6 +50,7 @@ from apps.console.api.problems import RowInvalid, problems_of_row
 from apps.console.api.rows import IF_MATCH, RowSerializer, RowViewSet, check_version
 from apps.console.api.versions import VersionActions
 from apps.console.operated import has_role, may_grant, may_rule_publishing, seen
+from apps.console.people import known_users
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
 
@@ -95,10 +96,20 @@ class TileSerializer(serializers.Serializer[Tile]):
     url = serializers.CharField()
 
 
+class OwnerField(serializers.SlugRelatedField[Any]):
+    """A username. Accounts that the operator may not know of are as if they did not exist."""
+
+    def get_queryset(self) -> Any:
+        row = getattr(self.root, "instance", None)
+        return known_users(
+            self.context["request"].user, row if isinstance(row, Application) else None
+        )
+
+
 class ListedApplicationSerializer(RowSerializer[Application]):
     """An application in a list, without its manifest, which may be large."""
 
-    owner = serializers.SlugRelatedField(
+    owner = OwnerField(
         slug_field="username",
         queryset=get_user_model()._default_manager.all(),
         allow_null=True,
@@ -147,6 +158,7 @@ class ApplicationSerializer(ListedApplicationSerializer):
 
     def update(self, instance: Application, validated_data: dict[str, Any]) -> Application:
         request = self.context["request"]
+        validated_data = self.changed(instance, validated_data)
         changed = [
             name
             for name in GRANTING
@@ -158,10 +170,25 @@ class ApplicationSerializer(ListedApplicationSerializer):
         is_ruled = validated_data.get(TWO_PEOPLE, before) != before
         if is_ruled and not may_rule_publishing(request, instance):
             raise RowInvalid([Problem(TWO_PEOPLE, SUPERUSERS_ONLY if before else OWNERS_ONLY)])
+        address = address_of(request)
+        if not validated_data.keys() & {*WRITTEN}:
+            try:
+                return save_properties(instance, validated_data, request.user, address=address)
+            except ValidationError as error:
+                raise RowInvalid(problems_of_row(error)) from error
         row = super().update(instance, validated_data)
         if is_ruled:
-            audit_rule(row, request.user, address_of(request))
+            audit_rule(row, request.user, address)
         return row
+
+    def changed(self, row: Application, values: dict[str, Any]) -> dict[str, Any]:
+        """The values without those of a version that were sent back as they were read."""
+        return {
+            name: value
+            for name, value in values.items()
+            if name not in WRITTEN
+            or self.fields[name].to_internal_value(getattr(row, name)) != value
+        }
 
     def before_save(self, row: Application, values: dict[str, Any]) -> None:
         """Make secrets of the plain credentials in a manifest that was sent.

@@ -8,7 +8,6 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db import transaction
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
@@ -18,7 +17,7 @@ from rest_framework.response import Response
 
 from apps.accounts.addresses import address_of
 from apps.accounts.buckets import bucket_of
-from apps.catalog.grants import Holder, audit_grants, find_holders, grants_of, set_grants
+from apps.catalog.grants import Holder, change_grants, find_holders, grants_of
 from apps.catalog.models import Application, Role
 from apps.console.api.authentication import StaffWithPermission
 from apps.console.api.problems import EditConflict, RowInvalid
@@ -59,7 +58,6 @@ def listed_grants(application: Application) -> Response:
     return Response(rows, headers={"ETag": tag_of(grants)})
 
 
-@transaction.atomic
 def changed_grants(request: Request, application: Application) -> Response:
     """The list after the change that a request asks for.
 
@@ -67,13 +65,12 @@ def changed_grants(request: Request, application: Application) -> Response:
     """
     if not may_grant(request, application):
         raise PermissionDenied(OWNERS_ONLY)
-    # Whoever else grants roles waits until these are saved.
-    Application.objects.select_for_update().get(pk=application.pk)
-    before = grants_of(application)
-    check_tag(request, before)
-    set_grants(application, wanted(request, before))
-    actor, address = bucket_of(request.user.pk), address_of(request)
-    audit_grants(application, before, actor, address)
+
+    def changed(before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
+        check_tag(request, before)
+        return wanted(request, before)
+
+    change_grants(application, changed, bucket_of(request.user.pk), address_of(request))
     return listed_grants(application)
 
 

@@ -12,12 +12,13 @@ from django.utils.timezone import localtime
 from apps.cases.models import Case
 from apps.catalog.icons.tiles import tile_of
 from apps.catalog.icons.values import COLOURS
-from apps.catalog.models import Application, Role
+from apps.catalog.models import Application
 from apps.catalog.versions.drafts import draft_of
 from apps.catalog.versions.publishing_requests import is_required, publishing_refusal, request_of
 from apps.catalog.versions.rebase import is_outdated
 from apps.catalog.versions.states import state_of
 from apps.console.operated import PUBLISH
+from apps.console.studio.access_facts import access_data
 from apps.console.studio.replayed_run import replayed_turns
 from apps.console.studio.working_copy import working_copy
 from apps.live.run_summary import RunSummary
@@ -37,6 +38,9 @@ PAGES = (
     "icon",
     "request",
     "return",
+    "access",
+    "grant",
+    "people",
 )
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 
@@ -52,7 +56,7 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
         "may_publish": can_change and request.user.has_perm(PUBLISH),
         "origin": f"{request.scheme}://{request.get_host()}",
         "urls": addresses(request, row),
-        "access": access_facts(row),
+        "access": access_data(request, row),
         "pages": pages(request, row),
         "replay": replayed_turns(request, row),
     }
@@ -118,22 +122,6 @@ def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
         "apiDocs": reverse("api-docs"),
         **{name: reverse(url) for name, permission, url in optional if may(permission)},
     }
-
-
-def access_facts(row: Application) -> Facts:
-    if row.is_public:
-        whom = "everybody, without signing in"
-    elif row.is_shared:
-        whom = "everybody who has signed in"
-    else:
-        whom = "its owner, and whoever has a role below"
-    facts = [
-        ("Enabled", "yes" if row.is_enabled else "no: nobody can use it"),
-        ("For", whom),
-        ("Owner", str(row.owner or "nobody")),
-    ]
-    grants = row.grants.select_related("user", "group").order_by("-role", "pk")
-    return [*facts, *((Role(one.role).label, str(one.user or one.group)) for one in grants)]
 
 
 def version_facts(row: Application) -> Facts:

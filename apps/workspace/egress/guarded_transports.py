@@ -16,6 +16,7 @@ import httpx2
 
 from apps.errors import EgressRefused
 from apps.workspace.egress.guard import Trust, find_addresses, tls_context
+from apps.workspace.egress.headers import with_mark
 
 
 class GuardedBackend:
@@ -108,7 +109,7 @@ class GuardedTransport(HttpLibrary):
             url=self.core.URL(
                 scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
             ),
-            headers=request.headers.raw,
+            headers=with_mark(request.headers.raw, url.raw_host),
             content=request.stream,
             extensions=request.extensions,
         )

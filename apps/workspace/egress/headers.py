@@ -2,11 +2,15 @@
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from apps.datetimes import read_http_date
 
+from apps.accounts.sender_headers import OWN_REQUEST, is_own_host
+
+MARK = (OWN_REQUEST.encode(), b"1")
+"""Sent to this site, so that it never takes a request of its own for one of a local program."""
 TRANSPORT_HEADERS = frozenset(
     {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding"}
     | {"upgrade", "keep-alive", "proxy-authorization", "proxy-connection"}
@@ -15,6 +19,13 @@ TRANSPORT_HEADERS = frozenset(
 
 _name = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _control = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def with_mark(headers: Sequence[tuple[bytes, bytes]], host: bytes) -> Sequence[tuple[bytes, bytes]]:
+    """The headers of a request to a host, which may be this site."""
+    name = host.decode("ascii")
+    is_own = is_own_host(f"[{name}]" if ":" in name else name)
+    return [*headers, MARK] if is_own else headers
 
 
 def header_name_problem(name: str) -> str:

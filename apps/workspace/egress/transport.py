@@ -18,6 +18,7 @@ from apps.integers import read_integer
 from apps.workspace.egress.connection import Connection, Head
 from apps.workspace.egress.connection_pool import Origin, Pool
 from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.headers import with_mark
 
 MOST_LEFT_BYTES = 64 * 1024
 LEFT_SECONDS = 0.05
@@ -135,7 +136,8 @@ class Endpoint:
         if url.scheme not in PORTS:
             raise httpx2.UnsupportedProtocol(f"An address begins with http or https: {url.scheme}")
         host, port = url.raw_host.decode("ascii"), url.port or PORTS[url.scheme]
-        return cls(Origin(url.scheme, host, port), url.raw_path, header_lines(headers))
+        lines = header_lines(with_mark(headers, url.raw_host))
+        return cls(Origin(url.scheme, host, port), url.raw_path, lines)
 
     def request(
         self, method: str, target: str, headers: Mapping[str, str], content: bytes

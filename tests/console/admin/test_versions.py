@@ -1,19 +1,20 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.models import AuditEntry
 from apps.catalog.application_files.own_skills import skills_of
-from apps.catalog.models import Application, ContentItem, Grant, Role
+from apps.catalog.models import Application, Change, ContentItem, Grant, Role
+from apps.catalog.properties import save_properties
 from apps.catalog.versions.content_changes import ContentChange, pending_content
-from apps.catalog.versions.drafts import save_draft
-from tests.catalog.rows import make_application, make_deployment, manifest_with
+from apps.catalog.versions.drafts import digest_of_draft, new_application, save_draft
+from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 from tests.catalog.versions.rows import make_many, make_versions
-from tests.console.pages import signed_in, staff, words
+from tests.console.pages import browser_of, signed_in, staff, words
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
@@ -137,7 +138,8 @@ def test_changed_content_waits_for_publishing_and_says_whom_it_would_change(clie
 
 
 def typed(row: Application, **changes: str) -> dict[str, str]:
-    form = signed_in("typist").get(f"{LIST}{row.pk}/change/").context["adminform"].form
+    typist = User.objects.filter(username="typist").first() or make_operator("typist")
+    form = browser_of(typist).get(f"{LIST}{row.pk}/change/").context["adminform"].form
     values = {name: form[name].value() for name in form.fields}
     management = {"grants-TOTAL_FORMS": "0", "grants-INITIAL_FORMS": "0"}
     told = {
@@ -146,7 +148,7 @@ def typed(row: Application, **changes: str) -> dict[str, str]:
     return {**told, **management, **changes}
 
 
-def test_the_form_shows_and_saves_the_draft_or_publishes_it(client):
+def test_the_form_shows_and_saves_the_draft_if_there_is_one(client):
     row = make_application()
     began = typed(row, title="Tours")
 
@@ -156,27 +158,138 @@ def test_the_form_shows_and_saves_the_draft_or_publishes_it(client):
     again = {**began, "seen_version": str(row.version), "_save_draft": "1"}
     late = words(client.post(f"{LIST}{row.pk}/change/", again))
     shown = client.get(f"{LIST}{row.pk}/change/").context["adminform"].form
-    values = {**began, "seen_draft": "1", "seen_version": str(row.version)}
-    client.post(f"{LIST}{row.pk}/change/", values)
+    values = {**began, "title": "Trips", "seen_draft": "1", "seen_version": str(row.version)}
+    said = words(client.post(f"{LIST}{row.pk}/change/", values, follow=True))
 
     row = Application.objects.get()
     assert drafted == ("Travel", True, "Tours", 1)
     assert "Somebody saved a draft of this application" in late
     assert (shown["title"].value(), shown["seen_draft"].value()) == ("Tours", 1)
-    assert (row.title, row.live_number, hasattr(row, "draft")) == ("Tours", 2, False)
+    assert (row.title, row.live_number, row.draft.title) == ("Travel", 1, "Trips")
+    assert "What you changed is in the draft" in said
 
 
-def test_the_skills_of_a_draft_go_live_with_the_form(client):
+TONE = {"tone": {"SKILL.md": "---\nname: tone\ndescription: How to speak.\n---\nBe kind.\n"}}
+DRAFTS = {
+    "another title": {"title": "Tours", "description": "Two lines\nand a blank \n"},
+    "a manifest": {"manifest": POLITE},
+    "skills alone": {"skills": TONE},
+    "nothing yet": {},
+    "a manifest with mistakes": {"manifest": {"orchestrator": 1}},
+}
+
+
+@pytest.mark.parametrize("two", [False, True])
+def test_access_is_saved_at_once_and_leaves_the_draft_alone(client, two):
+    anna, sales = User.objects.create_user("anna"), Group.objects.create(name="Sales")
+    rows = {}
+    for number, (name, values) in enumerate(DRAFTS.items()):
+        row = make_application(f"travel-{number}", needs_second_publisher=two, description="a\nb ")
+        rows[name] = row.pk, digest_of_draft(save_draft(row, values, 0, anna))
+
+    for pk, _ in rows.values():
+        row = Application.objects.get(pk=pk)
+        sent = {**as_browser(typed(row)), "is_public": "on", "owner": anna.pk}
+        client.post(f"{LIST}{pk}/change/", {**sent, **grant_of("group", "Sales")})
+
+    for name, (pk, digest) in rows.items():
+        row = Application.objects.get(pk=pk)
+        assert (row.is_public, row.owner, row.grants.get().group) == (True, anna, sales), name
+        assert (row.live_number, row.description, skills_of(pk)) == (1, "a\nb ", {}), name
+        assert (row.draft.version, digest_of_draft(row.draft)) == (1, digest), name
+
+
+def test_access_is_saved_while_others_save_the_draft(client):
     row = make_application()
-    skill = {"tone": {"SKILL.md": "---\nname: tone\ndescription: How to speak.\n---\nBe kind.\n"}}
-    draft = save_draft(row, {"title": "Tours", "skills": skill}, 0, None)
-    row.refresh_from_db()
+    save_draft(row, {"title": "Tours"}, 0, None)
+    began = typed(row)
+    save_draft(row, {"title": "Trips"}, 1, None)
 
-    values = {"seen_draft": str(draft.version), "seen_version": str(row.version)}
-    client.post(f"{LIST}{row.pk}/change/", {**typed(row, title="Tours"), **values})
+    client.post(f"{LIST}{row.pk}/change/", {**began, "is_public": "on"})
+    row.refresh_from_db()
+    opened = row.is_public
+    again = {**began, "seen_version": str(row.version), "title": "Journeys"}
+    late = words(client.post(f"{LIST}{row.pk}/change/", again))
 
     row.refresh_from_db()
-    assert (row.title, skills_of(row.pk), hasattr(row, "draft")) == ("Tours", skill, False)
+    assert (opened, row.draft.title, row.live_number) == (True, "Trips", 1)
+    assert "Somebody saved a draft of this application" in late
+
+
+def test_access_is_saved_whatever_is_wrong_with_what_is_live(client):
+    row = make_application()
+    broken = {"orchestrator": {"deployment": {"deployment_id": "gone"}, "nonsense": 1}}
+    Application.objects.update(manifest=broken)
+
+    values = {**as_browser(typed(row)), "is_public": "on", **grant_of("user", "operator")}
+    client.post(f"{LIST}{row.pk}/change/", values)
+
+    row.refresh_from_db()
+    assert (row.is_public, row.live_number, row.grants.count()) == (True, 1, 1)
+    assert row.manifest == broken
+
+
+def test_what_is_live_is_published_by_the_form_only_where_it_was_changed(client):
+    row = make_application(description="a\nb ")
+
+    values = as_browser(typed(row))
+    client.post(f"{LIST}{row.pk}/change/", {**values, "is_public": "on"})
+    row.refresh_from_db()
+    opened = (row.is_public, row.live_number)
+    values = {**as_browser(typed(row)), "title": "Tours"}
+    client.post(f"{LIST}{row.pk}/change/", values)
+
+    row.refresh_from_db()
+    assert opened == (True, 1)
+    assert (row.title, row.description, row.live_number) == ("Tours", "a\nb ", 2)
+
+
+def test_history_restores_what_is_live_and_never_over_a_draft(client):
+    row = twice()
+    save_properties(row, {"is_public": True}, None)
+    draft = save_draft(row, {"title": "Tours"}, 0, None)
+    changes = Change.objects.filter(object_id=row.pk, what="changed").order_by("pk")
+    opened, renamed = changes.last(), changes.first()
+
+    pages = {}
+    for change in (opened, renamed):
+        page = f"{LIST}{row.pk}/history/{change.pk}/restore/before/"
+        row.refresh_from_db()
+        pages[change] = words(client.post(page, {"seen_version": str(row.version)}, follow=True))
+        row.refresh_from_db()
+    began = client.get(f"{LIST}{row.pk}/change/?restore={renamed.pk}-before")
+
+    assert "Journeys is restored" in pages[opened]
+    assert "There is a draft. Publish or discard it first." in pages[renamed]
+    assert (row.is_public, row.title, row.live_number) == (False, "Journeys", 2)
+    assert digest_of_draft(row.draft) == digest_of_draft(draft)
+    assert began.context["adminform"].form["title"].value() == "Tours"
+
+
+def test_what_was_never_published_is_not_enabled_by_the_form(client):
+    row = Application(slug="tours", title="Tours", manifest=POLITE)
+    new_application(row, None)
+    values = as_browser(typed(row))
+
+    refused = words(client.post(f"{LIST}{row.pk}/change/", {**values, "is_enabled": "on"}))
+    client.post(f"{LIST}{row.pk}/change/", {**values, "is_shared": "on"})
+
+    row.refresh_from_db()
+    assert "Publish it first: it has no version to answer." in refused
+    assert (row.is_enabled, row.is_shared, row.live_number) == (False, True, 0)
+    assert row.draft.manifest == POLITE
+
+
+def as_browser(values: dict[str, str]) -> dict[str, str]:
+    """A browser sends lines of its own."""
+    return {
+        name: one.replace("\n", "\r\n") if isinstance(one, str) else one
+        for name, one in values.items()
+    }
+
+
+def grant_of(kind: str, name: str) -> dict[str, str]:
+    return {"grants-TOTAL_FORMS": "1", f"grants-0-{kind}": name, "grants-0-role": "1"}
 
 
 def test_an_editor_who_may_not_publish_saves_drafts(client):

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
-from apps.catalog.models import Application, OperatorKey, empty_manifest
+from apps.catalog.models import Application, Grant, OperatorKey, Role, empty_manifest
+from apps.catalog.versions.drafts import digest_of_draft, save_draft
 from tests.catalog.rows import make_application, make_operator, manifest_with
 from tests.console.pages import permit, script_of, staff_account
 from tests.contract import proves
@@ -293,3 +296,78 @@ def test_an_application_that_calls_itself_is_refused_with_the_place(api):
     assert [error["path"] for error in answer.data["errors"]] == [
         "manifest.tool_sets[0].tools[0].deployment_id"
     ]
+
+
+@proves("access")
+def test_access_is_saved_at_once_and_publishes_nothing():
+    row = make_application("travel", description="Two lines\n")
+    api = script_of(staff_account("olga", "view_application", "change_application"))
+    Grant.objects.create(application=row, user=User.objects.get(username="olga"), role=Role.OWNER)
+    draft = save_draft(row, {"title": "Tours"}, 0, None)
+    whole = api.get(f"{URL}travel/").data
+
+    answers = [
+        api.put(f"{URL}travel/", {**whole, "is_public": True}),
+        api.patch(f"{URL}travel/", {"is_enabled": False, "slug": "tours"}),
+    ]
+    renamed = api.patch(f"{URL}tours/", {"title": "Tours"})
+    Application.objects.update(manifest={"orchestrator": 1})
+    answers.append(api.patch(f"{URL}tours/", {"is_shared": False, "is_enabled": True}))
+
+    row.refresh_from_db()
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert (row.is_public, row.is_shared, row.is_enabled) == (True, False, True)
+    assert (renamed.status_code, row.title, row.live_number) == (403, "Travel", 1)
+    assert digest_of_draft(row.draft) == digest_of_draft(draft)
+
+
+def test_what_was_never_published_has_its_access_saved_and_is_not_enabled(api):
+    api.post(f"{URL}?draft=true", {"slug": "travel", "title": "T", "manifest": manifest_with()})
+
+    shared = api.patch(f"{URL}travel/", {"is_shared": True})
+    enabled = api.patch(f"{URL}travel/", {"is_enabled": True})
+
+    assert (shared.status_code, shared.data["is_shared"]) == (200, True)
+    assert (enabled.status_code, [one["path"] for one in enabled.data["errors"]]) == (
+        400,
+        ["is_enabled"],
+    )
+
+
+@proves("access")
+def test_an_owner_is_named_among_known_people_and_nobody_is_guessed():
+    row = make_application("travel")
+    anna = User.objects.create_user("anna")
+    operator = staff_account(
+        "olga", "view_application", "add_application", "change_application", "publish_application"
+    )
+    grant = Grant.objects.create(application=row, user=operator, role=Role.OWNER)
+    api = script_of(operator)
+    new = {"slug": "hotel", "title": "Hotel", "manifest": manifest_with()}
+
+    def tried() -> dict[str, Any]:
+        return {
+            name: [
+                (answer.status_code, without(name, answer.json()))
+                for answer in (
+                    api.patch(f"{URL}travel/", {"owner": name}),
+                    api.post(URL, {**new, "owner": name}),
+                )
+            ]
+            for name in ("anna", "nobody")
+        }
+
+    by_owner = tried()
+    Grant.objects.filter(pk=grant.pk).update(role=Role.EDITOR)
+    by_editor = tried()
+    Grant.objects.filter(pk=grant.pk).update(role=Role.OWNER)
+    Grant.objects.create(application=row, user=anna)
+    known = api.patch(f"{URL}travel/", {"owner": "anna"})
+
+    assert by_owner["anna"] == by_owner["nobody"]
+    assert by_editor["anna"] == by_editor["nobody"]
+    assert (known.status_code, known.data["owner"]) == (200, "anna")
+
+
+def without(name: str, answer: Any) -> str:
+    return str(answer).replace(name, "")

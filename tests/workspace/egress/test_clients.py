@@ -14,6 +14,8 @@ import httpx
 import httpx2
 import pytest
 
+from apps.accounts.authentication import is_local
+from apps.accounts.sender_headers import read_headers
 from apps.errors import EgressRefused
 from apps.workspace.egress import guarded_transports
 from apps.workspace.egress.bodies import BodyTooLarge, BodyUnreadable, read_body
@@ -24,8 +26,11 @@ from apps.workspace.egress.clients import (
 )
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.guarded_transports import Httpx2Transport
+from apps.workspace.egress.headers import MARK
 from apps.workspace.egress.sdk_clients import make_sdk_client
 from apps.workspace.egress.session_transport import LIMITS
+from apps.workspace.egress.transport import StreamTransport
+from tests.contract import proves
 from tests.tables import each_row
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -132,6 +137,25 @@ async def test_both_libraries_reach_what_is_allowed(make):
 
     assert response.content == b"ok"
     assert len(seen) == 1
+
+
+def make_streaming_client(trust: Trust) -> Any:
+    return make_sdk_client(StreamTransport(trust))
+
+
+@proves("access")
+@pytest.mark.parametrize("make", [make_client, make_httpx2_client, make_streaming_client])
+async def test_a_request_of_this_site_to_itself_is_none_of_a_local_program(make):
+    async with site(OK) as (url, seen):
+        client = make(Trust.OPERATOR)
+        await client.get(url)
+        await client.aclose()
+
+    (request,) = seen
+    lines = [line.encode().partition(b": ") for line in request.splitlines()[1:] if line]
+    sent = read_headers([(name, value) for name, _, value in lines])
+    own = read_headers([(name, value) for name, _, value in lines if name.lower() == MARK[0]])
+    assert (own.is_forwarded, is_local(("127.0.0.1", 1), sent)) == (True, False)
 
 
 async def test_a_redirect_is_not_followed_and_would_be_judged():

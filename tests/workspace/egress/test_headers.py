@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
-from apps.workspace.egress.headers import retry_after
+from apps.workspace.egress.headers import MARK, retry_after, with_mark
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -39,3 +39,22 @@ def test_a_date_is_so_many_seconds_away():
 
 def test_a_missing_header_says_nothing():
     assert retry_after({}) is None
+
+
+@each_row(
+    ("host", "is_own"),
+    [
+        ("localhost", True),
+        ("localhost.", True),
+        ("127.0.0.1", True),
+        ("::1", True),
+        ("127.1", False),
+        ("files.example", False),
+    ],
+)
+def test_only_requests_to_this_site_are_marked(host, is_own, settings):
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+
+    sent = with_mark([(b"accept", b"*/*")], host.encode())
+
+    assert sent == [(b"accept", b"*/*"), *([MARK] if is_own else [])]

@@ -40,6 +40,7 @@ export class Bar {
       this.status,
       this.details,
     );
+    store.say = (text, isBad) => this.say(text, isBad);
     store.subscribe(() => this.show());
     document.addEventListener("keydown", (event) => {
       if (!(event.ctrlKey || event.metaKey) || event.key !== "s" || !may) return;

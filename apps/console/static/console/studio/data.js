@@ -33,6 +33,24 @@
  * @typedef {{facts: Pair[], links: Pair[]}} Page about the application
  * @typedef {{role: string, content: string, custom_content?: {state: unknown}}} Message
  *
+ * @typedef {object} Holder somebody who has a role, or may get one
+ * @property {"user" | "group"} kind
+ * @property {string} what a person, a group or a team, as the page names it
+ * @property {string} name
+ * @property {string} title
+ *
+ * @typedef {object} Access who may use the application
+ * @property {boolean} is_enabled
+ * @property {boolean} is_published
+ * @property {"private" | "shared" | "public"} audience
+ * @property {Holder | null} owner
+ * @property {boolean} takes_two
+ * @property {(Holder & {role: string})[]} grants
+ * @property {boolean} may_enable
+ * @property {boolean} may_grant
+ * @property {boolean} may_rule
+ * @property {boolean} finds_all the search finds everyone
+ *
  * @typedef {object} Facts
  * @property {string} slug
  * @property {string} csrf
@@ -42,7 +60,7 @@
  * @property {boolean} may_publish
  * @property {string} origin
  * @property {Record<string, string>} urls
- * @property {Pair[]} access
+ * @property {Access} access
  * @property {Record<string, Page>} pages
  * @property {Message[]} replay
  *

@@ -27,6 +27,8 @@ export class Store {
   isChecked = false;
   /** @type {Promise<Choices> | undefined} */
   asked;
+  /** Shows what was done, or why not, in the bar. @type {(text: string, isBad?: boolean) => void} */
+  say = () => {};
 
   /** @param {PageData} data */
   constructor(data) {

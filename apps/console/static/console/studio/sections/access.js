@@ -1,23 +1,202 @@
-// Who may use the application.
+// Who may use the application. A change is saved at once; draft and live version stay as they are.
 
-import { element, link, paragraph, quiet } from "../elements.js";
+import { button, element, focusOn, group, link, newId, paragraph, quiet } from "../elements.js";
+import { HolderSearch } from "../holder-search.js";
 
 /**
+ * @import { Access, Holder } from "../data.js"
  * @import { Section } from "../sections.js"
+ * @import { Store } from "../store.js"
  */
+
+const AUDIENCES = [
+  ["private", "The people, groups and teams below", ""],
+  ["shared", "Everyone who has signed in", ""],
+  ["public", "Everyone", "Signing in is not needed."],
+];
+const ROLES = [
+  ["user", "User"],
+  ["editor", "Editor"],
+  ["owner", "Owner"],
+];
+const GONE = "You no longer have a role in this application, so you cannot change it any more.";
 
 /** @type {Section} */
 export const access = {
   id: "access",
   title: "Access",
   render(container, store) {
-    const { access: facts, urls } = store.data;
-    const rows = facts.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]);
-    container.append(
-      paragraph("Who finds the application on the page and may ask it. Access is no part of a version: a change holds at once."),
-      element("dl", { class: "studio-facts" }, ...rows),
-      paragraph(link("Change who may use it", `${urls.form}#access`, { class: "workbench-button" })),
-      quiet("The roles of people and groups, whether it is public, and its owner stand on the form of the application."),
-    );
+    new AccessPanel(container, store).draw();
   },
 };
+
+class AccessPanel {
+  /** @param {HTMLElement} container @param {Store} store */
+  constructor(container, store) {
+    this.store = store;
+    this.parts = element("div", { class: "studio-inner" });
+    container.append(
+      paragraph("Who finds the application and may use it. Changes here apply at once. They publish nothing, and the draft stays as it is."),
+      this.parts,
+    );
+  }
+
+  /** @returns {Access} */
+  get access() {
+    return this.store.data.access;
+  }
+
+  draw() {
+    const { may_grant: mayGrant } = this.access;
+    this.parts.replaceChildren(
+      this.enabled(),
+      group("Who may use it", this.audience(), mayGrant ? "" : quiet("Only owners of the application change this.")),
+      group("People, groups and teams", this.grants(), mayGrant ? this.adding() : ""),
+      group("Owner", ...this.owner()),
+      group("Publishing", this.twoPeople()),
+      quiet("The name of the application in addresses is on ", link("its form", this.store.data.urls.form), "."),
+    );
+  }
+
+  enabled() {
+    const { is_enabled: isOn, is_published: isPublished, may_enable: may } = this.access;
+    const help = isPublished ? "Off: nobody can use it. Nothing is deleted." : "Publishing the first version turns it on.";
+    return toggle("enabled", "Enabled", help, isOn, may && isPublished, (on) => this.save("access", { is_enabled: on }));
+  }
+
+  twoPeople() {
+    const { takes_two: isOn, may_rule: may } = this.access;
+    const help = "Someone who has not changed the draft has to publish it. Only a superuser turns this off.";
+    return toggle("two", "Published by two people", help, isOn, may, (on) => this.save("access", { takes_two: on }));
+  }
+
+  audience() {
+    const { audience, may_grant: may } = this.access;
+    const name = newId("audience");
+    return element(
+      "div",
+      { class: "studio-models", role: "radiogroup", "aria-label": "Who may use it" },
+      ...AUDIENCES.map(([value, title, help]) => {
+        const id = newId("audience");
+        const input = element("input", { type: "radio", name, id, value, checked: value === audience, disabled: !may, "data-key": `audience-${value}` });
+        input.addEventListener("change", () => this.save("access", { audience: value }));
+        const text = element("div", {}, element("label", { htmlFor: id }, title), help ? quiet(help) : "");
+        return element("div", { class: "studio-model" }, input, text, element("span", {}));
+      }),
+    );
+  }
+
+  grants() {
+    const { grants, may_grant: may } = this.access;
+    if (!grants.length) return quiet("Nobody has been given a role yet.");
+    return element("ul", { class: "studio-holders", "aria-label": "Roles" }, ...grants.map((one) => this.grant(one, may)));
+  }
+
+  /** @param {Holder & {role: string}} grant @param {boolean} may */
+  grant(grant, may) {
+    const { kind, name, title, role } = grant;
+    const key = `${kind}-${name}`;
+    const select = roleSelect(role, { "aria-label": `Role of ${title}`, disabled: !may, "data-key": key });
+    select.addEventListener("change", () => this.save("grant", { kind, name, role: select.value }));
+    const remove = () => this.remove(grant);
+    return element(
+      "li",
+      {},
+      about(grant),
+      select,
+      may ? button("Remove", remove, { "aria-label": `Remove ${title}` }) : "",
+    );
+  }
+
+  /** @param {Holder} holder */
+  async remove({ kind, name }) {
+    if (await this.save("grant", { kind, name, role: "" })) focusOn("[data-key=add]");
+  }
+
+  adding() {
+    const role = roleSelect("user", { id: newId("role") });
+    /** @param {Holder} holder */
+    const add = async ({ kind, name }) => {
+      if (await this.save("grant", { kind, name, role: role.value })) focusOn("[data-key=add]");
+    };
+    const search = new HolderSearch(this.store, {
+      label: "Add a person, group or team",
+      key: "add",
+      verb: "Add",
+      pick: add,
+      exact: !this.access.finds_all,
+      known: this.access.grants,
+    });
+    return element(
+      "div",
+      { class: "studio-adding" },
+      search.root,
+      element("p", { class: "studio-field" }, element("label", { htmlFor: role.id, class: "studio-legend" }, "Role"), role),
+    );
+  }
+
+  owner() {
+    const { owner, may_grant: may } = this.access;
+    const named = owner ? element("ul", { class: "studio-holders" }, element("li", {}, about(owner))) : quiet("Nobody. Owners by a role above, and administrators, manage it.");
+    if (!may) return [named];
+    const search = new HolderSearch(this.store, {
+      label: "Make another person the owner",
+      key: "owner",
+      verb: "Make owner",
+      pick: ({ name }) => this.save("access", { owner: name }),
+      kind: "user",
+      known: owner ? [owner] : [],
+    });
+    return [named, search.root];
+  }
+
+  /** Save, and show what is stored then. @param {string} name @param {object} body */
+  async save(name, body) {
+    const { store } = this;
+    store.say("Saving…");
+    const response = await store.send(name, body).catch(() => null);
+    const answer = await response?.json().catch(() => null);
+    const isSaved = Boolean(response?.ok && answer);
+    if (isSaved) {
+      store.data.access = answer.access;
+      store.state = answer.state;
+      store.tell("change");
+      store.say("Saved.");
+    } else store.say(answer?.message ?? (response?.status === 404 ? GONE : "It could not be saved. Try again."), true);
+    const key = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.key : undefined;
+    this.draw();
+    if (key) focusOn(`[data-key="${CSS.escape(key)}"]`);
+    return isSaved;
+  }
+}
+
+/** @param {Holder} holder */
+const about = ({ what, name, title }) =>
+  element("span", { class: "studio-holder" }, element("strong", {}, title), " ", element("span", { class: "studio-quiet" }, title === name ? what : `${what}, ${name}`));
+
+/** @param {string} role @param {Record<string, any>} properties */
+const roleSelect = (role, properties) =>
+  element("select", properties, ...ROLES.map(([value, text]) => element("option", { value, selected: value === role }, text)));
+
+/**
+ * A switch that is saved at once.
+ * @param {string} key @param {string} label @param {string} help @param {boolean} isOn @param {boolean} may
+ * @param {(on: boolean) => unknown} save
+ */
+function toggle(key, label, help, isOn, may, save) {
+  const id = newId("switch");
+  const control = element("input", { type: "checkbox", role: "switch", id, checked: isOn, disabled: !may, "data-key": key });
+  control.setAttribute("aria-describedby", `${id}-help`);
+  control.addEventListener("change", () => save(control.checked));
+  return element(
+    "div",
+    { class: "studio-switch" },
+    control,
+    element(
+      "div",
+      {},
+      element("div", { class: "studio-label" }, element("label", { htmlFor: id }, label)),
+      element("p", { class: "studio-help", id: `${id}-help` }, help),
+    ),
+  );
+}

@@ -1,0 +1,50 @@
+"""The people, groups and teams that an operator finds by a part of a name.
+
+Who may view all accounts or groups finds all of them. Others find those whom they share a group or
+a team with, and those who have a role in the application already.
+"""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.db.models import Q, QuerySet
+
+from apps.catalog.models import Application
+
+VIEW_USERS = "auth.view_user"
+VIEW_GROUPS = "auth.view_group"
+
+
+def sees_users(operator: Any) -> bool:
+    return bool(operator.has_perm(VIEW_USERS))
+
+
+def known_users(operator: Any, application: Application | None = None) -> QuerySet[Any]:
+    """The accounts that an operator may know of, by name."""
+    rows = get_user_model()._default_manager.all()
+    if not sees_users(operator):
+        found = Q(pk=operator.pk) | Q(groups__in=operator.groups.order_by().values("pk"))
+        if application is not None and application.pk:
+            found |= Q(grants__application=application.pk) | Q(applications=application.pk)
+        rows = rows.filter(pk__in=rows.filter(found).order_by().values("pk"))
+    return rows.order_by("username")
+
+
+def known_groups(operator: Any, application: Application) -> QuerySet[Group]:
+    """The groups and teams that an operator may know of, by name."""
+    rows = Group.objects.select_related("team")
+    if not operator.has_perm(VIEW_GROUPS):
+        own = Q(user=operator.pk) | Q(grants__application=application.pk)
+        rows = rows.filter(pk__in=Group.objects.filter(own).order_by().values("pk"))
+    return rows.order_by("name")
+
+
+def named_like(text: str) -> Q:
+    """Limits accounts to those with the text in one of their names or in their e-mail address."""
+    return (
+        Q(username__icontains=text)
+        | Q(first_name__icontains=text)
+        | Q(last_name__icontains=text)
+        | Q(email__icontains=text)
+    )
