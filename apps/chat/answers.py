@@ -27,6 +27,7 @@ from apps.chat.endings import conclude
 from apps.chat.folders import folder_of
 from apps.chat.frames import Ask
 from apps.chat.languages import accepted_language, language_of_kept
+from apps.chat.mirror import mirror_aside
 from apps.chat.models import QueuedMessage
 from apps.chat.pinned_versions import find_for
 from apps.chat.questions import Begun, begin
@@ -235,6 +236,7 @@ def start(
             await summarise_ahead(row, progress)
         await ask_following(hub, open_workspace, row.stream)
         await wake_viewers(hub, person)
+        await mirror_aside(row.stream)
 
     # What models read is English, whatever language the person's pages are in.
     with translation.override(settings.LANGUAGE_CODE):

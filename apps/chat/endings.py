@@ -84,6 +84,7 @@ def end_row(run: Run, rows: QuerySet[Run], outcome: RunOutcome) -> bool:
         return False
     journal.add(run.stream, run.pk, ending.events, gap=journal.GAP)
     ending.store()
+    transaction.on_commit(partial(mirror, run.stream))
     return True
 
 
@@ -105,7 +106,6 @@ def store(answer: Message, figures: RunFigures) -> None:
     answer.save(force_insert=True)
     row = Conversation.objects.filter(pk=answer.conversation_id)
     row.update(updated_at=timezone.now(), is_unread=True, leaf=answer)
-    transaction.on_commit(partial(mirror, answer.conversation_id))
 
 
 def run_failed(error: BaseException) -> RunFailed:

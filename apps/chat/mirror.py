@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
+from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
@@ -80,6 +81,12 @@ def mirror(conversation: UUID) -> None:
             write(document)
     except Exception:
         logger.exception("Conversation %s could not be mirrored", conversation)
+
+
+async def mirror_aside(conversation: UUID) -> None:
+    """`mirror` in a thread of its own: a long write in the committer's would delay all journals."""
+    if settings.CONVERSATION_MIRROR:
+        await database_sync_to_async(mirror)(conversation)
 
 
 def document_of(row: Conversation) -> MirroredConversation:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from threading import Event
 
 import pytest
@@ -8,10 +9,11 @@ from apps.documents.turns import FairPool
 
 
 def test_an_owner_with_one_task_does_not_wait_for_all_tasks_of_another():
-    pool, gate, order = FairPool(1, "test"), Event(), []
+    pool, gate = FairPool(1, "test"), Event()
+    order: list[str] = []
     first = pool.submit("ada", gate.wait)
     tasks = [
-        pool.submit(owner, lambda done=f"{owner}-{number}": order.append(done))
+        pool.submit(owner, partial(order.append, f"{owner}-{number}"))
         for owner, number in (("ada", 1), ("ada", 2), ("ada", 3), ("bob", 1), ("eve", 1))
     ]
     tasks[1].cancel()

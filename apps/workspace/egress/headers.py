@@ -5,9 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from apps.datetimes import read_http_date
-
 from apps.accounts.sender_headers import OWN_REQUEST, is_own_host
+from apps.datetimes import read_http_date
 
 MARK = (OWN_REQUEST.encode(), b"1")
 """Sent to this site, so that it never takes a request of its own for one of a local program."""

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments, with_arguments
 from apps.errors import InvalidParameter
+from apps.json_schemas.checks import SchemaCheck
 from apps.manifest.parameters import FunctionParameters
 from tests.capabilities.wrappers.calls import answering, use
 from tests.contract import proves
@@ -208,7 +208,7 @@ def test_an_unknown_parameter_is_named_with_those_that_the_tool_takes():
         "required": [],
         "additionalProperties": False,
     }
-    arguments = Arguments(schema, Draft202012Validator(schema), {}, dict)
+    arguments = Arguments(schema, SchemaCheck.of(schema), {}, dict)
 
     with pytest.raises(InvalidParameter) as refused:
         arguments.check({"z": 1, "y": {"b": 2}})
@@ -225,4 +225,4 @@ def test_a_tool_without_parameters_says_so():
     with pytest.raises(
         InvalidParameter, match=r"`z` is not a parameter of this tool; it takes none"
     ):
-        Arguments(schema, Draft202012Validator(schema), {}, dict).check({"z": 1})
+        Arguments(schema, SchemaCheck.of(schema), {}, dict).check({"z": 1})

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0001_squashed'),
+        ('accounts', '0002_times_within_bounds'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
