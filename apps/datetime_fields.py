@@ -26,7 +26,7 @@ def check_bounds(at: datetime) -> None:
 class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
     """A `DateTimeField` that takes times within the bounds, checked in forms and when a row is saved."""
 
-    default_validators = (check_bounds,)
+    default_validators = [check_bounds]
 
     def get_db_prep_save(self, value: Any, connection: Any) -> Any:
         """Raises `ValidationError`."""

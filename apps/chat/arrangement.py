@@ -105,7 +105,7 @@ def erase(due: QuerySet[Conversation]) -> int:
 
 def find_folder(caller: Caller, written: str) -> Folder:
     """Raises `Refused`."""
-    found = Folder.objects.filter(owner=caller.bucket, pk=read_integer(written)).first()
+    found = Folder.objects.filter(owner=caller.bucket, pk=read_integer(written) or 0).first()
     if found is None:
         raise Refused(
             "folder_not_found", "folder: there is no such folder; it may have been deleted."

@@ -46,7 +46,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return time.monotonic() - self.used_at < MEMORY_SECONDS or is_alive(self.connection)
 
     def _configure_connection(self, connection: Any) -> bool:
-        is_configured = super()._configure_connection(connection)
+        is_configured: bool = super()._configure_connection(connection)  # type: ignore[misc]  # not in the stubs
         return limit(connection) or is_configured
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:

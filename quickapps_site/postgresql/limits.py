@@ -34,7 +34,7 @@ def apply_limits(limits: Limits) -> None:
     _limits = limits
     for connection in connections.all(initialized_only=True):
         if connection.vendor == "postgresql":
-            connection.close_pool()
+            connection.close_pool()  # type: ignore[attr-defined]  # of this backend
 
 
 def limit(connection: Any) -> bool:

@@ -15,7 +15,9 @@ def quote_of(caller: Caller, number: str) -> str:
     """The beginning of a question about a note of the caller's, "" if there is none."""
     space = space_of(caller)
     note = (
-        notes_of(space.owner).filter(pk=read_integer(number)).first() if space is not None else None
+        notes_of(space.owner).filter(pk=read_integer(number) or 0).first()
+        if space is not None
+        else None
     )
     if note is None:
         return ""

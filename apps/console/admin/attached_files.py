@@ -56,7 +56,7 @@ def attached_files(admin: "ApplicationAdmin", request: HttpRequest, pk: int) -> 
             raise PermissionDenied
         rows = corpus.rows()
         if number := request.POST.get("document", ""):
-            rows = rows.filter(pk=read_integer(number))
+            rows = rows.filter(pk=read_integer(number) or 0)
         count = index_again(rows)
         said = f"{count} {'file is' if count == 1 else 'files are'} indexed again."
         admin.message_user(request, said, messages.SUCCESS)

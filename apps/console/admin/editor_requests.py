@@ -22,7 +22,7 @@ may_view = permission_required("catalog.view_application", raise_exception=True)
 def check_manifest(request: HttpRequest) -> JsonResponse:
     """The findings for a typed manifest; `row` is the application with its masked credentials."""
     row = request.GET.get("row", "")
-    stored = seen(request).filter(pk=read_integer(row))
+    stored = seen(request).filter(pk=read_integer(row) or 0)
     sources = [application.manifest for application in stored]
     findings = review_text(request.POST.get("manifest", ""), sources=sources)
     return JsonResponse({"findings": [asdict(finding) for finding in findings]})

@@ -20,7 +20,7 @@ def shared_feedback(request: HttpRequest, number: str) -> Feedback:
     """
     rows = Feedback.objects.filter(of_seen(request, "application__slug"))
     rows = rows.select_related("application")
-    found = rows.filter(pk=read_integer(number)).first()
+    found = rows.filter(pk=read_integer(number) or 0).first()
     if found is None:
         raise Http404
     is_allowed = found.transcript is not None and request.user.has_perm("feedback.view_feedback")

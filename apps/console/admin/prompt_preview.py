@@ -75,7 +75,7 @@ def read_draft(request: HttpRequest) -> tuple[ResolvedApplication, ChatPlace | N
     `ApplicationBroken`, `PlaceNotFound`.
     """
     typed, row = request.POST.get("manifest", ""), request.GET.get("row", "")
-    stored = edited(request).filter(pk=read_integer(row))
+    stored = edited(request).filter(pk=read_integer(row) or 0)
     sources = [one.manifest for one in stored]
     errors = [one for one in review_text(typed, sources=sources) if one.severity == "error"]
     if errors:

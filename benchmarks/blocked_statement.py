@@ -1,0 +1,149 @@
+"""What one statement that waits for ten seconds costs everybody else: nothing.
+
+    python -m benchmarks.blocked_statement --streams 100
+
+Streams answer through the gateway. In the middle of them a table is locked for ten seconds, and a
+request that reads it waits for all of them. Meanwhile new requests are made, and `/readyz` is asked.
+Each part is measured with one database thread, which is what asgiref has, and with `DATABASE_THREADS`.
+PostgreSQL and Redis as TEST_DATABASE_URL and TEST_REDIS_URL name them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import psycopg
+
+from benchmarks.goals import is_reached
+from benchmarks.kept_runs import PREPARE, served
+from benchmarks.load import Question, load, percentile
+from tests.postgresql import shared_services
+from tests.services import absence
+
+SLUG = "streams"
+BLOCKED_SECONDS = 10.0
+STREAM = Question(tokens=1_000, delay_ms=50)
+SHORT = Question(tokens=1)
+SHORTS_BEFORE = 5
+"""By the end of so many requests, all streams have begun, which takes a busy machine seconds."""
+PAUSE_SECONDS = 0.2
+PATH = "/openai/deployments/streams/chat/completions"
+MAKE_KEY = """
+from apps.accounts.models import ApiKey
+_, result = ApiKey.objects.create_key(name="benchmark")
+"""
+MOST_MILLISECONDS = 2_000.0
+"""Of a request while the machine works on all streams; one that is blocked takes ten seconds."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """In milliseconds; `blocked_for` is how long the request took that reads the locked table."""
+
+    threads: int
+    errors: Sequence[str]
+    token: float
+    first: float
+    ready: float
+    blocked_for: float
+
+
+async def measure(url: str, address: str, key: str, threads: int, streams: int) -> Outcome:
+    port = urlsplit(url).port or 80
+    going = asyncio.create_task(
+        load(port, STREAM.write(PATH, key), STREAM, clients=streams, times=1)
+    )
+    await load(port, SHORT.write(PATH, key), SHORT, clients=1, times=SHORTS_BEFORE)
+    blocked, (first, ready, errors) = await asyncio.gather(
+        asyncio.to_thread(read_locked_table, url, address), during_lock(url, port, key)
+    )
+    found = await going
+    return Outcome(
+        threads,
+        [*found.errors, *errors],
+        percentile(found.under_way, 1.0),
+        max(first),
+        max(ready),
+        blocked,
+    )
+
+
+def read_locked_table(url: str, address: str) -> float:
+    with psycopg.connect(address) as holder:
+        holder.execute("LOCK TABLE triggers_webhook IN ACCESS EXCLUSIVE MODE")
+        waiting = asyncio.new_event_loop()
+        try:
+            asked = waiting.run_in_executor(None, seconds_of, f"{url}/hooks/{uuid4()}", b"{}")
+            time.sleep(BLOCKED_SECONDS)
+            holder.rollback()
+            return waiting.run_until_complete(asked)
+        finally:
+            waiting.close()
+
+
+async def during_lock(url: str, port: int, key: str) -> tuple[list[float], list[float], list[str]]:
+    """Ask one thing after the other until the lock is over; how long each took."""
+    first, ready, errors = [], [], []
+    end = time.monotonic() + BLOCKED_SECONDS
+    while time.monotonic() < end:
+        await asyncio.sleep(PAUSE_SECONDS)
+        began = time.monotonic()
+        found = await load(port, SHORT.write(PATH, key), SHORT, clients=1, times=1)
+        errors += found.errors
+        first.append((time.monotonic() - began) * 1e3)
+        ready.append(await asyncio.to_thread(seconds_of, f"{url}/readyz"))
+    return first, ready, errors
+
+
+def seconds_of(url: str, body: bytes | None = None) -> float:
+    """The milliseconds of a request, whatever its answer."""
+    began = time.monotonic()
+    try:
+        with urllib.request.urlopen(url, body, timeout=60) as answer:
+            answer.read()
+    except urllib.error.HTTPError as error:
+        error.close()
+    return (time.monotonic() - began) * 1e3
+
+
+def measured(threads: int, streams: int) -> Outcome:
+    limits = {"DATABASE_LOCK_SECONDS": "0", "DATABASE_THREADS": str(threads)}
+    with shared_services() as services, served({**services, **limits}, PREPARE, SLUG) as site:
+        fleet, shell, _ = site
+        key = str(shell.run(MAKE_KEY, {}))
+        address = services["DATABASE_URL"]
+        return asyncio.run(measure(fleet.urls[0], address, key, threads, streams))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--streams", type=int, default=100)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 6])
+    given = parser.parse_args()
+    if reason := absence("postgres") or absence("redis"):
+        print(reason)
+        return 0
+    found = [measured(threads, given.streams) for threads in given.threads]
+    print("| database threads | slowest token | slowest new answer | slowest /readyz | blocked |")
+    print("|---|---|---|---|---|")
+    for one in found:
+        times = (one.token, one.first, one.ready, one.blocked_for)
+        print(f"| {one.threads} | " + " | ".join(f"{ms:,.0f} ms" for ms in times) + " |")
+    last = found[-1]
+    print(*last.errors, sep="\n")
+    goals = (("a new answer", last.first), ("a token", last.token), ("/readyz", last.ready))
+    reached = [is_reached(name, value, MOST_MILLISECONDS, "ms") for name, value in goals]
+    return 0 if all(reached) and not last.errors else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
