@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from apps.catalog.address_credentials import with_constants
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
 from apps.catalog.plain_credentials import (
@@ -41,7 +42,7 @@ class Extraction:
 
 def refusals(document: Any, user: Any, *, item: str = "") -> list[Problem]:
     """A problem for each plain credential, if the account may not add secrets."""
-    found = movable(document, item)
+    found = movable(with_constants(document), item)
     if not found or (user is not None and user.has_perm(ADD)):
         return []
     return [Problem(credential.path, FORBIDDEN) for credential in found]
@@ -53,9 +54,11 @@ def extract(
     """Make a secret of each plain credential, for the servers that it is sent to and no others.
 
     Equal credentials for the same servers share a secret. A secret that the `stored` documents name
-    is used if it has the value and may be sent there. `item` is the name of a predefined item. Call
+    is used if it has the value and may be sent there. A credential in the address of a REST tool
+    becomes a constant of its parameters first. `item` is the name of a predefined item. Call
     it in the transaction that saves the document.
     """
+    document = with_constants(document)
     known = named_secrets(stored)
     made: list[Secret] = []
     names: dict[Keys, str] = {}

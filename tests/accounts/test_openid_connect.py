@@ -101,7 +101,12 @@ def sign_in(
         name: values[0]
         for name, values in parse_qs(urlsplit(found[1].replace("&amp;", "&")).query).items()
     }
-    usual = {"iss": provider.url, "aud": CLIENT, "sub": "7", "nonce": asked["nonce"]}
+    usual: dict[str, Any] = {
+        "iss": provider.url,
+        "aud": CLIENT,
+        "sub": "7",
+        "nonce": asked["nonce"],
+    }
     usual |= {"exp": NOW + 600, "iat": NOW}
     told = {name: one for name, one in {**usual, **claims}.items() if one is not None}
     tokens = {"access_token": "t", "token_type": "Bearer", "id_token": token_of(told)}

@@ -27,7 +27,10 @@ def own(user: User, application: Application) -> None:
 
 
 def grant(role: Role) -> Callable[[User, Application], None]:
-    return lambda user, to: Grant.objects.create(application=to, user=user, role=role)
+    def give(user: User, to: Application) -> None:
+        Grant.objects.create(application=to, user=user, role=role)
+
+    return give
 
 
 def grant_to_group(role: Role) -> Callable[[User, Application], None]:

@@ -21,7 +21,7 @@ def doubled(levels: int) -> dict[str, Any]:
     return {"$defs": {**inner, f"d{levels}": {"minLength": 1}}, "$ref": "#/$defs/d0"}
 
 
-def nested(levels: int, schema: Any) -> dict[str, Any]:
+def nested(levels: int, schema: dict[str, Any]) -> dict[str, Any]:
     for _ in range(levels):
         schema = {"properties": {"a": schema}}
     return schema
