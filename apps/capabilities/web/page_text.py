@@ -7,6 +7,7 @@ import re
 from django.conf import settings
 
 from apps.capabilities.wrappers.texts import fenced
+from apps.documents.encodings import best_encoding
 from apps.documents.formats import MARKS, PAGES, UNTOLD
 from apps.documents.html import HEAVY, without_element
 from apps.documents.pages import Unreadable
@@ -67,7 +68,7 @@ def decoded(file: Loaded) -> str:
     for charset in (file.charset, declared):
         if is_charset(charset):
             return file.content.decode(charset, "replace")
-    return file.content.decode("utf-8", "replace")
+    return file.content.decode(best_encoding(file.content), "replace")
 
 
 def is_charset(name: str) -> bool:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
+from apps.documents.encodings import best_encoding
 from apps.errors import FileRefused
 
 
@@ -35,7 +36,7 @@ def check_size(size: int, limit: int) -> None:
 def as_data(file: Loaded) -> str:
     """The `data` of an attachment in DIAL's messages: plain text, or base64 for other types."""
     if file.type.startswith("text/"):
-        return file.content.decode("utf-8", "replace")
+        return file.content.decode(best_encoding(file.content), "replace")
     return base64.b64encode(file.content).decode()
 
 
