@@ -6,6 +6,7 @@ from typing import Literal
 
 import filetype
 
+from apps.documents.encodings import encoding_of
 from apps.documents.pages import PROTECTED, Unreadable
 
 Archived = Literal["docx", "xlsx", "pptx", "epub"]
@@ -30,7 +31,7 @@ MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 OTHER = "windows-1252"
-"""The encoding of text that is not UTF-8, as spreadsheets and older editors write it."""
+"""An encoding in which nearly any bytes are some text, to count those that no text has."""
 CONTROL_SHARE = 50
 """A file that is no UTF-8 and of which more than one character in so many is a control is binary."""
 TITLES = {
@@ -44,6 +45,7 @@ TITLES = {
     "text": "text",
 }
 NO_TEXT = "it is no text, and none of the documents that can be read."
+UNKNOWN_ENCODING = "the encoding of its text is not known; save it as UTF-8."
 
 _control = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
@@ -90,11 +92,24 @@ def text_of(content: bytes) -> str:
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError:
-        text = content.decode(OTHER, "replace")
-        if is_binary(content, text):
-            raise Unreadable(NO_TEXT) from None
-    if "\0" in text:
+        text = other_text(content)
+    if "\0" not in text:
+        return text
+    if wide := encoding_of(content):
+        return content.decode(wide, "replace")
+    if is_binary(content, text):
         raise Unreadable(NO_TEXT)
+    return text.replace("\0", "")
+
+
+def other_text(content: bytes) -> str:
+    """Text that is not UTF-8. Raises `Unreadable`."""
+    found = encoding_of(content)
+    text = content.decode(found or OTHER, "replace")
+    if is_binary(content, text):
+        raise Unreadable(NO_TEXT)
+    if found is None:
+        raise Unreadable(UNKNOWN_ENCODING)
     return text
 
 

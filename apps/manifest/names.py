@@ -2,7 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 LONGEST_NAME = 64
 """Characters that model providers accept."""
@@ -11,6 +12,7 @@ Localized = str | dict[str, str]
 """One text for everybody, or locale → text."""
 
 _HASH = 8
+_letter = re.compile(r"[A-Za-z0-9]")
 _refused = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -24,13 +26,38 @@ def sanitize(name: str) -> str:
         clean = clean if clean.startswith("_") else f"_{clean}"
     if len(clean) <= LONGEST_NAME:
         return clean
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
-    return f"{clean[: LONGEST_NAME - _HASH - 1]}_{digest}"
+    return hashed(clean, name)
 
 
 def visible_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
     """The name of a tool behind that of its toolset, whose English name is taken."""
     return sanitize(f"{localized(toolset_name)}_{function_name}")
+
+
+def visible_names(
+    toolset_name: str | Mapping[str, str], function_names: Iterable[str]
+) -> dict[str, str]:
+    """The visible names of a toolset's tools, each another one.
+
+    Tools whose names become the same, or lose all that tells them apart, get a hash of their own.
+    """
+    prefix = localized(toolset_name)
+    names = {name: visible_name(toolset_name, name) for name in function_names}
+    counts = Counter(names.values())
+    kept = {name for name, shown in names.items() if shown == f"{prefix}_{name}"}
+    return {
+        name: hashed(shown, f"{prefix}_{name}")
+        if (counts[shown] > 1 and name not in kept)
+        or (name and not _letter.search(_refused.sub("", name)))
+        else shown
+        for name, shown in names.items()
+    }
+
+
+def hashed(shown: str, name: str) -> str:
+    """The shown name, ended by a hash of the whole name in place of what is too long."""
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
+    return f"{shown[: LONGEST_NAME - _HASH - 1]}_{digest}"
 
 
 def localized(text: str | Mapping[str, str] | None, locale: str = "en") -> str:

@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.manifest.names import localized, sanitize, visible_name
+from apps.manifest.names import localized, sanitize, visible_name, visible_names
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -65,3 +65,22 @@ def test_the_toolset_goes_in_front():
 )
 def test_text_is_told_in_the_nearest_language(text, locale, expected):
     assert localized(text, locale) == expected
+
+
+def test_names_that_would_become_the_same_get_a_hash():
+    written = ["a.b", "a_b", "a b", "plain", "查询天气", "клиент"]
+
+    names = visible_names("srv", written)
+
+    assert len(set(names.values())) == len(written)
+    assert (names["a_b"], names["plain"]) == ("srv_a_b", "srv_plain")
+    for name in ("a.b", "a b", "查询天气", "клиент"):
+        assert re.fullmatch("srv_[a_b]+_[0-9a-f]{8}", names[name])
+
+
+def test_a_name_with_a_hash_does_not_change_with_the_other_tools():
+    assert visible_names("srv", ["查询天气"]) == {
+        name: shown
+        for name, shown in visible_names("srv", ["查询天气", "查询股票"]).items()
+        if name == "查询天气"
+    }

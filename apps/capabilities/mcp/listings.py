@@ -9,7 +9,8 @@ from typing import TypeVar
 import mcp_types as types
 from mcp import Client
 
-from apps.capabilities.mcp.connection_failures import ConnectionFailed
+from apps.capabilities.mcp.lenient_results import LEFT_OUT
+from apps.capabilities.wrappers.texts import one_line
 
 logger = logging.getLogger(__name__)
 
@@ -23,37 +24,64 @@ P = TypeVar("P", types.ListToolsResult, types.ListResourcesResult)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`fingerprint` is the same for the same tools, whichever caller they were listed for."""
+    """`fingerprint` is the same for the same tools, whichever caller they were listed for.
+
+    `problems` say what of the server's list is missing, and why.
+    """
 
     tools: tuple[types.Tool, ...]
     instructions: str
     fingerprint: str
     has_resources: bool
+    problems: tuple[str, ...] = ()
 
 
 async def read_listing(client: Client) -> Listing:
-    """Raises `ConnectionFailed` for more tools than anybody can mean."""
     capabilities = client.server_capabilities
-    tools = await read_tools(client) if capabilities.tools is not None else ()
+    problems: list[str] = []
+    tools = await read_tools(client, problems) if capabilities.tools is not None else ()
     if capabilities.tools is None:
         logger.warning("An MCP server does not advertise tools; it is not asked for any.")
-    digest = hashlib.sha256()
+    digest = hashlib.sha256("\n".join(problems).encode())
     for tool in tools:
         digest.update(tool.model_dump_json().encode())
     return Listing(
-        tools, client.instructions or "", digest.hexdigest(), capabilities.resources is not None
+        tools,
+        client.instructions or "",
+        digest.hexdigest(),
+        capabilities.resources is not None,
+        tuple(problems),
     )
 
 
-async def read_tools(client: Client) -> tuple[types.Tool, ...]:
-    found: list[types.Tool] = []
-    async for page in pages(client.list_tools):
-        found += page.tools
+async def read_tools(client: Client, problems: list[str]) -> tuple[types.Tool, ...]:
+    """The tools, each name once; what is missing of them is appended to the `problems`."""
+    found: dict[str, types.Tool] = {}
+    async for page in pages(client.list_tools, problems):
+        problems += left_out(page)
+        for tool in page.tools:
+            if needs_task(tool):
+                problems.append(
+                    f"the tool {one_line(tool.name)!r} is left out: it can only be called as a task "
+                    "(execution.taskSupport is 'required'), which is not supported."
+                )
+            else:
+                found.setdefault(tool.name, tool)
         if len(found) > MOST_LISTED:
+            problems.append(
+                f"the server lists more than {MOST_LISTED:,} tools; the rest is left out."
+            )
             break
-        if page.next_cursor is None:
-            return tuple(found)
-    raise ConnectionFailed(f"the server lists more than {MOST_LISTED:,} tools.")
+    return tuple(found.values())[:MOST_LISTED]
+
+
+def needs_task(tool: types.Tool) -> bool:
+    return tool.execution is not None and tool.execution.task_support == "required"
+
+
+def left_out(page: P) -> list[str]:
+    """The reasons for entries that are not in a page."""
+    return list((page.meta or {}).get(LEFT_OUT, ()))
 
 
 async def read_resources(client: Client) -> tuple[types.Resource, ...]:
@@ -67,11 +95,27 @@ async def read_resources(client: Client) -> tuple[types.Resource, ...]:
     return tuple(found[:MOST_RESOURCES])
 
 
-async def pages(ask: Callable[..., Awaitable[P]]) -> AsyncIterator[P]:
+async def pages(
+    ask: Callable[..., Awaitable[P]], problems: list[str] | None = None
+) -> AsyncIterator[P]:
+    """The pages of a list, until a cursor comes again or there are too many."""
     cursor: str | None = None
+    known: set[str] = set()
+    problem = f"the server's list has more than {MOST_PAGES} pages; the rest is left out."
     for _ in range(MOST_PAGES):
         page = await ask(cursor=cursor)
         yield page
         cursor = page.next_cursor
         if cursor is None:
             return
+        if cursor in known:
+            problem = (
+                f"the server's list repeats itself (nextCursor {one_line(cursor)!r} came again); "
+                "only the tools before that are used."
+            )
+            break
+        known.add(cursor)
+    if problems is None:
+        logger.warning("An MCP server was not asked for more resources: %s", problem)
+    else:
+        problems.append(problem)

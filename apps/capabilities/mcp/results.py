@@ -3,9 +3,11 @@
 import base64
 import binascii
 import logging
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+import filetype
 import mcp_types as types
 
 from apps.agent.messages import Attachment
@@ -24,6 +26,9 @@ logger = logging.getLogger(__name__)
 
 MOST_ATTACHMENTS = 20
 TEXT_TYPE = "text/plain"
+
+_data_uri = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.+=-]+)*?;base64,", re.IGNORECASE)
+_blank = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,10 @@ def text_in(block: types.ContentBlock) -> str:
         kind = f", {block.mime_type}" if block.mime_type else ""
         about = f": {block.description}" if block.description else ""
         return f"Resource {block.title or block.name} ({block.uri}{kind}){about}"
+    if isinstance(block, types.EmbeddedResource) and isinstance(
+        block.resource, types.TextResourceContents
+    ):
+        return block.resource.text
     return ""
 
 
@@ -107,10 +116,26 @@ def blob_of(resource: types.TextResourceContents | types.BlobResourceContents) -
 
 
 def decoded(kind: str, data: str) -> Blob | None:
+    """The bytes of base64 in any of its forms, with the type that they say themselves if they do."""
+    if found := _data_uri.match(data):
+        kind, data = found[1] or kind, data[found.end() :]
+    text = _blank.sub("", data).rstrip("=").replace("-", "+").replace("_", "/")
     try:
-        return Blob(kind, base64.b64decode(data, validate=True))
+        content = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
         return None
+    return Blob(type_of(content, kind), content)
+
+
+def type_of(content: bytes, stated: str) -> str:
+    """The type of a picture or a sound by its first bytes; the stated one for anything else."""
+    main, _, rest = stated.lower().partition("/")
+    if main not in ("image", "audio") and stated.lower() != BINARY_TYPE:
+        return stated
+    found = str(filetype.guess_mime(content) or "")
+    if found and (found.startswith(f"{main}/") or stated.lower() == BINARY_TYPE):
+        return found
+    return BINARY_TYPE if rest == "*" else stated
 
 
 async def keep(

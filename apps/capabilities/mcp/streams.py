@@ -18,6 +18,7 @@ from mcp_types import JSONRPCNotification, JSONRPCRequest
 
 from apps.capabilities.mcp.connection_failures import ENDED, ConnectionFailed
 from apps.capabilities.mcp.endpoints import Endpoint
+from apps.capabilities.mcp.lenient_results import LenientResults
 from apps.capabilities.mcp.processes import StderrTail, process_streams
 from apps.capabilities.mcp.redaction import SentCredentials
 from apps.workspace.egress.session_transport import Broken, make_session_client
@@ -88,12 +89,15 @@ async def transport(
 
 
 class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
-    """Tells the end of incoming messages, ends a flood, hides the credentials that were `sent`."""
+    """Tells the end of incoming messages, ends a flood, hides the credentials that were `sent`, and
+    makes results readable for the SDK.
+    """
 
     def __init__(self, inner: Receiving, ended: Ended, sent: SentCredentials) -> None:
         self.inner = inner
         self.ended = ended
         self.sent = sent
+        self.results = LenientResults()
         self.notices = 0
         self.counted_since = 0.0
 
@@ -111,7 +115,7 @@ class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
         if self.is_flood(item):
             self.ended(ConnectionFailed("the server floods the connection with messages."))
             raise EndOfStream
-        return self.sent.redacted(item)
+        return self.results.read(self.sent.redacted(item))
 
     async def aclose(self) -> None:
         await self.inner.aclose()

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import mcp_types as types
@@ -35,7 +35,7 @@ from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.sign_in import ask_person
 from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import InitializationIssue
-from apps.manifest.names import Localized, visible_name
+from apps.manifest.names import Localized, visible_names
 from apps.manifest.parameters import ParameterStage
 from apps.manifest.tools import as_stated
 
@@ -77,20 +77,33 @@ def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str
     tools: list[PreparedTool] = []
     hidden: list[PreparedTool] = []
     issues: list[InitializationIssue] = []
+    issues += [toolset_issue(toolset, problem) for problem in listing.problems]
     left_out: dict[str, list[str]] = {}
     schemas = SchemaReader()
+    names = visible_names(toolset.name, [tool.name for tool in chosen])
     for tool in chosen:
         kept = hidden if tool.name in (toolset.node.hidden_from_model or ()) else tools
         if kept is tools and tool.name in withheld:
             left_out.setdefault(withheld[tool.name], []).append(tool.name)
             continue
         try:
-            kept.append(prepare_tool(toolset, tool, schemas))
+            kept.append(prepare_tool(toolset, tool, names[tool.name], schemas))
         except SchemaInvalid as error:
             problem = f"the tool {one_line(tool.name)!r} is left out, because of its input schema"
-            issues.append(InitializationIssue(f"Toolset {toolset.label}: {problem}: {error}"))
+            issues.append(toolset_issue(toolset, f"{problem}: {error}"))
     issues += [withheld_issue(toolset, state, names) for state, names in left_out.items()]
     return PreparedTools(tuple(tools), tuple(hidden), tuple(issues))
+
+
+def toolset_issue(toolset: Toolset, problem: str) -> InitializationIssue:
+    text = f"Toolset {toolset.label}: {problem}"
+    log_once(text)
+    return InitializationIssue(text)
+
+
+@lru_cache(maxsize=1024)  # once for each, in a process
+def log_once(text: str) -> None:
+    logger.warning("%s", text)
 
 
 def withheld_issue(toolset: Toolset, state: str, names: Sequence[str]) -> InitializationIssue:
@@ -112,9 +125,10 @@ def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
             yield tool
 
 
-def prepare_tool(toolset: Toolset, tool: types.Tool, schemas: SchemaReader) -> PreparedTool:
-    """Raises `SchemaInvalid`."""
-    name = visible_name(toolset.name, tool.name)
+def prepare_tool(
+    toolset: Toolset, tool: types.Tool, name: str, schemas: SchemaReader
+) -> PreparedTool:
+    """`name` is the tool's for the model. Raises `SchemaInvalid`."""
     arguments = schemas.read(tool.input_schema)
     called = one_line(tool.name)
     title = title_of(toolset.name, called, f"Calling {called} via MCP")

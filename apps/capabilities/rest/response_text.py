@@ -9,6 +9,7 @@ from io import StringIO
 from itertools import islice
 
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, fenced, one_line, shortened
+from apps.documents.encodings import best_encoding
 from apps.documents.formats import MARKS
 from apps.workspace.media_types import media_type
 
@@ -43,7 +44,7 @@ def decode(body: bytes, content_type: str) -> str | None:
 
 
 def charset(body: bytes, content_type: str) -> str:
-    """From the byte order mark, else the header, else the declaration in the text."""
+    """From the byte order mark, else the header, else the declaration in the text, else the text."""
     for mark, name in MARKS.items():
         if body.startswith(mark):
             return name
@@ -52,7 +53,7 @@ def charset(body: bytes, content_type: str) -> str:
     markup = any(kind in content_type.lower() for kind in ("xml", "html"))
     if markup and (told_inside := _declaration.search(body[:LOOKED_AT])):
         return codec_name(told_inside[1].decode("ascii", "replace")) or "utf-8"
-    return "utf-8"
+    return best_encoding(body)
 
 
 def codec_name(name: str) -> str:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from apps.capabilities.wrappers.texts import fenced
+from apps.documents.encodings import best_encoding
 from apps.documents.formats import MARKS, PAGES, UNTOLD
 from apps.documents.html import HEAVY, without_element
 from apps.documents.pages import Unreadable
@@ -66,7 +67,7 @@ def decoded(file: Loaded) -> str:
     for charset in (file.charset, declared):
         if is_charset(charset):
             return file.content.decode(charset, "replace")
-    return file.content.decode("utf-8", "replace")
+    return file.content.decode(best_encoding(file.content), "replace")
 
 
 def is_charset(name: str) -> bool:

@@ -9,6 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 
+from apps.documents.encodings import best_encoding
 from apps.documents.process import Bounds
 from apps.errors import FileRefused
 
@@ -46,7 +47,7 @@ def check_size(size: int, limit: int) -> None:
 def as_data(file: Loaded) -> str:
     """The `data` of an attachment in DIAL's messages: plain text, or base64 for other types."""
     if file.type.startswith("text/"):
-        return file.content.decode("utf-8", "replace")
+        return file.content.decode(best_encoding(file.content), "replace")
     return base64.b64encode(file.content).decode()
 
 

@@ -133,7 +133,7 @@ async def test_every_kind_of_content_is_kept(http_url):
         result = await use(named(contribution, "desk_show"), events.append)
 
     assert result.content == (
-        "first\n\nResource c (bits://c, text/plain): see\n\nlast\n\n"
+        "first\n\na,b\n\nResource c (bits://c, text/plain): see\n\nlast\n\n"
         "An attachment could not be read: its data is not base64."
     )
     assert [(a.type, a.title) for a in result.attachments] == [

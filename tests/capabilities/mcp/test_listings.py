@@ -21,6 +21,6 @@ class Paged:
 
 @proves("G-41")
 async def test_a_list_is_read_page_by_page_g_41():
-    found = await read_tools(cast(Client, Paged()))
+    found = await read_tools(cast(Client, Paged()), [])
 
     assert [tool.name for tool in found] == ["one", "two", "three"]

@@ -35,7 +35,6 @@ from tests.tables import each_row
         ("dies", "desk_act: the server ended the connection."),
         ("floods", "desk_act: the server floods the connection with messages."),
         ("huge result", "desk_act: the server ended the connection."),
-        ("nonsense", "desk_act: the server's answer does not follow the protocol."),
         ("refuses", "desk_act: refused"),
         (
             "hangs",
@@ -74,7 +73,6 @@ async def test_a_call_that_goes_wrong_is_told_to_the_model(way, text):
                 "Name those that are needed in allowed_tools."
             ],
         ),
-        ("endless list", ["Toolset desk: the server lists more than 5,000 tools."]),
         ("no tools", []),
     ],
 )
@@ -356,9 +354,7 @@ async def test_listening_in_vain_is_no_failure_of_a_call():
     async with desk_before(answer=answer) as contribution:
         result = await use(contribution.tools[0])
 
-    assert result.content == (
-        f"desk_act: the server's answer does not follow the protocol.{OTHERWISE}"
-    )
+    assert result.content == "7"
 
 
 def of_the_newest_protocol(tool: dict[str, Any], result: dict[str, Any] | None = None) -> Answer:
@@ -454,6 +450,31 @@ async def test_an_event_that_is_too_large_is_told_and_the_next_call_works(sse_ur
         f"desk_shout: the server sent an event that is too large, or nonsense.{OTHERWISE}",
         "xxx",
     ]
+
+
+@pytest.mark.django_db
+async def test_a_list_that_repeats_itself_ends_with_the_tools_that_came():
+    await register(MISBEHAVING, "endless list")
+
+    async with nothing_left_over(), opened_desk(over_stdio()) as contribution:
+        names = [tool.spec.name for tool in contribution.tools]
+        issues = [str(issue) for issue in contribution.issues]
+
+    assert names == ["desk_act"]
+    assert issues == [
+        "Toolset desk: the server's list repeats itself (nextCursor 'more' came again); only the "
+        "tools before that are used."
+    ]
+
+
+@pytest.mark.django_db
+async def test_a_result_that_is_no_list_is_read_all_the_same():
+    await register(MISBEHAVING, "nonsense")
+
+    async with nothing_left_over(), opened_desk(over_stdio()) as contribution:
+        result = await use(contribution.tools[0])
+
+    assert result.content == "nothing like a list"
 
 
 async def test_a_large_answer_over_http_is_cut_only_for_the_model(http_url):

@@ -1,0 +1,240 @@
+"""Results of servers that do not follow the protocol to the letter, made into results that do.
+
+The SDK refuses a whole result for one wrong field: all tools for one odd tool, and a call that was
+carried out for a part of its answer. So what cannot be read is left out here, before the SDK checks
+it, and named.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCResponse
+from mcp_types.methods import validate_server_result
+from pydantic import ValidationError
+
+from apps.capabilities.mcp.structured_content import without_binary
+from apps.capabilities.wrappers.texts import one_line, shortened
+
+LEFT_OUT = "quickapps.left_out"
+"""Under it in the `_meta` of a list: sentences on entries that are not in it."""
+VERSION = "2025-11-25"
+"""Checked by before a version is negotiated."""
+MOST_REASONS = 50
+MOST_ODD_FIELDS = 10
+PART_CHARACTERS = 2_000
+NEEDED = {"tools": frozenset({"name", "inputSchema"}), "resources": frozenset({"uri", "name"})}
+METHODS = {"tools": "tools/list", "resources": "resources/list"}
+CALL_KEYS = frozenset({"content", "structuredContent", "isError"})
+OTHER_KEYS = frozenset(
+    {"protocolVersion", "serverInfo", "supportedVersions", "capabilities", "tools", "resources"}
+    | {"resourceTemplates", "contents", "prompts", "messages", "completion", "roots", "action"}
+    | {"model", "task", "tasks", "taskId", "inputRequests", "resultType"}
+)
+"""Keys of results of other methods; the result of a call may have anything but these."""
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "text": ("text",),
+    "image": ("data", "mimeType"),
+    "audio": ("data", "mimeType"),
+    "resource": ("resource",),
+    "resource_link": ("uri", "name", "title", "description", "mimeType"),
+}
+
+Object = dict[str, Any]
+
+
+class LenientResults:
+    """Of one session; learns which version of the protocol it speaks."""
+
+    def __init__(self) -> None:
+        self.version = VERSION
+
+    def read(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+        if isinstance(item, Exception) or not isinstance(item.message, JSONRPCResponse):
+            return item
+        result = item.message.result
+        if isinstance(version := result.get("protocolVersion"), str):
+            self.version = version
+        fitting = self.fitted(result)
+        if fitting is result:
+            return item
+        return replace(item, message=item.message.model_copy(update={"result": fitting}))
+
+    def fitted(self, result: Object) -> Object:
+        for key, method in METHODS.items():
+            if key in result:
+                if self.problem(method, result) is None:
+                    return with_meta(result, ())
+                return self.fitted_list(key, method, result)
+        if result.keys() & CALL_KEYS and not result.keys() & {"messages", "action", "model"}:
+            if self.problem("tools/call", result) is None:
+                return result
+            return self.fitted_call(result)
+        if result.keys() <= {"_meta"} or result.keys() & OTHER_KEYS:
+            return result
+        rest = {key: value for key, value in result.items() if key != "_meta"}
+        return self.fitted_call({**result, "content": [rest]})
+
+    def problem(self, method: str, result: Object) -> ValidationError | None:
+        try:
+            validate_server_result(method, self.version, result)
+        except ValidationError as error:
+            return error
+        except (KeyError, ValueError, RecursionError):  # not a result of this version
+            return None
+        return None
+
+    def fitted_list(self, key: str, method: str, result: Object) -> Object:
+        entries = result[key]
+        if isinstance(entries, Mapping):
+            entries = list(entries.values())
+        kept: list[Any] = []
+        reasons: list[str] = []
+
+        def check(entry: Object) -> ValidationError | None:
+            return self.problem(method, {**result, key: [entry]})
+
+        for place, entry in enumerate(entries if isinstance(entries, list) else ()):
+            found, reason = fitted_entry(entry, NEEDED[key], check)
+            if found is not None:
+                kept.append(found)
+            else:
+                reasons.append(f"{name_of(entry, place)} is left out: {reason}")
+        return with_meta({**result, key: kept}, reasons)
+
+    def fitted_call(self, result: Object) -> Object:
+        content = result.get("content")
+        parts = content if isinstance(content, list) else [] if content is None else [content]
+        fitting: Object = {**result, "content": [self.fitted_part(one, result) for one in parts]}
+        structured = result.get("structuredContent")
+        if structured is not None and not isinstance(structured, dict):
+            del fitting["structuredContent"]
+            if not any(part.get("type") == "text" for part in fitting["content"]):
+                fitting["content"].append(text_part(as_json(structured)))
+        if not isinstance(result.get("isError", False), bool):
+            fitting["isError"] = str(result["isError"]).strip().lower() in ("true", "1", "yes")
+        for key in ("_meta",):
+            if not isinstance(fitting.get(key, {}), dict):
+                del fitting[key]
+        return fitting
+
+    def fitted_part(self, part: Any, result: Object) -> Object:
+        """The part as it is, else with its needed fields alone, else a text about it."""
+        if isinstance(part, str):
+            return text_part(part)
+        if not isinstance(part, dict) or not isinstance(part.get("type", ""), str):
+            return text_part(as_json(part))
+        needed = bare_part(part)
+        for one in (part, needed):
+            if one is not None and self.problem("tools/call", only(result, one)) is None:
+                return one
+        return text_part(unread_part(part))
+
+
+def only(result: Object, part: Object) -> Object:
+    """A result with this part alone; what the version wants besides stays."""
+    kept = {key: value for key, value in result.items() if key not in (*CALL_KEYS, "_meta")}
+    return {**kept, "content": [part]}
+
+
+def fitted_entry(
+    entry: Any, needed: frozenset[str], check: Callable[[Object], ValidationError | None]
+) -> tuple[Object | None, str]:
+    """The entry without fields that cannot be read; None and the reason if it needs them."""
+    if not isinstance(entry, dict):
+        return None, f"it is {json_kind(entry)}, not an object."
+    found = dict(entry)
+    if "inputSchema" in needed:
+        found["inputSchema"] = object_schema(found.get("inputSchema"))
+    for _ in range(MOST_ODD_FIELDS):
+        error = check(found)
+        if error is None:
+            return found, ""
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        path = [str(one) for one in first["loc"][2:]]
+        field = path[0] if path else ""
+        if field in needed or field not in found:
+            return None, f"{'.'.join(path) or 'it'}: {one_line(first['msg'])}."
+        del found[field]
+    return None, "too many of its fields cannot be read."
+
+
+def object_schema(schema: Any) -> Any:
+    """The schema of a tool's arguments, which are an object even if the server does not say so."""
+    if schema is None or schema is True:
+        return {"type": "object"}
+    if not isinstance(schema, dict):
+        return schema
+    kind = schema.get("type")
+    if kind is None or (isinstance(kind, list) and "object" in kind):
+        return {**schema, "type": "object"}
+    return schema
+
+
+def bare_part(part: Object) -> Object | None:
+    """The part with the fields of its type alone; None for a type that is not known."""
+    kind = part.get("type")
+    if not isinstance(kind, str) or kind not in PARTS:
+        guessed = next((one for one, keys in PARTS.items() if keys[0] in part), None)
+        if kind is not None or guessed is None:
+            return None
+        kind = guessed
+    found: Object = {"type": kind}
+    found |= {key: part[key] for key in PARTS[kind] if isinstance(part.get(key), str)}
+    if kind in ("image", "audio"):
+        found.setdefault("mimeType", f"{kind}/*")
+    elif kind == "resource_link":
+        found.setdefault("name", found.get("uri", ""))
+    elif kind == "resource":
+        found["resource"] = bare_resource(part.get("resource"))
+    elif not isinstance(part.get("text"), str):
+        found["text"] = as_json(part.get("text"))
+    return found
+
+
+def bare_resource(resource: Any) -> Object:
+    written = resource if isinstance(resource, dict) else {}
+    keys = ("uri", "mimeType", "text", "blob")
+    found = {key: written[key] for key in keys if isinstance(written.get(key), str)}
+    if "text" not in found and "blob" not in found and written.get("text") is not None:
+        found["text"] = as_json(written["text"])
+    return {"uri": "", **found}
+
+
+def unread_part(part: Object) -> str:
+    if "type" not in part:
+        return shortened(as_json(without_binary(part)), PART_CHARACTERS)
+    rest = {key: value for key, value in part.items() if key != "type"}
+    shown = shortened(as_json(without_binary(rest)), PART_CHARACTERS)
+    kind = one_line(part["type"])
+    return f"(A part of the result has the type {kind!r}, which is not known here: {shown})"
+
+
+def with_meta(result: Object, reasons: Sequence[str]) -> Object:
+    """The list with our own reasons, whatever the server wrote there."""
+    meta = result.get("_meta")
+    if not reasons and not (isinstance(meta, dict) and LEFT_OUT in meta):
+        return result
+    others = {k: v for k, v in meta.items() if k != LEFT_OUT} if isinstance(meta, dict) else {}
+    return {**result, "_meta": {**others, LEFT_OUT: list(reasons[:MOST_REASONS])}}
+
+
+def name_of(entry: Any, place: int) -> str:
+    name = entry.get("name") if isinstance(entry, dict) else None
+    named = repr(one_line(name)) if isinstance(name, str) and name else f"number {place + 1}"
+    return f"the tool {named}"
+
+
+def text_part(text: str) -> Object:
+    return {"type": "text", "text": text}
+
+
+def as_json(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def json_kind(value: Any) -> str:
+    kinds = {str: "a text", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
+    return "null" if value is None else kinds.get(type(value), "a value")
