@@ -370,9 +370,7 @@ UNFOLD = {
                         "title": "Applications",
                         "icon": "forum",
                         "link": reverse_lazy("admin:catalog_application_changelist"),
-                        "permission": lambda request: request.user.has_perm(
-                            "catalog.view_application"
-                        ),
+                        "permission": "apps.console.operated.may_view_applications",
                     },
                     {
                         "title": "Predefined content",

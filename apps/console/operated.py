@@ -10,9 +10,11 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from apps.accounts.teams import team_of
-from apps.catalog.access import NOBODY, rows_of
+from apps.catalog.access import NOBODY, grants, rows_of
 from apps.catalog.models import Application, Role
 
+VIEW = "catalog.view_application"
+CHANGE = "catalog.change_application"
 ALL = "catalog.access_all_applications"
 SEE_ALL = "catalog.see_all_applications"
 PUBLISH = "catalog.publish_application"
@@ -26,6 +28,32 @@ def sees_all(user: Any) -> bool:
 
 def edits_all(user: Any) -> bool:
     return bool(user.has_perm(ALL))
+
+
+def may(request: HttpRequest, permission: str) -> bool:
+    """As `has_perm`. To edit one application is enough for the pages of applications."""
+    if request.user.has_perm(permission):
+        return True
+    return permission in (VIEW, CHANGE) and is_editor(request)
+
+
+def may_view_applications(request: HttpRequest) -> bool:
+    return may(request, VIEW)
+
+
+def is_editor(request: HttpRequest, application: Application | None = None) -> bool:
+    """Whether staff own an application, or were granted to edit it: this one, or any with None.
+
+    Roles by a permission do not count: those come with the permissions to view and change.
+    """
+    user = request.user
+    if not (user.is_active and getattr(user, "is_staff", False)):
+        return False
+    granted = grants(user.pk or 0, team_of(user, request.session)).filter(role__gte=Role.EDITOR)
+    rows = Application.objects.filter(
+        Q(owner=user.pk) | Q(pk__in=granted.order_by().values("application"))
+    )
+    return rows.filter(pk=application.pk).exists() if application is not None else rows.exists()
 
 
 def seen(request: HttpRequest) -> QuerySet[Application]:

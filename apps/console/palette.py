@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.models import ApiKey
 from apps.catalog.content.installed import installed
 from apps.console.admin.mcp_sessions import may_administer
-from apps.console.operated import of_seen, seen
+from apps.console.operated import may_view_applications, of_seen, seen
 from apps.console.run_search import of_reference
 from apps.live.models import Run
 from apps.live.run_summary import RunSummary
@@ -81,7 +81,7 @@ def settings(request: HttpRequest, words: str) -> Iterator[Found]:
 
 
 def applications(request: HttpRequest, words: str) -> Iterator[Found]:
-    if words and request.user.has_perm("catalog.view_application"):
+    if words and may_view_applications(request):
         rows = seen(request).filter(Q(title__icontains=words) | Q(slug__icontains=words))
         for row in some(rows.defer("manifest").order_by("title")):
             url = reverse("admin:catalog_application_change", args=[row.pk])

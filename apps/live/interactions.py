@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from apps.accounts.persons import is_same_person
 from apps.agent.ledger import InteractionKind
 from apps.errors import Refused
 from apps.live import journal
@@ -68,7 +69,7 @@ def answer_interaction(
     asked = rows.exclude(due_at__lte=timezone.now()).first()
     if asked is None:
         raise too_late()
-    if asked.asked.get("four_eyes") and by == run.bucket:
+    if asked.asked.get("four_eyes") and is_same_person(by, run.bucket):
         raise Refused("four_eyes", gettext("Somebody else has to decide about this."))
     if kind == "elicitation":
         answer_call(asked, answer, by, name)

@@ -36,18 +36,24 @@ OWNED = {
     else frozenset(name for name in names if not name.endswith("-editor"))
     for who, names in EDITED.items()
 }
+BY_A_GRANT = {who: names for who, names in EDITED.items() if not who.startswith("accessor")}
+"""For staff without any permission to view or change applications."""
 Door = Callable[[Client, Application], int]
 
 
 @pytest.fixture
-def browsers() -> Mapping[str, Client]:
+def browsers_of_staff() -> Mapping[str, Client]:
     make_deployment("demo-model")
     askers = make_askers()
-    staff = User.objects.filter(username__in=EDITED)
-    staff.update(is_staff=True)
-    for user in staff:
-        user.groups.add(Group.objects.get(name="operator"))
+    User.objects.filter(username__in=EDITED).update(is_staff=True)
     return {who: Client(headers={**askers[who].headers}) for who in EDITED}
+
+
+@pytest.fixture
+def browsers(browsers_of_staff: Mapping[str, Client]) -> Mapping[str, Client]:
+    operators = Group.objects.get(name="operator")
+    operators.user_set.add(*User.objects.filter(username__in=EDITED))
+    return browsers_of_staff
 
 
 @pytest.fixture
@@ -99,6 +105,30 @@ DOORS: dict[str, Door] = {
 @pytest.mark.parametrize("name", DOORS)  # each asks for 200 pages, too much for one test
 def test_each_door_of_operators_opens_for_what_they_edit(browsers, nothing_is_rendered, name):
     assert admitted(browsers, DOORS[name]) == EDITED
+
+
+GRANTED_DOORS: dict[str, Door] = {
+    "studio": page("studio"),
+    "choices": page("studio/choices"),
+    "change": page("change"),
+    "save": lambda client, row: (
+        client.post(
+            f"/admin/catalog/application/{row.pk}/studio/check/",
+            {"document": {}, "title": "T"},
+            "application/json",
+            headers={"x-csrftoken": CSRF},
+        ).status_code
+    ),
+}
+
+
+@pytest.mark.slow("tries every door for every caller")
+@proves("operators")
+@pytest.mark.parametrize("name", GRANTED_DOORS)
+def test_a_grant_opens_the_studio_to_staff(browsers_of_staff, nothing_is_rendered, name):
+    staff = {who: browsers_of_staff[who] for who in BY_A_GRANT}
+
+    assert admitted(staff, GRANTED_DOORS[name]) == BY_A_GRANT
 
 
 def archived(client: Client, row: Application) -> int:

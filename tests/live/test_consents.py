@@ -6,7 +6,9 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 
+from apps.accounts.models import ApiKey
 from apps.agent.allowance import Allowance
 from apps.agent.assembly import Reply
 from apps.agent.messages import Message, ToolCall
@@ -184,3 +186,34 @@ def test_the_person_of_a_run_cannot_answer_for_a_second_pair_of_eyes():
     answer_interaction(run, KEY, "approval", {"outcome": "approved"}, "user-9", "olga")
     [(_, _, event)] = journal.read(run.stream, 0)
     assert (event.by, event.answer) == ("olga", {"outcome": "approved"})  # type: ignore[union-attr]
+
+
+def test_one_person_is_no_second_pair_of_eyes_in_any_team_or_with_any_key():
+    anna = User.objects.create_user("anna")
+    own, _ = ApiKey.objects.create_key(name="own", user=anna)
+    other, _ = ApiKey.objects.create_key(name="installation")
+    person = f"user-{anna.pk}"
+    table = {
+        (f"{person}-team-3", person): False,
+        (person, f"{person}-team-3"): False,
+        (f"{person}-team-3", f"{person}-team-4"): False,
+        (f"key-{own.prefix}", person): False,
+        (f"{person}-team-3", f"key-{own.prefix}"): False,
+        (f"{person}-team-3", f"{person}0"): True,
+        (f"key-{other.prefix}", person): True,
+        ("key-gone", person): True,
+        ("session-1", person): True,
+    }
+
+    may = {}
+    for bucket, by in table:
+        run = asking(four_eyes=True)
+        Run.objects.filter(pk=run.pk).update(bucket=bucket)
+        run.refresh_from_db()
+        try:
+            answer_interaction(run, KEY, "approval", {"outcome": "approved"}, by)
+            may[bucket, by] = True
+        except Refused as refused:
+            may[bucket, by] = refused.code != "four_eyes"
+
+    assert may == table

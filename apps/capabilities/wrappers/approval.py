@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
+from apps.accounts.buckets import personal, place_of
+from apps.accounts.caller import Caller
 from apps.agent.ledger import Consent, Interaction, InteractionKind
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities.registry import Opening
@@ -107,7 +109,7 @@ async def decided(
         reason = str(answer.get("reason") or "").strip()
         told = f"{DENIED} They said: {shortened(reason, ERROR_CHARACTERS)}" if reason else DENIED
         return refused(told)
-    if rules.nearest("four_eyes") and answered.answered_by in {"", opening.caller.bucket}:
+    if rules.nearest("four_eyes") and is_asker(opening.caller, answered.answered_by):
         return refused(DENIED)
     changed = answer.get("arguments") or {}
     if not isinstance(changed, Mapping) or changed.keys() - set(rules.nearest("editable")):
@@ -117,6 +119,14 @@ async def decided(
     if changed and rules.judge(tool.spec.name, approved) == "deny":
         return refused(FORBIDDEN)
     return await tool.work(opening, replace(invocation, arguments=approved))
+
+
+def is_asker(caller: Caller, answered_by: str) -> bool:
+    """Whether the person who asks has answered, in whichever team; also if nobody is known to have."""
+    if not answered_by or personal(answered_by) == personal(caller.bucket):
+        return True
+    place = place_of(answered_by)
+    return place is not None and place[0] == caller.principal
 
 
 def refused(text: str) -> ToolResult:

@@ -151,7 +151,7 @@ class ApplicationForm(DocumentForm[Application]):
         return str(sent or 0) != "0"
 
     @property
-    def changed_data(self) -> list[str]:  # type: ignore[override]
+    def changed_data(self) -> list[str]:
         """Of what a version has, the fields that differ from what the form showed."""
         changed = super().changed_data
         if self.instance._state.adding:
@@ -250,7 +250,8 @@ class ApplicationForm(DocumentForm[Application]):
         return "manifest" in changed or bool(changed and not self.is_draft)
 
     def _get_validation_exclusions(self) -> set[str]:
-        return super()._get_validation_exclusions() | ({*self.shown} - {*self.cleaned_data})
+        known: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]
+        return known | ({*self.shown} - {*self.cleaned_data})
 
     def full_clean(self) -> None:
         super().full_clean()

@@ -188,7 +188,8 @@ class ApplicationAdmin(
 
     def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
         """Save the properties at once, and the rest to the draft if the form showed one."""
-        user, address = request.user, address_of(request)
+        user: Any = request.user
+        address = address_of(request)
         changed = {*form.changed_data}
         written = {"icon" if name == "picture" else name for name in changed}.intersection(WRITTEN)
         if change and (form.is_draft or not written):

@@ -12,6 +12,7 @@ from apps.catalog.content.review import problems_by_item
 from apps.catalog.models import Application
 from apps.console.admin.home import blocks
 from apps.console.admin.needs import Counts, RowCount, count_rows
+from apps.console.operated import may_view_applications
 from apps.console.studio.first_steps import first_steps
 from apps.workspace.local.models import Deployment
 
@@ -29,7 +30,7 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     counts = count_rows(request)
     may = request.user.has_perm
     cards = []
-    if may("catalog.view_application"):
+    if may_view_applications(request):
         about = "{} in all, {} enabled. What people talk to: model, prompt, tools."
         cards.append(row_card(counts, "applications", Application, "forum", about))
     if may("catalog.view_contentitem"):

@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from apps.catalog.uses import User
-from apps.console.operated import seen
+from apps.console.operated import may_view_applications, seen
 
 LINK = (
     '<a href="{}" class="text-primary-700 underline dark:text-primary-400">{}</a> <code>{}</code>'
@@ -45,6 +45,6 @@ def dependent_lines(request: HttpRequest, users: Sequence[User]) -> list[SafeStr
 
 
 def seen_applications(request: HttpRequest) -> set[int]:
-    if not request.user.has_perm("catalog.view_application"):
+    if not may_view_applications(request):
         return set()
     return set(seen(request).order_by().values_list("pk", flat=True))

@@ -1,24 +1,38 @@
 """The requests of the manifest editor while somebody types."""
 
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import wraps
 
 from django.conf import settings
-from django.contrib.auth.decorators import permission_required
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_GET, require_POST
 
 from apps.catalog.review import review_text
 from apps.console.admin.form_schema import form_schema
-from apps.console.operated import seen
+from apps.console.operated import may_view_applications, seen
 from apps.integers import read_integer
 from apps.manifest.schema import manifest_schema
 from apps.workspace.local.models import Secret
 
-may_view = permission_required("catalog.view_application", raise_exception=True)
+
+def for_viewers(
+    view: Callable[[HttpRequest], JsonResponse],
+) -> Callable[[HttpRequest], JsonResponse]:
+    """Refuse people who may view no application."""
+
+    @wraps(view)
+    def checked(request: HttpRequest) -> JsonResponse:
+        if not may_view_applications(request):
+            raise PermissionDenied
+        return view(request)
+
+    return checked
 
 
 @require_POST
-@may_view
+@for_viewers
 def check_manifest(request: HttpRequest) -> JsonResponse:
     """The findings for a typed manifest; `row` is the application with its masked credentials."""
     row = request.GET.get("row", "")
@@ -29,7 +43,7 @@ def check_manifest(request: HttpRequest) -> JsonResponse:
 
 
 @require_GET
-@may_view
+@for_viewers
 def manifest_schemas(request: HttpRequest) -> JsonResponse:
     """The JSON Schema of manifests, and its rewriting for the form."""
     schema = manifest_schema(

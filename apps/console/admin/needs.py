@@ -14,7 +14,7 @@ from apps.accounts.models import ApiKey, SignUp
 from apps.catalog.models import Application, PublishingRequest
 from apps.catalog.versions.publishing_requests import waiting_for
 from apps.catalog.versions.states import ApplicationState
-from apps.console.operated import PUBLISH, edited, of_seen, seen, sees_all
+from apps.console.operated import PUBLISH, VIEW, edited, may, of_seen, seen, sees_all
 from apps.feedback.models import Feedback
 from apps.insights.budgets.models import Budget
 from apps.insights.budgets.rules import Rule
@@ -52,12 +52,11 @@ Counts = Mapping[str, RowCount]
 
 def count_rows(request: HttpRequest) -> Counts:
     """In one query, of what the person may see."""
-    may = request.user.has_perm
     found = [
         counted(rows(), name, used)
         for name, permission, rows, used in (
-            ("applications", "catalog.view_application", seen_rows(request), Q(is_enabled=True)),
-            ("drafts", "catalog.view_application", drafts(request), Q(live_number__gt=0)),
+            ("applications", VIEW, seen_rows(request), Q(is_enabled=True)),
+            ("drafts", VIEW, drafts(request), Q(live_number__gt=0)),
             (
                 "deployments",
                 "workspace.view_deployment",
@@ -71,7 +70,7 @@ def count_rows(request: HttpRequest) -> Counts:
             ("requests", PUBLISH, requests(request), Q()),
             ("feedback", "feedback.view_feedback", bad_feedback(request), Q()),
         )
-        if may(permission)
+        if may(request, permission)
     ]
     if not found:
         return {}

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from apps.accounts.buckets import bucket_of
+from apps.accounts.persons import is_same_person
 from apps.agent.ledger import InteractionKind
 from apps.console.admin.answer_forms import FORMS, AnswerForm, heading, kind_of, shown_arguments
 from apps.console.admin.callers import caller_names
@@ -166,7 +167,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
             "form": form,
             "person": name_of(asked.run),
             "needs_other": asked.asked.get("four_eyes")
-            and asked.run.bucket == bucket_of(request.user.pk),
+            and is_same_person(asked.run.bucket, bucket_of(request.user.pk)),
         }
         return self.page(request, "admin/runs/answer.html", heading(asked), context)
 

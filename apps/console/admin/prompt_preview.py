@@ -26,7 +26,7 @@ from apps.catalog.masking import put_back
 from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication, prepare_application
 from apps.catalog.review import review_text
-from apps.console.operated import edited
+from apps.console.operated import CHANGE, edited, may
 from apps.errors import QuickAppError
 from apps.integers import read_integer
 from apps.live.request_view import Piece, RequestView, view_of
@@ -44,8 +44,6 @@ from apps.runs.preview import (
 
 LONGEST_QUESTION = 10_000
 SAMPLE = "Hello"
-PERMISSION = "catalog.change_application"
-"""As to try a toolset: servers of tools are asked for their lists."""
 
 
 class Unpreviewable(Exception):
@@ -55,7 +53,7 @@ class Unpreviewable(Exception):
 @require_POST
 def preview_request(request: HttpRequest) -> StreamingHttpResponse:
     """Raises PermissionDenied."""
-    if not request.user.has_perm(PERMISSION):
+    if not may(request, CHANGE):  # as to try a toolset: servers are asked for their lists
         raise PermissionDenied
     try:
         application, place = read_draft(request)

@@ -130,7 +130,9 @@ async def test_an_argument_that_is_left_out_is_judged_by_its_default():
     assert await payments.call(to="Bob", amount=100) == ToolResult("paid")
 
 
-@pytest.mark.parametrize(("by", "made"), [("alice", 1), ("user-7", 0), ("", 0)])
+@pytest.mark.parametrize(
+    ("by", "made"), [("alice", 1), ("user-70", 1), ("user-7", 0), ("user-7-team-3", 0), ("", 0)]
+)
 async def test_four_eyes_want_the_answer_of_somebody_else(by, made):
     payments = Payments(four_eyes=True)  # asked for user-7
 

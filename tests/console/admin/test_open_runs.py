@@ -293,3 +293,15 @@ def test_whoever_may_change_runs_stops_them(client, status):
     assert run.is_stop_requested
     assert run.status == ("running" if status == "running" else "queued")
     assert LogEntry.objects.values_list("user", "change_message").get() == (user.pk, "Stopped.")
+
+
+def test_nobody_approves_in_the_admin_what_they_asked_for_in_a_team(client):
+    vera = staff(client, "view_run", "answer_for_others")
+    make_application("travel")
+    asked = asking(bucket=f"user-{vera.pk}-team-3")
+
+    shown = client.get(answer_page(asked))
+    client.post(answer_page(asked), {"outcome": "approved"})
+
+    asked.refresh_from_db()
+    assert (shown.context["needs_other"], asked.answer) == (True, None)

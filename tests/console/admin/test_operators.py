@@ -112,6 +112,60 @@ def test_what_was_deleted_is_seen_by_its_last_owner_alone(client, operator):
 
 
 @proves("operators")
+def test_staff_edit_what_they_were_granted_without_any_permission():
+    make_deployment("demo-model")
+    emil = User.objects.create_user("emil", is_staff=True)
+    client = browser_of(emil)
+    before = client.get("/admin/").text
+    _, edited, used, others = four(emil)
+    studio = f"{LIST}{edited.pk}/studio/"
+    base = {"title": "Trips", "description": "", "icon": "", "document": manifest_with()}
+    typed = {**base, "version": 0, "base": base}
+
+    index = client.get("/admin/").text
+    saved = client.post(f"{studio}save/", typed, "application/json")
+    published = client.post(f"{studio}publish/", {"note": "Trips"}, "application/json")
+    granted = client.post(
+        f"{studio}grant/", {"kind": "user", "name": "emil", "role": "owner"}, "application/json"
+    )
+    choices = client.get(f"{studio}choices/").json()
+
+    assert (LIST in before, LIST in index) == (False, True)
+    assert "You don" not in index
+    assert [row.slug for row in client.get(LIST).context["cl"].result_list] == ["edited", "owned"]
+    assert [saved.status_code, published.status_code, granted.status_code] == [200, 403, 403]
+    assert Application.objects.get(pk=edited.pk).draft.title == "Trips"
+    assert [one["id"] for one in choices["deployments"]] == ["demo-model"]
+    assert (choices["add"], [one["id"] for one in choices["applications"]]) == ({}, ["owned"])
+    assert (
+        statuses(
+            client,
+            studio,
+            f"{LIST}{edited.pk}/change/",
+            f"{LIST}{edited.pk}/versions/",
+            f"{LIST}{edited.pk}/files/",
+            f"{LIST}{edited.pk}/try/",
+            f"{LIST}schema/",
+        )
+        == [200] * 6
+    )
+    assert statuses(
+        client,
+        f"{LIST}{used.pk}/studio/",
+        f"{LIST}{others.pk}/studio/",
+        "/admin/workspace/deployment/",
+        "/admin/workspace/secret/",
+        "/admin/catalog/contentitem/",
+        f"{LIST}new/",
+        f"{LIST}add/",
+        f"{API}edited/",
+    ) == [404, 404, 403, 403, 403, 403, 403, 403]
+    Grant.objects.all().delete()
+    Application.objects.update(owner=None)
+    assert statuses(client, studio, LIST) == [404, 403]
+
+
+@proves("operators")
 def test_the_api_has_the_same_applications(client, operator):
     four(operator)
     names = ("owned", "edited", "used", "others", "none")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import Group, User
 from django.db import connection
@@ -170,7 +172,7 @@ def test_the_form_shows_and_saves_the_draft_if_there_is_one(client):
 
 
 TONE = {"tone": {"SKILL.md": "---\nname: tone\ndescription: How to speak.\n---\nBe kind.\n"}}
-DRAFTS = {
+DRAFTS: dict[str, dict[str, Any]] = {
     "another title": {"title": "Tours", "description": "Two lines\nand a blank \n"},
     "a manifest": {"manifest": POLITE},
     "skills alone": {"skills": TONE},
@@ -249,7 +251,7 @@ def test_history_restores_what_is_live_and_never_over_a_draft(client):
     save_properties(row, {"is_public": True}, None)
     draft = save_draft(row, {"title": "Tours"}, 0, None)
     changes = Change.objects.filter(object_id=row.pk, what="changed").order_by("pk")
-    opened, renamed = changes.last(), changes.first()
+    renamed, opened = changes
 
     pages = {}
     for change in (opened, renamed):
@@ -280,7 +282,7 @@ def test_what_was_never_published_is_not_enabled_by_the_form(client):
     assert row.draft.manifest == POLITE
 
 
-def as_browser(values: dict[str, str]) -> dict[str, str]:
+def as_browser(values: dict[str, Any]) -> dict[str, Any]:
     """A browser sends lines of its own."""
     return {
         name: one.replace("\n", "\r\n") if isinstance(one, str) else one
