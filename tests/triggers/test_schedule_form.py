@@ -139,8 +139,10 @@ def test_the_preview_is_for_people_who_are_signed_in_and_stores_nothing(client):
 
 @each_row(
     "expression",
-    ["", "@daily", "*/5 9 * * *", "0 9,10 * * *", "0 9 * 6 *", "0 9 1 * MON", "60 9 * * *"]
-    + ["0 24 * * *", "0 9 32 * *", "0 9 0 * *", "0 9 * * XXX", "0 0 9 * * *", "0 9 * * 1-5"],
+    [
+        *("", "@daily", "*/5 9 * * *", "0 9,10 * * *", "0 9 * 6 *", "0 9 1 * MON", "60 9 * * *"),
+        *("0 24 * * *", "0 9 32 * *", "0 9 0 * *", "0 9 * * XXX", "0 0 9 * * *", "0 9 * * 1-5"),
+    ],
 )
 def test_other_expressions_are_left_to_advanced(expression):
     assert read_repeat(expression) is None
