@@ -56,6 +56,10 @@ _about_oneself = re.compile(r"\b(?:I|my|mine)\b")
 _asks = re.compile(
     r"\?|^\W*(?:what|where|who|when|which|how|do|does|should|can|am|is)\b", re.IGNORECASE
 )
+_recalls = re.compile(
+    r"(?i:\b(?:remember|recall|know|told you|say|said)\b[^.?!\n]{0,60}?\b(?:i|me|my|mine|myself)\b"
+    r"|\b(?:i|me|my)\b[^.?!\n]{0,30}?\b(?:remember|recall|told you)\b)"
+)
 _writes_note = re.compile(
     r"(?is:\b(?:write|make|add|keep|take|create)\b[^.:\n]{0,20}?\bnotes?\b"
     r"(?:\s+(?:named|called|titled|about|on|of))?\s*(?P<title>[^:\n\[\]|]{1,200}):\s*(?P<text>.+))"
@@ -101,6 +105,11 @@ class Asked:
     text: str
     files: Sequence[str]
     tools: dict[str, ToolSpec]
+
+
+def asks(text: str) -> bool:
+    """Whether the text is a question, which is nothing to remember."""
+    return _asks.search(text) is not None
 
 
 def known_text(asked: Asked) -> str:
@@ -153,7 +162,7 @@ def facts(asked: Asked) -> Iterator[Call]:
     for sentence in _sentence.findall(asked.text) if STORE in asked.tools else ():
         said = " ".join(sentence.split())
         found = next((one for one in KINDS if one.pattern.search(said)), None)
-        if found and not _asks.search(said):
+        if found and not asks(said):
             content = f"The user said: {said}"
             arguments = {"content": content, "category": found.category}
             yield Call(STORE, {**arguments, "importance": found.importance, "topics": []})
@@ -211,7 +220,8 @@ def python_of(written: str) -> str:
 
 def searches(asked: Asked) -> Iterator[Call]:
     """What is remembered comes before the answer to a personal question."""
-    if SEARCH in asked.tools and _asks.search(asked.text) and _about_oneself.search(asked.text):
+    is_personal = _about_oneself.search(asked.text) or _recalls.search(asked.text)
+    if SEARCH in asked.tools and asks(asked.text) and is_personal:
         yield Call(SEARCH, {"query": asked.text.strip()[:500], "limit": MOST_FOUND})
 
 

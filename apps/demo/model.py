@@ -20,7 +20,15 @@ from apps.agent.todo_list import tells_todo
 from apps.demo.calls import Call, Plan, plan_calls
 from apps.demo.clues import all_clues
 from apps.demo.excerpts import quotations
-from apps.demo.known_tools import Asked, documents_of, known_calls, known_text, next_calls
+from apps.demo.known_tools import (
+    STORE,
+    Asked,
+    asks,
+    documents_of,
+    known_calls,
+    known_text,
+    next_calls,
+)
 from apps.demo.lead import LEADS, TODO, lead_calls
 from apps.demo.reminders import NAMES, reminders, ringing
 from apps.demo.results import READ_SKILL, render, without_attachments
@@ -155,6 +163,8 @@ def plan_for(question: str, request: ModelRequest, choice: object, earlier: Sequ
         if known:
             return Plan(known)
         others = [spec for spec in tools if spec.name not in {READ_SKILL, *LEADS, *NAMES}]
+        if asks(question):
+            others = [spec for spec in others if not spec.name.endswith(STORE)]
         tools = others if others or choice != "required" else tools
     return plan_calls(question, tools, choice, earlier)
 

@@ -25,7 +25,8 @@ TRICKS = (
 THANKED = "You are welcome. I am only the built-in demo, but I will call a tool any time."
 OPENINGS = {
     r"\W*$": "You wrote no text, and I can read nothing else.",
-    r".*\b(help|who are you|what (are|can|do) you|how do you work|what tools)\b": INTRODUCTION,
+    r".*\b(help|who are you|what (are|can|do) you(?! (remember|recall|know)\b.*\b(i|me|my)\b)"
+    r"|how do you work|what tools)\b": INTRODUCTION,
     r"\W*(hi|hello|hey|good (morning|day|afternoon|evening)|greetings)\b": f"Hello! {INTRODUCTION}",
     r"\W*(thanks|thank you|great|cool|nice|bye|goodbye)\b": THANKED,
 }

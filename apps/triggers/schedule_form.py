@@ -144,6 +144,7 @@ class ScheduleForm(ZonedForm):
             *("is_same_conversation", "unanswered", "unanswered_minutes", "missed", "missed_most"),
             *("max_runs", "is_deleted_after", "budget_tokens", "budget_money", "budget_currency"),
         )
+        help_texts = {"time_zone": gettext_lazy("For example, Europe/Berlin.")}
         widgets = {
             "name": forms.TextInput(attrs={"dir": "auto"}),
             "message": forms.Textarea(attrs={"rows": 4, "dir": "auto"}),

@@ -240,3 +240,29 @@ def test_notes_are_searched_for_what_is_asked(text: str, words: str):
 
 def test_notes_are_no_tools_where_there_are_none():
     assert "wiki" not in str(planned("Write a note Boats: We have two."))
+
+
+@each_row(
+    "text",
+    [
+        "What do you remember about me?",
+        "what have I told you",
+        "Do you know where I live?",
+        "Can you recall what I told you?",
+        "What did you say about me",
+    ],
+)
+def test_a_question_about_the_user_is_searched_and_never_stored(text: str):
+    found = [Call(SEARCH.name, {"query": text, "limit": 5})]
+    named = spec("memory_store_memory", "Remember a fact of the user.", content=TEXT)
+
+    assert planned(text) == found
+    assert planned(text, tools=(STORE, SEARCH)) == found
+    assert isinstance(planned(text, tools=(STORE,)), str)
+    assert isinstance(planned(text, tools=(named,)), str)
+
+
+def test_a_fact_is_stored_although_a_question_follows():
+    assert planned("My name is Ada. What do you remember about me?") == [
+        stored("My name is Ada.", "personal_info", 0.9)
+    ]

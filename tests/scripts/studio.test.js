@@ -439,3 +439,18 @@ test("editors read who has a role, and change nothing", async (t) => {
   assert.equal(disabled.length, tab.all(".studio-body :is(input, select)").length - 1); // but Enabled
   assert.ok(!tab.hasButton("Remove Anna Smith"));
 });
+
+test("choices that could not be fetched are fetched again, and then kept", async (t) => {
+  const tab = await openWindow(t);
+  const network = new Network();
+  tab.window.fetch = network.fetchOf(tab.window);
+  const { Store } = await tab.scripts.import("/static/console/studio/store.js");
+  const store = new Store({ document: {}, title: "", description: "", icon: "", skills: {}, version: 1, state: STATE, urls: { choices: "/choices/" } });
+  network.answer("GET /choices/", new Response("<h1>Sign in</h1>", { status: 503 }));
+  await assert.rejects(store.choices(), /503/);
+  network.answer("GET /choices/", { deployments: [] });
+
+  assert.deepEqual(plain(await store.choices()), { deployments: [] });
+  assert.equal(store.choices(), store.choices());
+  assert.equal(network.sent("/choices/").length, 2);
+});

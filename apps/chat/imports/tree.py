@@ -274,7 +274,8 @@ def take_left_out(text: str) -> tuple[str, list[str]]:
     """Split a text into what was written, and what the lines of `left_out` in it name."""
     prefix, suffix = f"*{gettext('{what}: not imported.')}*".split("{what}")
     kinds = tuple(gettext(kind) for kind in LEFT_OUT_KINDS)
-    written, missing = [], []
+    written: list[str] = []
+    missing: list[str] = []
     for paragraph in text.split("\n\n"):
         what = paragraph.removeprefix(prefix).removesuffix(suffix)
         is_line = paragraph == f"{prefix}{what}{suffix}" and what.startswith(kinds)

@@ -133,7 +133,7 @@ export class CaretMenu {
     if (!this.isOpen) return "";
     const count = this.#all.length;
     return count === 1
-      ? "1 found. Enter chooses it, Escape closes the list."
+      ? gettext("1 found. Enter chooses it, Escape closes the list.")
       : ngettext(
         "{count} found. The arrow keys move, Enter chooses, Escape closes the list.",
         "{count} found. The arrow keys move, Enter chooses, Escape closes the list.",

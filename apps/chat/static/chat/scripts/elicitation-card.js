@@ -66,7 +66,7 @@ function field(one, id) {
   const hint = one.hint ? html`<span class="hint" id="${id}-hint">${one.hint}</span>` : nothing;
   if (one.type === "choices") return choices(one, id, hint);
   return html`<div class="argument">
-    <label class="argument-name" for=${id} dir="auto">${one.label}${one.required || one.type === "boolean" ? "" : " (optional)"}</label>
+    <label class="argument-name" for=${id} dir="auto">${one.label}${one.required || one.type === "boolean" ? "" : ` ${gettext("(optional)")}`}</label>
     ${input(one, id)} ${hint}
   </div>`;
 }

@@ -80,7 +80,7 @@ function missing(newNote, place) {
   link.title = gettext("There is no such note yet");
   const hint = document.createElement("span");
   hint.className = "visually-hidden";
-  hint.textContent = " (write this note)";
+  hint.textContent = ` ${gettext("(write this note)")}`;
   link.append(hint);
   return link;
 }

@@ -8,6 +8,13 @@ import { split } from "../paths.js";
 
 const SETTLE_MS = 400;
 
+/** JSON of the server. Rejects for an answer that is none, as after signing out. @param {string} address @returns {Promise<any>} */
+export async function fetchJson(address) {
+  const response = await fetch(address);
+  if (!response.ok || response.redirected) throw new Error(`${response.status} for ${address}`);
+  return response.json();
+}
+
 export class Store {
   /** @type {Set<{listener: (what: Occasion) => void, owner: Node | null}>} */
   #listeners = new Set();
@@ -132,7 +139,10 @@ export class Store {
 
   /** What there is to choose from: deployments, prompts, skills, files, secrets, servers. @returns {Promise<Choices>} */
   choices() {
-    this.asked ??= fetch(this.data.urls.choices).then((response) => response.json());
+    this.asked ??= fetchJson(this.data.urls.choices).catch((error) => {
+      this.asked = undefined; // the next section asks again
+      throw error;
+    });
     return this.asked;
   }
 

@@ -4,13 +4,15 @@ import { Bar } from "./bar.js";
 import { Checker } from "./checker.js";
 import { DraftChat } from "./draft-chat.js";
 import { part } from "../parts.js";
-import { element } from "./elements.js";
+import { button, element } from "./elements.js";
 import { SECTIONS } from "./sections.js";
 import { Store } from "./store.js";
 
 /**
  * @import { Section } from "./sections.js"
  */
+
+const PROBLEM = "This section could not be loaded. Check the connection, and whether you are still signed in.";
 
 class Studio {
   /** @param {HTMLElement} root */
@@ -60,9 +62,23 @@ class Studio {
     const heading = element("h2", { id: "studio-section", tabIndex: -1 }, section.title);
     const body = element("div", { class: "studio-body" });
     this.panel.replaceChildren(heading, body);
-    section.render(body, this.store);
+    void this.draw(section, body);
     if (isChosen) heading.focus({ preventScroll: true });
     this.links[SECTIONS.indexOf(section)].scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  /** A section whose data cannot be fetched offers to try again. @param {Section} section @param {HTMLElement} body */
+  async draw(section, body) {
+    try {
+      await section.render(body, this.store);
+    } catch (error) {
+      console.error(error);
+      const again = button("Try again", () => {
+        body.replaceChildren();
+        void this.draw(section, body);
+      });
+      body.replaceChildren(element("p", { class: "studio-error", role: "alert" }, PROBLEM), again);
+    }
   }
 
   markMenu() {

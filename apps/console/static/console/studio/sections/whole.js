@@ -2,6 +2,7 @@
 
 import { reasonOf } from "../../parts.js";
 import { element, paragraph } from "../elements.js";
+import { fetchJson } from "../store.js";
 
 /**
  * @import { Json } from "../data.js"
@@ -14,7 +15,10 @@ let schemas;
 
 /** @param {Store} store */
 function loadSchemas(store) {
-  schemas ??= fetch(store.data.urls.schema).then((response) => response.json());
+  schemas ??= fetchJson(store.data.urls.schema).catch((error) => {
+    schemas = undefined;
+    throw error;
+  });
   return schemas;
 }
 

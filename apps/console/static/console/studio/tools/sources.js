@@ -2,6 +2,7 @@
 
 import { parts, reasonOf } from "../../parts.js";
 import { button, element, quiet } from "../elements.js";
+import { fetchJson } from "../store.js";
 import { addToolsets, nameOf, plainName } from "./paths.js";
 import { ask, commandFound, labelled, line, serverFound, serviceFound } from "./found.js";
 import { askServer } from "./server-tools.js";
@@ -110,8 +111,7 @@ function fromCurl(store, choices, done) {
 /** What this installation has ready, with words for each. @type {Source} */
 function fromPredefined(store, _choices, done) {
   const place = element("div", { class: "studio-inner" }, quiet("Looking…"));
-  fetch(store.data.urls.predefined)
-    .then((response) => response.json())
+  fetchJson(store.data.urls.predefined)
     .then(({ toolsets }) => {
       const has = (store.get("tool_sets") ?? []).map(nameOf);
       const rows = toolsets.map((/** @type {Predefined} */ one) =>

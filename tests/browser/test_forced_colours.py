@@ -1,0 +1,52 @@
+"""The chat page in forced colours, where browsers drop backgrounds and shadows."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.serving import Site
+from tests.browser.test_demo import question, wait_for_answer
+
+CREATE = """
+from apps.catalog.models import Application
+manifest = {"orchestrator": {"deployment": {"deployment_id": "demo-model"}}, "contexts": [], "tool_sets": []}
+Application.objects.create(slug="contrast", title="Contrast", is_public=True, manifest=manifest)
+"""
+STYLE = """(one, [name, part]) => getComputedStyle(one, part || null)[name]"""
+
+
+def style(page: Page, selector: str, name: str, part: str = "") -> str:
+    return str(page.locator(selector).first.evaluate(STYLE, [name, part]))
+
+
+def test_switches_bubbles_and_selected_states_stay_visible(
+    site: Site, demo_model: None, page: Page
+) -> None:
+    site.shell(CREATE)
+    page.emulate_media(forced_colors="active")
+    page.goto("/chat/contrast/")
+    switch = page.get_by_role("switch", name="Temporary")
+    track = "#main .switch-track"
+    off = style(page, track, "backgroundColor")
+    switch.click()
+    expect(switch).to_have_attribute("aria-checked", "true")
+    on = style(page, track, "backgroundColor")
+    knob = style(page, track, "backgroundColor", "::after")
+    switch.click()
+    question(page).fill("Hello")
+    question(page).press("Enter")
+    wait_for_answer(page)
+    page.get_by_role("button", name="Good answer").click()
+    page.get_by_role("button", name="Close").click()
+
+    assert off != on != knob
+    assert style(page, ".question-text", "borderTopWidth") == "1px"
+    assert style(page, ".history-entry:has([aria-current])", "outlineStyle") == "solid"
+    assert style(page, ".theme-switch label:has(:checked)", "borderTopWidth") == "2px"
+    page.locator("body").click()
+    assert style(page, ".thumb[aria-pressed=true]", "outlineStyle") == "solid"
+    page.keyboard.press("Control+k")
+    expect(page.locator("#palette [aria-selected=true]")).to_have_count(1)
+    assert style(page, "#palette [aria-selected=true]", "outlineStyle") == "solid"
+    assert barriers(page) == []
