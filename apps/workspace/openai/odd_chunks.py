@@ -155,8 +155,8 @@ def text_in(value: Any, depth: int = 0) -> str | None:
     if isinstance(value, list):
         found = [text_in(item, depth + 1) for item in value]
     elif isinstance(value, Mapping):
-        found = [text_in(value.get(key), depth + 1) for key in TEXTS]
-        found = [text for text in found if text is not None][:1]
+        inner = (text_in(value.get(key), depth + 1) for key in TEXTS)
+        found = [next((text for text in inner if text is not None), None)]
     texts = [text for text in found if text is not None]
     return "".join(texts) if texts else None
 
