@@ -16,6 +16,7 @@ from django.conf import settings
 from apps.catalog.json_text import objects_in
 from apps.errors import EgressRefused
 from apps.manifest.problems import Problem, join
+from apps.manifest.secrets import reads_as_credential
 from apps.manifest.servers import ADDRESSES
 from apps.workspace.egress.addresses import reach
 from apps.workspace.egress.guard import Trust, check_not_metadata, check_reach
@@ -25,9 +26,6 @@ from apps.workspace.local.models import PUBLIC, McpServer, SharedFile
 
 SHARED = f"files/{PUBLIC}/"
 SCHEMES = ("http://", "https://")
-CREDENTIAL_NAMES = frozenset(
-    {"access_token", "api_key", "api-key", "apikey", "key", "password", "secret", "token"}
-)
 IN_QUERY = (
     "the query of an address is written into logs by many servers; keep the credential {} as a "
     "secret in `authorization`."
@@ -134,7 +132,7 @@ def doubts(url: str) -> Iterator[str]:
     if "@" in parts.netloc:
         yield "write user name and password as `authorization`, not into the address."
     for name in names:
-        if name.lower() in CREDENTIAL_NAMES:
+        if reads_as_credential(name):
             yield IN_QUERY.format(repr(name))
 
 

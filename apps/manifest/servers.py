@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import unquote_plus, urlsplit
+from urllib.parse import urlsplit
 
 from apps.manifest.places import Keys, value_at
-from apps.manifest.secrets import reads_as_credential
 from apps.manifest.toolsets import has_host
 
 ADDRESSES = frozenset({"url", "base_url", "method_url", "token_url"})
@@ -65,10 +64,3 @@ def query_pairs(url: str) -> list[str]:
     """The pairs of an address's query, as they are written."""
     query = url.partition("#")[0].partition("?")[2]
     return [pair for pair in query.split("&") if pair]
-
-
-def query_credentials(url: str) -> list[str]:
-    """The names in an address's query whose values are credentials."""
-    pairs = (pair.partition("=") for pair in query_pairs(url))
-    names = (unquote_plus(name) for name, _, value in pairs if value)
-    return [name for name in names if reads_as_credential(name)]

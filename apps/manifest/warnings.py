@@ -11,7 +11,6 @@ from apps.manifest.nodes import is_preview, marks
 from apps.manifest.parameters import ArraySchema, Displayed, Function, ObjectSchema, SimpleSchema
 from apps.manifest.problems import Problem, join
 from apps.manifest.rest_parameters import RestFunction
-from apps.manifest.servers import ADDRESSES, query_credentials
 from apps.manifest.shapes import Visit, visits
 from apps.manifest.tools import RestMethod
 
@@ -108,16 +107,6 @@ def empty_addresses(visit: Visit) -> Iterator[tuple[str, str]]:
         yield "method_url", "is empty, so every call of the tool fails. Write the address."
 
 
-def credentials_in_addresses(visit: Visit) -> Iterator[tuple[str, str]]:
-    for key, value in known_members(visit):
-        if key in ADDRESSES and isinstance(value, str) and (names := query_credentials(value)):
-            yield (
-                key,
-                f"has a credential in its query ({names[0]!r}), which everybody reads who sees the "
-                "application; send it with `authorization`, or as a constant of a REST tool",
-            )
-
-
 def gated_fields(visit: Visit) -> Iterator[tuple[str, str]]:
     if is_preview(visit.model):
         yield "", GATED
@@ -136,7 +125,6 @@ RULES: tuple[Rule, ...] = (
     unfit_defaults,
     unused_instructions,
     empty_addresses,
-    credentials_in_addresses,
 )
 
 

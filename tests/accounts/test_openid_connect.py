@@ -107,7 +107,7 @@ def sign_in(
         "sub": "7",
         "nonce": asked["nonce"],
     }
-    usual |= {"exp": NOW + 600, "iat": NOW}
+    usual |= {"exp": NOW + 86_400, "iat": NOW}
     told = {name: one for name, one in {**usual, **claims}.items() if one is not None}
     tokens = {"access_token": "t", "token_type": "Bearer", "id_token": token_of(told)}
     provider.answers["/token"] = {**tokens, **token} if isinstance(token, dict) else token or tokens
@@ -133,9 +133,9 @@ def test_a_sign_in_that_is_all_right_makes_an_account(provider: Provider):
         {"exp": NOW - 3600},
         {"exp": 10**400},
         {"exp": [1]},
-        {"iat": NOW + 3600},
+        {"iat": NOW + 86_400},
         {"iat": "soon"},
-        {"nbf": NOW + 3600},
+        {"nbf": NOW + 86_400},
         {"azp": "another"},
         {"azp": [CLIENT]},
         {"aud": [CLIENT, "another"]},

@@ -1,4 +1,4 @@
-"""Credentials in the queries of addresses: those of REST tools become secrets, others a warning."""
+"""Credentials in the queries of the addresses of REST tools become secrets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from apps.catalog.address_credentials import with_constants
 from apps.catalog.extraction import extract, refusals
 from apps.catalog.models import empty_manifest
 from apps.manifest.manifest import Manifest
-from apps.manifest.warnings import warning_problems
 from tests.catalog.rows import secrets
 from tests.tables import each_row
 
@@ -100,15 +99,3 @@ def test_saving_moves_the_credential_into_a_secret_for_the_server_of_the_tool():
 
 
 NAME = "weather-api-key"
-
-
-def test_addresses_of_other_kinds_are_warned_of():
-    server = {"url": "https://mcp.example/x?apiKey=s3cret", "protocol": "streamable_http"}
-    toolset = {"type": "mcp", "name": "desk", "description": "", "mcp_server_info": server}
-
-    found = warning_problems({**empty_manifest(), "tool_sets": [toolset]}, preview=True)
-
-    assert [(one.path, "'apiKey'" in one.message) for one in found if "query" in one.message] == [
-        ("tool_sets[0].mcp_server_info.url", True)
-    ]
-    assert "s3cret" not in str(found)
