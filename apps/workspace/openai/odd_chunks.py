@@ -156,8 +156,9 @@ def text_in(value: Any, depth: int = 0) -> str | None:
         found = [text_in(item, depth + 1) for item in value]
     elif isinstance(value, Mapping):
         found = [text_in(value.get(key), depth + 1) for key in TEXTS]
-        found = [text for text in found if text is not None][:1]
     texts = [text for text in found if text is not None]
+    if isinstance(value, Mapping):
+        texts = texts[:1]
     return "".join(texts) if texts else None
 
 
