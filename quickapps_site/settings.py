@@ -808,6 +808,8 @@ MEMORY_CACHE_MAX_BYTES = env.integer("MEMORY_CACHE_MAX_BYTES", 64 * 1024 * 1024,
 """Of what this process has read of people's memories, to search it again without reading."""
 DOCUMENTS_SECONDS = env.seconds("DOCUMENTS_SECONDS", 30.0, most=300)
 """For the text of one document, in a process of its own."""
+OPENAPI_DOCUMENT_MB = env.integer("OPENAPI_DOCUMENT_MB", 32, least=1, most=256)
+"""Of a service's description that tools are made of. GitHub's has 13 MB."""
 DOCUMENTS_MEMORY_MB = env.integer("DOCUMENTS_MEMORY_MB", 512, least=256)
 DOCUMENTS_CACHE_MB = env.integer("DOCUMENTS_CACHE_MB", 64, least=1)
 """Of each process, for documents that were read and may be asked about again."""

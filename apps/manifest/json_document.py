@@ -14,13 +14,15 @@ MAX_CHARACTERS = 4_000_000
 """Of all keys and texts together."""
 MAX_INTEGER = 2**64
 
-TOO_LARGE = f"too large; at most {MAX_VALUES:,} values and {MAX_CHARACTERS:,} characters are read"
+TOO_LARGE = "too large; at most {:,} values and {:,} characters are read"
 _BROKEN = "contains half a surrogate pair; write whole characters"
 
 _PLAIN = frozenset({bool, str, dict, list})
 
 
-def document_problems(document: object) -> list[Problem]:
+def document_problems(
+    document: object, most_values: int = MAX_VALUES, most_characters: int = MAX_CHARACTERS
+) -> list[Problem]:
     """The places that are not plain JSON, or the first limit that is exceeded."""
     if not isinstance(document, dict):
         return [Problem(ROOT, f"expected an object, found {kind_of(document)}")]
@@ -35,8 +37,8 @@ def document_problems(document: object) -> list[Problem]:
         text = "".join([item for item in items if isinstance(item, str)])
         values += len(container)
         characters += len(text)
-        if values > MAX_VALUES or characters > MAX_CHARACTERS:
-            return [Problem(ROOT, TOO_LARGE)]
+        if values > most_values or characters > most_characters:
+            return [Problem(ROOT, TOO_LARGE.format(most_values, most_characters))]
         # A closer look costs several times as much, and most containers need none.
         if not text.isascii() or not _PLAIN.issuperset(map(type, items)):
             found += _problems(place, container)

@@ -141,12 +141,12 @@ def problems(
 def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, str]]:
     """The names in an object that are not those of its schema, and the names that are."""
     schema: Any = violation.schema
+    given: Any = violation.instance
     taken = schema.get("properties", {})
     names = one_line(", ".join(f"`{name}`" for name in taken), 500)
     known = f"it takes {names}." if names else "it takes none."
     whole = f"a property of `{path}`" if path else "a parameter of this tool"
-    value: Any = violation.instance
-    for name in value:
+    for name in given:
         if name not in taken:
             text = f"`{one_line(name, 60)}` is not {whole}; {known}"
             yield place((*violation.absolute_path, name)), text

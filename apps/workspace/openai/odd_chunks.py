@@ -155,9 +155,10 @@ def text_in(value: Any, depth: int = 0) -> str | None:
     if isinstance(value, list):
         found = [text_in(item, depth + 1) for item in value]
     elif isinstance(value, Mapping):
-        inner = (text_in(value.get(key), depth + 1) for key in TEXTS)
-        found = [next((text for text in inner if text is not None), None)]
+        found = [text_in(value.get(key), depth + 1) for key in TEXTS]
     texts = [text for text in found if text is not None]
+    if isinstance(value, Mapping):
+        texts = texts[:1]
     return "".join(texts) if texts else None
 
 

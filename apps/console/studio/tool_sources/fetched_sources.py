@@ -1,20 +1,23 @@
 """The document of a service, fetched from the address that an operator gives."""
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 
 from apps.console.studio.tool_sources.source_texts import SourceInvalid
 from apps.errors import EgressRefused, FetchRefused
 from apps.workspace.egress.fetch import fetch
 from apps.workspace.egress.fetch_policy import OperatorPolicy
 
-MOST_BYTES = 8_000_000
 SECONDS = 20.0
 
 
 def fetch_source(url: str) -> str:
     """Raises `SourceInvalid`."""
+    if "://" not in url:
+        raise SourceInvalid(f"The address has no scheme: write https://{url[:200]}")
+    most = settings.OPENAPI_DOCUMENT_MB * 1_000_000
     try:
-        found = async_to_sync(fetch)(url, OperatorPolicy(), MOST_BYTES, seconds=SECONDS)
+        found = async_to_sync(fetch)(url, OperatorPolicy(), most, seconds=SECONDS)
     except FetchRefused as error:
         # The guard knows what an operator can do about it.
         cause = error.__cause__

@@ -6,13 +6,16 @@ can carry out says why.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urljoin
 
 from apps.console.studio.tool_sources.parameter_dialect import (
+    DEEPEST,
+    DEPTHS,
     MOST_PARTS,
     SchemaReader,
+    ToolTooLarge,
     described,
     listed,
 )
@@ -25,7 +28,7 @@ from apps.workspace.egress.urls import AddressInvalid, read_url
 
 METHODS = ("get", "post", "put", "delete")
 UNUSABLE = ("patch", "head", "options", "trace")
-MOST_OPERATIONS = 1_000
+MOST_OPERATIONS = 5_000
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
 """OpenAPI says that parameters of these names mean nothing."""
 PLACES = {"query": "query", "path": "url", "header": "header"}
@@ -154,6 +157,23 @@ class OperationReader:
     def operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
     ) -> DescribedOperation:
+        """The operation, described in as many levels as a model can read."""
+        for deepest in DEPTHS:
+            self.schemas.begin_tool(deepest)
+            try:
+                found = self.described_operation(path, method, item, place)
+            except ToolTooLarge:
+                continue
+            if deepest == DEEPEST:
+                return found
+            note = f"Its arguments are described to a depth of {deepest}; what is deeper may be anything."
+            return replace(found, notes=(*found.notes, note))
+        raise AssertionError  # the last depth is never too large
+
+    def described_operation(
+        self, path: str, method: str, item: Mapping[str, Any], place: str
+    ) -> DescribedOperation:
+        """Raises `ToolTooLarge`."""
         found = item[method]
         summary = described(found.get("summary")) or described(found.get("description"))
         is_deprecated = found.get("deprecated") is True

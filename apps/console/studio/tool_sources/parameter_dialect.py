@@ -9,21 +9,38 @@ from apps.console.studio.tool_sources.references import References
 LONGEST_DESCRIPTION = 1_024
 DEEPEST = 6
 """Levels of an argument that are told; what is below them may be anything."""
-MOST_PARTS = 20_000
+DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
+"""A tool whose schema is too large is described in fewer levels."""
+MOST_TOOL_CHARACTERS = 20_000
+"""Of the schema of one tool, about: some 5,000 tokens of every request."""
+PART_CHARACTERS = 40
+"""Around the words of a part."""
+MOST_PARTS = 400_000
 """Of all schemas of a document together; references could make more of few."""
 SIMPLE = ("string", "integer", "number", "boolean")
 MOST_CHOICES = 200
 
 
+class ToolTooLarge(Exception):
+    """The schema of a tool has more characters than a model should read with each request."""
+
+
 @dataclass(slots=True)
 class SchemaReader:
-    """Reads the schemas of one document. `parts` counts what it has written."""
+    """Reads the schemas of one document. `parts` counts what it has written, `left` the characters
+    that the schema of the current tool may still have; `deepest` are the levels that it describes.
+    """
 
     references: References
     parts: int = 0
+    left: int = MOST_TOOL_CHARACTERS
+    deepest: int = DEEPEST
+
+    def begin_tool(self, deepest: int) -> None:
+        self.left, self.deepest = MOST_TOOL_CHARACTERS, deepest
 
     def parameter(self, schema: Any, place: str, description: str = "") -> dict[str, Any]:
-        """A parameter without its place in the request. Raises `SourceInvalid`."""
+        """A parameter without its place in the request. Raises `SourceInvalid`, `ToolTooLarge`."""
         found = self.written(schema, place, frozenset(), 0)
         if words := described(description) or found.get("description", ""):
             found["description"] = words
@@ -34,9 +51,9 @@ class SchemaReader:
         return found
 
     def written(self, schema: Any, place: str, above: frozenset[str], depth: int) -> dict[str, Any]:
-        self.parts += 1
         read, above = self.merged(schema, place, above)
         words = described(read.get("description") or read.get("title"))
+        self.count(place, words)
         kind = kind_of(read)
         if kind in SIMPLE:
             choices = read.get("enum")
@@ -46,12 +63,19 @@ class SchemaReader:
             usable = isinstance(choices, list) and 0 < len(choices) <= MOST_CHOICES
             chosen = [one for one in choices or () if one is not None] if usable else []
             return {"type": kind, **named, **({"enum": chosen} if chosen else {})}
-        is_open = depth >= DEEPEST or self.parts > MOST_PARTS
+        is_open = depth >= self.deepest or self.parts > MOST_PARTS
         if kind == "array":
             inside = {} if is_open else read.get("items", {})
             items = self.written(inside, f"{place}.items", above, depth + 1)
             return {"type": "array", "items": items, "description": words or "A list."}
         return self.written_object(read, place, above, depth, words, is_open=is_open)
+
+    def count(self, place: str, words: str) -> None:
+        """Raises `ToolTooLarge`, but not for a tool of which only the arguments themselves are described."""
+        self.parts += 1
+        self.left -= PART_CHARACTERS + len(words) + len(place.rpartition(".")[2])
+        if self.left < 0 and self.deepest > DEPTHS[-1]:
+            raise ToolTooLarge
 
     def written_object(
         self,

@@ -223,7 +223,8 @@ PROBLEMS = {
     '{"openapi" "3"}': "This is not valid JSON: Expecting ':' delimiter, line 1, column 12.",
     "a: [": "This is not valid YAML: did not find expected node content, line 2, column 1.",
     "a: &a [*a]": "This is not valid YAML: nothing above is called 'a', line 1, column 8.",
-    "x" * 4_000_001: "The document has more than 4,000,000 characters.",
+    "Just call our service, please.": "This is plain text, not an OpenAPI document. Paste the JSON or YAML of the document, which begins with its version of OpenAPI, or give its address.",
+    "api.example.com/openapi.json": "This is an address, not an OpenAPI document. Give it as the address: https://api.example.com/openapi.json",
     "[" * 1_000_000: "The document is nested too deeply.",
     "- " * 100_000: "This is not valid YAML: nested more than 80 levels deep, line 1, column 161.",
     "<html>": "This is a web page, not an OpenAPI document. Give the address of its JSON or YAML.",
@@ -329,8 +330,10 @@ def test_references_that_multiply_end_in_open_objects():
 
     found = service(with_schema({"$ref": "#/components/schemas/S0"}, schemas=schemas))
 
-    assert found.notes == ("The document is so large that what some arguments hold is left open.",)
-    assert len(json.dumps(found.operations[0].tool)) < 5_000_000
+    assert found.operations[0].notes == (
+        "Its arguments are described to a depth of 0; what is deeper may be anything.",
+    )
+    assert len(json.dumps(found.operations[0].tool)) < 10_000
 
 
 def test_five_hundred_paths_are_read_at_once():
@@ -351,3 +354,44 @@ def test_five_hundred_paths_are_read_at_once():
 
     assert len({one.name for one in found.operations}) == 500
     assert took < 0.2
+
+
+def test_a_document_of_more_than_the_setting_is_refused(settings):
+    settings.OPENAPI_DOCUMENT_MB = 1
+
+    assert problem_of("x" * 1_000_001) == (
+        "The document has 1,000,001 characters; at most 1,000,000 are read. "
+        "An administrator can raise OPENAPI_DOCUMENT_MB."
+    )
+
+
+def test_the_schema_of_one_tool_stays_at_a_size_that_a_model_can_read():
+    leaf = {"type": "object", "properties": {f"part{n}": {"type": "string"} for n in range(9)}}
+    levels = {f"Level{n}": with_refs(n) for n in range(6)} | {"Level6": leaf}
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Level0"}}}}
+
+    found = service(
+        with_paths({"/wide": {"post": {"requestBody": body}}}, components={"schemas": levels})
+    )
+
+    (wide,) = found.operations
+    assert len(json.dumps(wide.tool)) < 20_000
+    assert wide.notes == (
+        "Its arguments are described to a depth of 1; what is deeper may be anything.",
+    )
+
+
+def with_refs(level: int) -> dict[str, Any]:
+    ref = {"$ref": f"#/components/schemas/Level{level + 1}"}
+    return {"type": "object", "properties": {f"field{n}": ref for n in range(9)}}
+
+
+def test_all_operations_of_a_large_document_can_be_chosen():
+    words = "What it does. " * 70
+    get = {"summary": words, "parameters": [{"name": "q", "in": "query", "schema": {}}]}
+
+    found = service(with_paths({f"/path{n}": {"get": get} for n in range(1_200)}))
+
+    assert len(found.operations) == 1_200
+    assert all(one.tool is not None for one in found.operations)
+    assert found.notes == ()
