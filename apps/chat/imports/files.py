@@ -2,7 +2,6 @@
 
 import json
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import IO, Any, NamedTuple
@@ -10,10 +9,10 @@ from typing import IO, Any, NamedTuple
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy
 
+from apps.archive_errors import UNREADABLE as UNREADABLE
 from apps.chat.imports import chatgpt, librechat, open_webui, own_export
 from apps.chat.imports.tree import SourceConversation, Unreadable
 
-UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError)
 """What the library raises for damage, for methods of compression that it does not know, and for passwords."""
 LARGEST_FILE = 64 * 1024 * 1024
 """Bytes, of a ZIP what it holds together."""

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZipFile, ZipInfo
 
+from apps.archive_errors import UNREADABLE
 from apps.errors import NoteRefused
 from apps.notes.limits import MOST_NOTES
 from apps.notes.transfer.document import refused
@@ -66,7 +67,7 @@ class ZipSource:
         try:
             with self.archive.open(entry) as file:
                 return self.allowance.take(name, file)
-        except (BadZipFile, NotImplementedError, EOFError, OSError, ValueError, RuntimeError):
+        except UNREADABLE:
             raise refused(name, "it cannot be unpacked; make the archive anew.") from None
 
 
@@ -74,7 +75,7 @@ def open_zip(file: IO[bytes]) -> ZipSource:
     """Raises `NoteRefused`."""
     try:
         archive = ZipFile(file)
-    except (BadZipFile, OSError, ValueError, NotImplementedError):
+    except UNREADABLE:
         raise NoteRefused("file", "it is no ZIP archive; choose one.") from None
     found = [entry for entry in archive.infolist() if not entry.is_dir()]
     for entry in found:
