@@ -14,7 +14,7 @@ from django.utils.crypto import constant_time_compare
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
-SEEN = "seen"
+SEEN = "last_use"
 """The key of a session under which it stores its key and the last time that its use was noted."""
 SEEN_SECONDS = 300
 BROWSERS = (
