@@ -40,7 +40,7 @@ def operations() -> list[Any]:
 def make_user(kind: str, world: World) -> User:
     if kind == "superuser":
         return User.objects.create_superuser("root")
-    user = User.objects.create_user(kind, is_staff=kind == "operator")
+    user = User.objects.create_user(f"{kind} 2", is_staff=kind == "operator")
     if kind == "operator":
         user.user_permissions.set(Permission.objects.all())
     return user
@@ -104,7 +104,11 @@ def send(client: Client, case: Any) -> Any:
     """Send the request, and take back what it has changed."""
     sent = requests.Request(**case.as_transport_kwargs(base_url=BASE)).prepare()
     body = sent.body.encode() if isinstance(sent.body, str) else sent.body or b""
-    headers = {name: value for name, value in sent.headers.items() if name != "Content-Length"}
+    headers = {
+        name: value.decode("latin-1") if isinstance(value, bytes) else value
+        for name, value in sent.headers.items()
+        if name != "Content-Length"
+    }
     kind = headers.pop("Content-Type", "application/json")
     with transaction.atomic():
         with as_in_autocommit(set()):
