@@ -1,7 +1,16 @@
 """ZIP archives from outside."""
 
+import lzma
+import struct
+import zlib
 from typing import IO, Any
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile
+
+UNREADABLE = (
+    *(BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
+    *(NotImplementedError, RuntimeError, ValueError),
+)
+"""What reading a damaged, encrypted or unsupported archive raises; only the first is documented."""
 
 SIGNATURE = b"PK\x01\x02"
 """The first bytes of an entry in the directory of an archive."""

@@ -4,7 +4,7 @@ import errno
 from dataclasses import dataclass
 
 from django.db import InterfaceError, OperationalError
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 RETRY_SECONDS = 1
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -12,10 +12,13 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """`text` is for people, and translated where it is shown."""
-
     code: str
     text: str
+
+    @property
+    def translated(self) -> str:
+        """The text in the language of the user."""
+        return gettext(self.text)
 
 
 DATABASE = Outage(

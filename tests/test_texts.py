@@ -37,7 +37,12 @@ WITHOUT_TEXTS = {
     "chart-worker.js", "diagram-frame.js", "first-socket.js", "service-worker.js", "theme.js",
 }  # fmt: skip
 """They run where there is no page, or not yet; what they say is for the script that asked them."""
-TELLING = {"apps/runs/error_texts.py", "apps/runs/failures.py", "apps/triggers/pages.py"}
+TELLING = {
+    "apps/runs/error_texts.py",
+    "apps/outages.py",
+    "apps/runs/failures.py",
+    "apps/triggers/pages.py",
+}
 """They tell what was marked where it was raised, or stored."""
 FILLED_IN = re.compile(r"\{\w+\}|%\(\w+\)s|</?[a-z]+[^>]*>")
 """Values, and tags with their attributes."""

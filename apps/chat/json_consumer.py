@@ -115,5 +115,5 @@ class JsonConsumer(HttpConsumer):
 def refusal_of(error: Exception) -> Refused:
     """What a client is told of an error that is not its own."""
     if outage := outage_of(error):
-        return Refused(outage.code, gettext(outage.text))
+        return Refused(outage.code, outage.translated)
     return Refused("internal_error", gettext("Something went wrong. Try again."))

@@ -60,7 +60,7 @@ class Failure:
 def unavailable(outage: Outage) -> Failure:
     return Failure(
         503,
-        gettext(outage.text),
+        outage.translated,
         outage.text,
         outage.code,
         "runtime_error",

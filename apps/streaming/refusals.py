@@ -33,6 +33,4 @@ def refusal(
 
 def outage_content(outage: Outage, path: str, accept: str) -> tuple[bytes, bytes]:
     """Return the content type and the content of an answer with the status 503."""
-    return refusal(
-        path, accept, 503, gettext("Back in a moment"), gettext(outage.text), outage.code
-    )
+    return refusal(path, accept, 503, gettext("Back in a moment"), outage.translated, outage.code)

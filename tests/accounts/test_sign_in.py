@@ -277,7 +277,6 @@ def test_an_address_is_what_one_client_can_have_of_them(grace, address, same, ot
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        (b"a\x00b", "Null characters are not allowed."),
         (b"a" * 1_000_000, "Ensure this value has at most 254 characters (it has 1000000)."),
         (b"\xff\xfe", MISMATCH),
         (b"", "This field is required."),
@@ -285,7 +284,7 @@ def test_an_address_is_what_one_client_can_have_of_them(grace, address, same, ot
     ],
 )
 def test_an_odd_name_is_an_error_of_the_form(name, told):
-    body = b"password=wrong&username=" + name.replace(b"\x00", b"%00")
+    body = b"password=wrong&username=" + name
 
     answer = Client().post(PAGE, body, content_type="application/x-www-form-urlencoded")
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from io import BytesIO, StringIO
 from typing import Any
-from zipfile import ZipFile, ZipInfo
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile, ZipInfo
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -28,6 +28,7 @@ from apps.notes.transfer.sources import open_zip
 from apps.workspace.local import files
 from tests.contract import proves
 from tests.notes.written import OTHER, OWNER, PERSON, said, text_of, titles, write
+from tests.tables import each_row
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
@@ -171,6 +172,19 @@ def test_a_broken_archive_is_refused():
 
     with pytest.raises(NoteRefused, match=r"a\.md: it cannot be unpacked"):
         import_notes(OWNER, open_zip(BytesIO(content)), PERSON)
+
+
+@each_row("kind", [ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
+def test_an_archive_with_a_damaged_packing_is_refused(kind: int):
+    file = BytesIO()
+    with ZipFile(file, "w", kind) as archive:
+        archive.writestr("a.md", "all sorts of words " * 50)
+    content = bytearray(file.getvalue())
+    start = content.index(b"a.md") + len("a.md")
+    content[start + 4 : start + 30] = b"\xff" * 26
+
+    with pytest.raises(NoteRefused, match=r"a\.md: it cannot be unpacked"):
+        import_notes(OWNER, open_zip(BytesIO(bytes(content))), PERSON)
 
 
 def test_a_link_in_an_archive_is_refused():

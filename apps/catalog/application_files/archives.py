@@ -2,12 +2,11 @@
 
 import stat
 import zipfile
-import zlib
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import PurePosixPath
 
-from apps.archives import TooManyEntries, open_archive
+from apps.archives import UNREADABLE, TooManyEntries, open_archive
 from apps.catalog.application_files.document import DOCUMENT_FILE
 from apps.catalog.application_files.folders import (
     MOST_BYTES,
@@ -43,10 +42,8 @@ def unpacked(content: bytes) -> dict[str, bytes]:
         raise
     except TooManyEntries as error:
         raise FilesRefused("", f"the zip file has more than {MOST_ENTRIES:,} entries.") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+    except UNREADABLE as error:
         raise FilesRefused("", f"this is no zip file that can be read ({error}).") from error
-    except (RuntimeError, UnicodeError, ValueError) as error:
-        raise FilesRefused("", f"the zip file cannot be read: {error}.") from error
 
 
 def read_entries(zipped: zipfile.ZipFile) -> dict[str, bytes]:

@@ -2,7 +2,6 @@
 
 import json
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import IO, Any, NamedTuple
@@ -11,12 +10,10 @@ import filetype
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy
 
-from apps.archives import TooManyEntries, open_archive
+from apps.archives import UNREADABLE, TooManyEntries, open_archive
 from apps.chat.imports import chatgpt, librechat, open_webui, own_export
 from apps.chat.imports.tree import SourceConversation, Unreadable
 
-UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError)
-"""What the library raises for damage, for methods of compression that it does not know, and for passwords."""
 LARGEST_FILE = 64 * 1024 * 1024
 """Bytes, of a ZIP what it holds together."""
 MOST_CONVERSATIONS = 20_000

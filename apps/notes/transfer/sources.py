@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZipFile, ZipInfo
 
-from apps.archives import TooManyEntries, open_archive
+from apps.archives import UNREADABLE, TooManyEntries, open_archive
 from apps.errors import NoteRefused
 from apps.notes.limits import MOST_NOTES
 from apps.notes.transfer.document import refused
@@ -69,7 +69,7 @@ class ZipSource:
         try:
             with self.archive.open(entry) as file:
                 return self.allowance.take(name, file)
-        except (BadZipFile, NotImplementedError, EOFError, OSError, ValueError, RuntimeError):
+        except UNREADABLE:
             raise refused(name, "it cannot be unpacked; make the archive anew.") from None
 
 
@@ -81,7 +81,7 @@ def open_zip(file: IO[bytes]) -> ZipSource:
         raise NoteRefused(
             "file", f"the archive has more than {MOST_ENTRIES:,} entries; split it."
         ) from None
-    except (BadZipFile, OSError, ValueError, NotImplementedError):
+    except UNREADABLE:
         raise NoteRefused("file", "it is no ZIP archive; choose one.") from None
     found = [entry for entry in archive.infolist() if not entry.is_dir()]
     for entry in found:
