@@ -273,7 +273,7 @@ def left_out(what: str, name: str = "") -> str:
 
 def take_left_out(text: str) -> tuple[str, list[str]]:
     """Split a text into what was written, and what the lines of `left_out` in it name."""
-    prefix, suffix = f"*{gettext('{what}: not imported.')}*".split("{what}")
+    prefix, suffix = left_out("\n").split("\n")
     kinds = tuple(gettext(kind) for kind in LEFT_OUT_KINDS)
     written: list[str] = []
     missing: list[str] = []
