@@ -70,7 +70,12 @@ def test_prompts_applications_files_and_efforts_are_offered(browser, grace):
 
 
 def test_skills_that_are_meant_for_models_are_not_offered():
-    metadata = ({}, {"user-invocable": "true"}, {"user-invocable": "false"}, {"owner": "sales"})
+    metadata: tuple[dict[str, str], ...] = (
+        {},
+        {"user-invocable": "true"},
+        {"user-invocable": "false"},
+        {"owner": "sales"},
+    )
     documents = [
         SkillDocument(f"skill-{place}", f"About {place}", metadata=one)
         for place, one in enumerate(metadata)
