@@ -22,7 +22,7 @@ from apps.chat.access import own, under
 from apps.chat.file_types import is_written
 from apps.chat.models import Conversation
 from apps.chat.notes.access import is_file_of_notes
-from apps.chat.visitors import find_application, visitor, with_sign_in
+from apps.chat.visitors import find_application, visitor
 from apps.errors import FileMissing, FileRefused, Refused
 from apps.integers import read_integer
 from apps.runs.error_texts import error_text
@@ -138,7 +138,6 @@ def listing(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 
 
 @require_http_methods(["GET", "HEAD", "DELETE"])
-@with_sign_in
 def file(request: HttpRequest, bucket: str, name: str) -> HttpResponseBase:
     """Show or delete a file. Raises Http404 for one that the visitor may not read."""
     caller = visitor(request)

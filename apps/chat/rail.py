@@ -67,6 +67,11 @@ def recent(caller: Caller) -> QuerySet[Conversation]:
     return kept.select_related("application").order_by("-updated_at", "-pk")[:RECENT]
 
 
+def recent_rows(caller: Caller) -> list[dict[str, Any]]:
+    states = states_of(caller)
+    return [row_of(one, states.get(one.pk, ""), is_continuable=True) for one in recent(caller)]
+
+
 def applications(caller: Caller) -> list[Application]:
     """Those that a person keeps at hand, else the ones they used last."""
     offered, rows = usable(caller), PinnedApplication.objects.filter(owner=caller.bucket)

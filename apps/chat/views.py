@@ -50,7 +50,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "applications": applications,
         "pinned": [one for one in applications if one.pk in pinned],
         "others": [one for one in applications if one.pk not in pinned],
-        "recent": rail.rows_of(caller, rail.recent(caller)),
+        "recent": rail.recent_rows(caller),
         "earlier": by_application(earlier),
         "question": question,
     }

@@ -85,7 +85,7 @@ def test_t_63_who_deletes_a_conversation_and_whose_it_was_not_is_in_the_audit():
     conversation = add_conversation(application, client)
     address = f"/chat/{application.slug}/{conversation.pk}/"
 
-    assert stranger.get(address).status_code == 404
+    assert stranger.get(address).status_code == 302
     assert stranger.post(f"{address}delete/").status_code == 404
     assert client.post(f"{address}delete/", REMOTE_ADDR="10.0.0.7").status_code == 302
 
@@ -102,7 +102,7 @@ def test_a_conversation_that_there_is_not_is_no_denial():
     application = add_application()
     client = visiting(f"/chat/{application.slug}/")
 
-    assert client.get(f"/chat/{application.slug}/{uuid4()}/").status_code == 404
+    assert client.get(f"/chat/{application.slug}/{uuid4()}/").status_code == 302
 
     assert not AuditEntry.objects.exists()
 

@@ -197,7 +197,7 @@ def test_what_is_deleted_is_gone_everywhere_until_it_is_restored():
     restored = post(client, conversation, "restore")
 
     assert before == [["Oslo"], ["Oslo"], 200, 200, 200]
-    assert deleted == [[], [], 404, 404, 404]
+    assert deleted == [[], [], 302, 302, 404]
     assert (erased, restored.status_code, seen()) == (0, 200, before)
 
     post(client, conversation, "delete")

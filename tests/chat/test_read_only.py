@@ -69,7 +69,7 @@ def test_its_owner_finds_reads_downloads_renames_and_deletes_it(
     assert [one["application"]["ended"] for one in hits] == [True]
     assert "To Oslo." in download.text
     assert (renamed.status_code, deleted.status_code, deleted["Location"]) == (302, 302, "/")
-    assert client.get(f"/chat/{application.slug}/").status_code == 404
+    assert client.get(f"/chat/{application.slug}/").status_code == 302
 
 
 def test_nobody_else_reads_it() -> None:
@@ -80,7 +80,7 @@ def test_nobody_else_reads_it() -> None:
 
     page = stranger.get(f"/chat/{application.slug}/{conversation.pk}/")
 
-    assert page.status_code == 404
+    assert page.status_code == 302
 
 
 def test_it_can_be_continued_once_the_application_is_out_of_the_archive() -> None:

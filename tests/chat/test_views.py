@@ -157,7 +157,7 @@ def test_a_foreign_conversation_is_not_there():
         owner.get(address).status_code,
     ]
 
-    assert statuses == [404, 404, 404, 404, 404, 200]
+    assert statuses == [302, 404, 404, 302, 302, 200]
     conversation.refresh_from_db()
     assert conversation.title == "Hi"
 
@@ -242,7 +242,7 @@ def test_what_was_begun_before_signing_in_is_there_afterwards():
     assert (response.status_code, conversation.owner) == (200, f"user-{user.pk}")
     assert Run.objects.get().bucket == f"user-{user.pk}"
     client.logout()
-    assert client.get(f"/chat/{application.slug}/{conversation.pk}/").status_code == 404
+    assert client.get(f"/chat/{application.slug}/{conversation.pk}/").status_code == 302
 
 
 def test_a_session_that_is_used_does_not_expire():

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from django.utils.formats import number_format
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_lazy
 
 from apps.datetimes import of_timestamp, read_datetime
 
@@ -21,10 +21,10 @@ BEGINNING = "(This conversation began with an answer.)"
 """The question before an answer that none came before."""
 
 LEFT_OUT_KINDS = (
-    gettext_noop("Picture"),
-    gettext_noop("Sound"),
-    gettext_noop("File"),
-    gettext_noop("Error"),
+    gettext_lazy("Picture"),
+    gettext_lazy("Sound"),
+    gettext_lazy("File"),
+    gettext_lazy("Error"),
 )
 """What `left_out` is called with."""
 
@@ -272,8 +272,8 @@ def left_out(what: str, name: str = "") -> str:
 
 def take_left_out(text: str) -> tuple[str, list[str]]:
     """Split a text into what was written, and what the lines of `left_out` in it name."""
-    prefix, suffix = f"*{gettext('{what}: not imported.')}*".split("{what}")
-    kinds = tuple(gettext(kind) for kind in LEFT_OUT_KINDS)
+    prefix, suffix = left_out("\n").split("\n")
+    kinds = tuple(map(str, LEFT_OUT_KINDS))
     written: list[str] = []
     missing: list[str] = []
     for paragraph in text.split("\n\n"):

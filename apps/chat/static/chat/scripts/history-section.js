@@ -11,6 +11,8 @@ import { tile } from "./tile.js";
 /** What a mark says; a conversation that is done and read has none. @type {Record<string, string>} */
 const MARKS = { running: gettext("Being answered"), waiting: gettext("Waiting for you"), unread: gettext("Unread") };
 
+const KEYS = ["F2", "Shift+F10"].join(" ");
+
 /** Lets `row-menu` (detail: `{row, button}`) and `row-rename` (detail: the row) through. */
 export class HistorySection extends LitElement {
   static properties = { rows: { attribute: false }, current: { attribute: false } };
@@ -54,7 +56,7 @@ export class HistorySection extends LitElement {
         data-conversation=${id}
         title="${name} · ${application.title} · ${momentText(updated_at)}"
         aria-current=${ifDefined(isCurrent ? "page" : undefined)}
-        aria-keyshortcuts="F2 Shift+F10"
+        aria-keyshortcuts=${KEYS}
       >
         ${tile(application, "small")}
         <span class="history-title" dir="auto">${name}</span>
