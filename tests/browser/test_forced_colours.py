@@ -27,7 +27,7 @@ def test_switches_bubbles_and_selected_states_stay_visible(
     page.emulate_media(forced_colors="active")
     page.goto("/chat/contrast/")
     switch = page.get_by_role("switch", name="Temporary")
-    track = "#main .switch-track"
+    track = ".switch:has-text('Temporary') .switch-track"
     off = style(page, track, "backgroundColor")
     switch.click()
     expect(switch).to_have_attribute("aria-checked", "true")
