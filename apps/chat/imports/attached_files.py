@@ -15,10 +15,10 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 
 from apps.accounts.caller import Caller
-from apps.archives import TooManyEntries, open_archive
+from apps.archives import UNREADABLE, TooManyEntries, open_archive
 from apps.chat.folders import MOST_FILES, folder_of, store_file, title_of
 from apps.chat.imports.chatgpt import KEY
-from apps.chat.imports.files import MOST_MEMBERS, UNREADABLE
+from apps.chat.imports.files import MOST_MEMBERS
 from apps.chat.imports.tree import ImportedMessage, SourceFile, paragraphs
 from apps.errors import FileRefused, Refused
 
