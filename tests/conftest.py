@@ -241,6 +241,12 @@ def models_are_asked_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def models_write_no_titles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A title is one more call of the model, which the scripts of most tests do not have."""
+    monkeypatch.setattr("django.conf.settings.CONVERSATION_TITLES", "question")
+
+
+@pytest.fixture(autouse=True)
 def the_transaction_of_the_test_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Channels closes "old" connections around its work; this one holds what is rolled back."""
     from django.db import connections

@@ -7,13 +7,13 @@ and an alarm the time (`at`) too. Nobody waits for the answer, so the run is an 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal, Self
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext, pgettext
 
 from apps.agent.taint import UNTRUSTED
-from apps.datetimes import read_datetime
 from apps.live.run_summary import RunSummary
 
 
@@ -88,7 +88,7 @@ def sender_words(sender: Mapping[str, Any]) -> str:
         words = gettext("From the schedule “{title}”").format(title=title)
     if "at" not in sender:
         return words
-    at = read_datetime(sender["at"])
+    at = datetime.fromisoformat(sender["at"])  # written here, on the clocks of the schedule
     moment = date_format(at, pgettext("Django's format of a date", "j F Y, H:i"))
     return f"{words}, {moment}"
 

@@ -38,12 +38,12 @@ def test_a_key_can_be_limited_and_can_end():
     for slug in ("one", "two", "three"):
         Application.objects.create(slug=slug, title=slug)
 
-    key = create("robot", "--application", "one", "--application", "two", "--expires", "2999-01-31")
+    key = create("robot", "--application", "one", "--application", "two", "--expires", "2199-01-31")
 
     row = find(key)
     assert sorted(row.applications.values_list("slug", flat=True)) == ["one", "two"]
     assert row.is_limited
-    assert row.expiry_date == datetime(2999, 1, 31, 23, 59, 59, 999999, UTC)
+    assert row.expiry_date == datetime(2199, 1, 31, 23, 59, 59, 999999, UTC)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,7 @@ def test_a_key_can_be_limited_and_can_end():
         (["robot", "--expires", "tomorrow"], "'tomorrow'; write a date"),
         (["robot", "--expires", "2999-13-01"], "write a date"),
         (["robot", "--expires", "2001-01-01"], "in the past"),
+        (["robot", "--expires", "2999-01-31"], "after 2199"),
         ([" "], "1 to 50 characters"),
         (["x" * 51], "1 to 50 characters"),
     ],

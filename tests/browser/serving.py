@@ -110,6 +110,8 @@ def site_environment(folder: Path, port: int, **settings: str) -> dict[str, str]
         # What a test changes in the database counts from its next request on.
         "CATALOG_MAX_AGE_SECONDS": "0",
         "MODEL_RETRY_SECONDS": "0.01",
+        # A model that writes titles is asked once more for each conversation.
+        "CONVERSATION_TITLES": "question",
         **settings,
     }
 

@@ -5,10 +5,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from apps.accounts.sender_headers import OWN_REQUEST
+
 
 @dataclass(frozen=True)
 class Seen:
-    """A request as it arrived; header names in lower case."""
+    """A request as it arrived; header names in lower case.
+
+    Without the header of requests to the site itself: the service is on a host of the site.
+    """
 
     method: str
     target: str
@@ -90,6 +95,7 @@ async def read_request(reader: asyncio.StreamReader) -> Seen:
     first, *lines = head.strip().split("\r\n")
     method, target, _ = first.split(" ")
     headers = {name.lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
+    headers.pop(OWN_REQUEST, None)
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     return Seen(method, target, headers, body)
 

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.agent.model import ModelRequest
@@ -111,6 +112,7 @@ def test_the_address_of_the_page_names_the_place():
     client = Client()
 
     page = client.get(f"/chat/{application.slug}/?place=orders&narrative=<b>").text
+    client.force_login(User.objects.create_user("grace"))
     unknown = client.get(f"/chat/{application.slug}/?place=order")
 
     assert 'data-place="orders"' in page

@@ -355,8 +355,11 @@ async def test_rows_that_the_database_refuses_fail_no_run_and_are_told_once(monk
     await writer.close()
 
     assert [row.status async for row in RunSummary.objects.all()] == ["done", "done"]
-    [told] = [one for one in caplog.records if one.levelno >= logging.WARNING]
-    assert told.getMessage() == "The rows of 1 calls cannot be written"
+    told = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
+    assert told == [
+        "A row of calls was refused and is lost",
+        "2 rows of calls were refused and are lost: ZeroDivisionError",
+    ]
 
 
 async def test_the_calls_of_a_run_are_written_with_its_row():

@@ -82,7 +82,7 @@ class World:
         self.changes = {
             row._meta.model_name: Change.objects.filter(
                 kind__contains=row._meta.model_name, object_id=row.pk
-            ).first()
+            ).last()
             for row in (
                 self.application,
                 self.case,
@@ -141,6 +141,8 @@ class World:
         )
         manifest = {**OPEN, "orchestrator": {"deployment": {"deployment_id": "demo-model"}}}
         self.application = make_application(owner=self.operator, manifest=manifest, is_public=True)
+        self.application.description = "Trips"
+        self.application.save()
         self.other = make_application("hotel", owner=self.operator, manifest=manifest)
         self.archived = make_application("old", owner=self.operator, archived_at=timezone.now())
         self.disabled = make_application("disabled", owner=self.operator, is_enabled=False)

@@ -144,6 +144,7 @@ OTHER_HEADERS = {
     "accept": "We ask for a stream of events, the SDK for JSON.",
     "accept-encoding": "We unpack nothing.",
     "user-agent": "Of the program.",
+    "quickapps-request": "The service of the test is on a host of the site.",
 }
 """The headers in which we differ, with the reasons."""
 

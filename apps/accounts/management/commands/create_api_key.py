@@ -12,6 +12,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from apps.accounts.key_changes import record_key
 from apps.accounts.models import ApiKey
+from apps.datetimes import LATEST, is_within_bounds
 
 LONGEST_NAME = 50
 
@@ -77,4 +78,6 @@ def expiry_of(text: str) -> datetime:
         moment = timezone.make_aware(moment)
     if moment <= timezone.now():
         raise CommandError(f"--expires is {text!r}, which is in the past.")
+    if not is_within_bounds(moment):
+        raise CommandError(f"--expires is {text!r}, which is after {LATEST.year - 1}.")
     return moment
