@@ -8,21 +8,13 @@ import os
 
 from django.core.asgi import get_asgi_application
 
-from quickapps_site import database_threads
-from quickapps_site.bodies import body_limits, with_bounded_bodies
-from quickapps_site.cors import with_cors
-from quickapps_site.http_metrics import with_request_metrics
-from quickapps_site.lifespan import lifespan
-from quickapps_site.nul import with_clean_addresses
-from quickapps_site.opentelemetry_metrics import set_up_opentelemetry_metrics
-from quickapps_site.postgresql import limits
 from quickapps_site.tracing import set_up_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
 set_up_tracing()
 django_application = get_asgi_application()
 
-# The doors import models, which needs Django to be set up.
+# The rest needs Django to be set up.
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
@@ -34,6 +26,14 @@ from apps.gateway import metrics as scrapes  # noqa: E402
 from apps.gateway import routing as gateway  # noqa: E402
 from apps.live.gauges import GAUGES  # noqa: E402
 from apps.triggers import routing as triggers  # noqa: E402
+from quickapps_site import database_threads  # noqa: E402
+from quickapps_site.bodies import body_limits, with_bounded_bodies  # noqa: E402
+from quickapps_site.cors import with_cors  # noqa: E402
+from quickapps_site.http_metrics import with_request_metrics  # noqa: E402
+from quickapps_site.lifespan import lifespan  # noqa: E402
+from quickapps_site.nul import with_clean_addresses  # noqa: E402
+from quickapps_site.opentelemetry_metrics import set_up_opentelemetry_metrics  # noqa: E402
+from quickapps_site.postgresql import limits  # noqa: E402
 
 database_threads.start(settings.DATABASE_THREADS)
 limits.apply_limits(
