@@ -11,6 +11,8 @@ from apps.manifest.json_document import document_problems
 
 CHARACTERS_PER_VALUE = 10
 """About: large documents of services have 12 to 20."""
+LEAST_VALUES = 100_000
+"""Are counted in any document."""
 MOST_YAML_CHARACTERS = 1_500_000
 """YAML takes many times as long to read as JSON does."""
 
@@ -39,7 +41,9 @@ def read_source(text: str) -> dict[str, Any]:
     document = json_or_yaml(text)
     if isinstance(document, str):
         raise SourceInvalid(what_text_is(document.strip()))
-    if problems := document_problems(document, most // CHARACTERS_PER_VALUE, most):
+    # Aliases of YAML can multiply: a short text has no more values than its length allows.
+    values = min(most // CHARACTERS_PER_VALUE, max(LEAST_VALUES, len(text)))
+    if problems := document_problems(document, values, most):
         raise SourceInvalid(f"{problems[0]}.")
     assert isinstance(document, dict)  # noqa: S101 document_problems refuses everything else
     return document
