@@ -10,12 +10,12 @@ UNREADABLE = (
     *(BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
     *(NotImplementedError, RuntimeError, ValueError),
 )
-"""What reading a damaged, encrypted or unsupported archive raises; only the first is documented."""
+"""Errors of reading a damaged, encrypted or unsupported archive; only the first is documented."""
 
 SIGNATURE = b"PK\x01\x02"
 """The first bytes of an entry in the directory of an archive."""
 ENTRY_BYTES = 46
-"""Of an entry, before its name."""
+"""The length of an entry before its name."""
 LENGTHS = slice(28, 34)
 """The lengths of the name, the extra field and the comment, 16 bits each."""
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import migrations, models
 from django.utils.translation import gettext
 
 from apps.datetimes import EARLIEST, LATEST, is_within_bounds
@@ -40,8 +40,19 @@ class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
         return name, "django.db.models.DateTimeField", args, kwargs
 
 
+def repair_times(app: str, *columns: tuple[str, str]) -> migrations.RunPython:
+    """Move the stored times of columns, each a model and a field, into the bounds."""
+
+    def repair(apps: Any, editor: Any) -> None:
+        for model, column in columns:
+            rows = apps.get_model(app, model).objects.using(editor.connection.alias)
+            move_into_bounds(rows, column)
+
+    return migrations.RunPython(repair, migrations.RunPython.noop)
+
+
 def move_into_bounds(rows: "QuerySet[Any]", column: str) -> None:
-    """Repair rows that were stored before there were bounds, without reading them."""
+    """Update rows that were stored before the bounds existed, without loading them."""
     rows.filter(**{f"{column}__lt": EARLIEST}).update(**{column: EARLIEST})
     last = LATEST.replace(year=LATEST.year - 1, month=12, day=31)
     rows.filter(**{f"{column}__gte": LATEST}).update(**{column: last})

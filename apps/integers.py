@@ -1,4 +1,4 @@
-"""Whole numbers that others write: in addresses, forms, headers and documents."""
+"""Whole numbers from addresses, forms, headers and documents."""
 
 LARGEST = 2**63 - 1
 """The largest number of a column; also the largest id."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
 from types import SimpleNamespace
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import connection
 
 from apps.accounts.arrivals import Invitation
+from apps.datetime_fields import repair_times
 from apps.datetimes import EARLIEST, LATEST, of_timestamp, read_datetime, read_http_date
 from apps.notes.models import Note
 from apps.schedules.occurrences import Timing, next_time
@@ -98,7 +99,7 @@ def test_a_row_with_another_time_is_not_saved(at: datetime):
 @pytest.mark.django_db
 @pytest.mark.postgres
 def test_a_time_that_was_stored_before_is_moved_to_the_nearest_one():
-    migration = import_module("apps.accounts.migrations.0002_times_within_bounds")
+    repair: Any = repair_times("accounts", ("Invitation", "expires_at"))
     rows = [Invitation.objects.create(token_hash=str(number)) for number in range(3)]
     too_late = "'20000-01-01 00:00:00+00'" if connection.vendor == "postgresql" else "'9999-12-31'"
     with connection.cursor() as cursor:
@@ -106,7 +107,7 @@ def test_a_time_that_was_stored_before_is_moved_to_the_nearest_one():
         for row, at in zip(rows, ("'0001-01-01'", too_late, "'2026-11-01'"), strict=True):
             cursor.execute(f"UPDATE {table} SET expires_at = {at} WHERE id = {row.pk}")
 
-    migration.repair(apps, SimpleNamespace(connection=connection))
+    repair.code(apps, SimpleNamespace(connection=connection))
 
     found = Invitation.objects.order_by("pk").values_list("expires_at", flat=True)
     assert list(found) == [EARLIEST, LAST, datetime(2026, 11, 1, tzinfo=UTC)]

@@ -27,7 +27,7 @@ class Caller:
     key_user_id: int | None = None
     """The person of a key; None for a key of the installation."""
     is_own_key: bool = False
-    """Whether the person of a key made it themselves, or the key is one of a service account."""
+    """True for a key that its user created, and for each key of a service account."""
     team: int | None = None
     """The id of the team in which the caller works; None: for themselves."""
     scope: frozenset[int] | None = None

@@ -1,4 +1,4 @@
-"""What others and the person do to an API key: in the audit, and in a mail to its owner."""
+"""Changes of API keys: recorded in the audit, and mailed to the owner if another user made them."""
 
 import logging
 from functools import partial

@@ -159,7 +159,7 @@ class ApiKey(AbstractAPIKey):
 
     @property
     def is_own(self) -> bool:
-        """Whether the person of the key made it. A service account has no person to keep data from."""
+        """Return whether the person of the key made it. A service account has no person to keep data from."""
         if self.user_id is None:
             return False
         return self.created_by_id == self.user_id or hasattr(self.user, "service_account")

@@ -16,13 +16,13 @@ from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOA
 from django.http import HttpRequest, HttpResponse
 
 MOST_SECONDS_AHEAD = 60
-"""By which a provider's clock may be ahead of ours."""
+"""The time by which a provider's clock may be ahead of ours."""
 LAST_SECOND = 253_402_300_799
-"""Of the year 9999."""
+"""The last second of the year 9999, since 1970."""
 LONGEST_SUBJECT = SocialAccount._meta.get_field("uid").max_length or 0
 LONGEST_EMAIL = EmailAddress._meta.get_field("email").max_length or 0
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What reading an answer raises that is not shaped as the protocol says."""
+"""Errors of reading an answer that is not shaped as the protocol requires."""
 
 ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 

@@ -68,7 +68,7 @@ def object_texts(pieces: Sequence[str]) -> list[str]:
 
 
 def is_growing(pieces: Sequence[str]) -> bool:
-    """Whether each piece repeats the one before it."""
+    """Return whether each piece repeats the one before it."""
     return all(later.startswith(earlier) for earlier, later in pairwise(pieces))
 
 
@@ -109,6 +109,6 @@ def unreadable(text: str) -> str:
 
 
 def unreadable_text(arguments: dict[str, Any]) -> str | None:
-    """What was written in place of a JSON object; None for other arguments."""
+    """Return the text that was written in place of a JSON object; None for other arguments."""
     text = arguments.get(UNREADABLE) if len(arguments) == 1 else None
     return text if isinstance(text, str) else None

@@ -24,7 +24,7 @@ class GrowingCall:
     arguments: list[str] = field(default_factory=list)
 
     def becomes(self, call: ToolCall) -> bool:
-        """Whether the complete call is this one."""
+        """Return whether the complete call is this one."""
         return (self.name, object_texts(self.arguments)[0]) == (call.name, call.arguments)
 
 

@@ -65,7 +65,7 @@ class GrowingCalls:
         return call if is_begun else None
 
     def is_another(self, delta: ToolCallDelta, call: GrowingCall) -> bool:
-        """Whether a piece with a name begins a new call, although its number and id are those of
+        """Return whether a piece with a name begins a new call, although its number and id are those of
         the call."""
         if not call.arguments:
             return delta.name != call.name and call.name in self.names and delta.name in self.names

@@ -319,7 +319,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
             raise ToolsKeepFailing(progress.failed_turns)
 
     def is_for_client(self, call: ToolCall) -> bool:
-        """Whether the client can make the call: with unreadable arguments nobody can."""
+        """Return whether the client can make the call: with unreadable arguments nobody can."""
         return call.name in self.external and not argument_problem(call)
 
     def refuse(self, call: ToolCall) -> ToolResult:

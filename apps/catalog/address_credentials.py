@@ -76,7 +76,7 @@ def key_of(parameter: Any) -> object:
 
 
 def is_movable(pair: str, taken: Collection[object]) -> bool:
-    """Whether a pair of a query is a credential that no parameter replaces."""
+    """Return whether a pair of a query is a credential that no parameter replaces."""
     name, _, value = pair.partition("=")
     name = unquote_plus(name)
     return bool(value) and reads_as_credential(name) and name not in taken

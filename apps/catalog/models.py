@@ -162,7 +162,7 @@ class Application(Versioned):
             raise ValidationError({"owner": [*map(str, files)]})
 
     def goes_live(self, stored: "Application | None") -> bool:
-        """Whether a save makes a version, so that the manifest has to be valid.
+        """Return whether a save makes a version, so that the manifest has to be valid.
 
         Access and the other properties of the row are saved whatever is wrong with the manifest.
         """

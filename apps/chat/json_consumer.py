@@ -113,7 +113,7 @@ class JsonConsumer(HttpConsumer):
 
 
 def refusal_of(error: Exception) -> Refused:
-    """What a client is told of an error that is not its own."""
+    """Return the message for an error that the client did not cause."""
     if outage := outage_of(error):
         return Refused(outage.code, outage.translated)
     return Refused("internal_error", gettext("Something went wrong. Try again."))

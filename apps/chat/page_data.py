@@ -67,7 +67,7 @@ def page_of(
 
 
 def as_read(conversation: Conversation) -> Application:
-    """What the owner of a conversation still sees of an application that they can no longer use."""
+    """An application that the owner of a conversation can no longer use, as the conversation shows it."""
     row = conversation.application
     return Application(
         slug=conversation.application_slug,

@@ -102,7 +102,7 @@ def deployment_of(application: ResolvedApplication) -> str | None:
 
 
 def is_known(deployment_id: str) -> bool:
-    """Whether the installation or its DIAL Core has the deployment."""
+    """Return whether the installation or its DIAL Core has the deployment."""
     return deployment_id in PRICES.services or bool(settings.DIAL_URL)
 
 

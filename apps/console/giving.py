@@ -67,7 +67,7 @@ def manageable(manager: Any) -> QuerySet[User]:
 
 
 def may_change_key(manager: Any, key: ApiKey | OperatorKey) -> bool:
-    """Whether somebody may change a key in more than that it is revoked."""
+    """Return whether somebody may change a key in more than that it is revoked."""
     if key.user is None:
         return edits_all(manager)
     if key.user_id != manager.pk and not edits_all(manager):

@@ -42,7 +42,7 @@ def may_view_applications(request: HttpRequest) -> bool:
 
 
 def is_editor(request: HttpRequest, application: Application | None = None) -> bool:
-    """Whether staff own an application, or were granted to edit it: this one, or any with None.
+    """Return whether staff own an application, or were granted to edit it: this one, or any with None.
 
     Roles by a permission do not count: those come with the permissions to view and change.
     """

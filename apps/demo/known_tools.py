@@ -108,7 +108,7 @@ class Asked:
 
 
 def asks(text: str) -> bool:
-    """Whether the text is a question, which is nothing to remember."""
+    """Return whether the text is a question, which is nothing to remember."""
     return _asks.search(text) is not None
 
 

@@ -41,7 +41,7 @@ OTHER_ASIAN = ("gb18030", "big5", "cp949")
 
 _flip = re.compile(r"[^\W\d_A-Z][A-ZА-ЯЁІЇЄҐΑ-Ω]")
 _mixed = re.compile(r"[A-Za-z](?=[^\W\d_a-zA-Z])|[^\W\d_a-zA-Z](?=[A-Za-z])")
-"""Where letters of two scripts meet in a word."""
+"""Matches letters of two scripts next to each other in a word."""
 _symbol_in_word = re.compile(r"[^\W\d_][^\w\s'’\-.,;:/&@]+[^\W\d_]")
 _kana = re.compile("[\u3040-\u30ff]")
 _half_kana = re.compile("[\uff61-\uff9f]")
@@ -92,7 +92,7 @@ def fitting(sample: bytes) -> Iterator[str]:
 
 
 def has_runs(sample: bytes) -> bool:
-    """Whether most of what is not ASCII stands together, as in other scripts."""
+    """Return whether most of what is not ASCII stands together, as in other scripts."""
     runs = re.findall(rb"[\x80-\xff]+", sample)
     return sum(len(run) for run in runs if len(run) > 2) * 2 > sum(map(len, runs))
 
@@ -109,7 +109,7 @@ def fitting_scripts(sample: bytes) -> Iterator[str]:
 
 
 def script_score(text: str, script: str, frequent: str) -> float:
-    """How many of the letters are frequent ones of the script; 0 for what it would not have."""
+    """Return a score for the frequent letters of the script; 0 if the text cannot be in it."""
     foreign = [one for one in text if ord(one) > 127 and one not in PUNCTUATION]
     letters = [one for one in foreign if unicodedata.name(one, "").startswith(script)]
     if not letters or len(letters) < len(foreign):

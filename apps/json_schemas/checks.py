@@ -23,7 +23,7 @@ MOST_VIOLATIONS = 100
 
 
 class CheckUnfinished(Exception):
-    """Whether a value fits a schema cannot be found out; the text says why."""
+    """A check that could not be completed; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ MOST_DEPTH = 80
 """Schemas inside each other, as many as a manifest may have. Checks recurse, and a stack has about
 150 levels for them."""
 MOST_STATES = 20_000
-"""Of all patterns of a schema; see `apps.patterns`."""
+"""The limit for all patterns of a schema; see `apps.patterns`."""
 
 ONE = frozenset(
     {"additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"}

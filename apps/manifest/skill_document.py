@@ -48,7 +48,7 @@ class SkillDocument:
 
     @property
     def is_for_users(self) -> bool:
-        """Whether users may choose it for a question; else only models read it, when a task needs it."""
+        """Return whether users may choose it for a question; else only models read it, when a task needs it."""
         return (self.metadata or {}).get(USER_INVOCABLE, "true").strip().lower() != "false"
 
 

@@ -12,7 +12,7 @@ JSON = b"application/json"
 
 
 def is_of_console_api(path: str) -> bool:
-    """Whether Django REST framework answers; the assistant API has errors of its own shape."""
+    """Return whether Django REST framework answers; the assistant API has errors of its own shape."""
     return path.startswith("/api/") and not path.startswith("/api/IAIAssistantApi/")
 
 

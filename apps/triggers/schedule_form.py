@@ -169,7 +169,7 @@ class ScheduleForm(ZonedForm):
 
     @property
     def repeat(self) -> str:
-        """What was chosen, as far as it is one of the choices."""
+        """Return the chosen values that are among the choices."""
         sent = (self.data or {}).get("repeats") or ADVANCED
         return sent if sent in dict(CHOICES) else ADVANCED
 

@@ -122,7 +122,7 @@ async def decided(
 
 
 def is_asker(caller: Caller, answered_by: str) -> bool:
-    """Whether the person who asks has answered, in whichever team; also if nobody is known to have."""
+    """Return whether the person who asks has answered, in whichever team; also if nobody is known to have."""
     if not answered_by or personal(answered_by) == personal(caller.bucket):
         return True
     place = place_of(answered_by)

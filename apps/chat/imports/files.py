@@ -30,7 +30,7 @@ EXPECTED = gettext_lazy(
     "LibreChat, or an export from here."
 )
 BEGINNING_BYTES = 8192
-"""What `filetype` reads of a file."""
+"""The bytes of a file that `filetype` reads."""
 WHITESPACE = " \t\n\r"
 _decoder = json.JSONDecoder()
 

@@ -26,7 +26,7 @@ LEFT_OUT_KINDS = (
     gettext_lazy("File"),
     gettext_lazy("Error"),
 )
-"""What `left_out` is called with."""
+"""The kinds of files that `left_out` names."""
 
 Speaker = Literal["user", "assistant"]
 Source = Literal["chatgpt", "open-webui", "librechat", "quickapps"]

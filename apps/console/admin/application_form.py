@@ -146,7 +146,7 @@ class ApplicationForm(DocumentForm[Application]):
 
     @property
     def shows_draft(self) -> bool:
-        """Whether the form that was sent began with a draft."""
+        """Return whether the form that was sent began with a draft."""
         sent = self["seen_draft"].data if "seen_draft" in self.fields else None
         return str(sent or 0) != "0"
 
@@ -163,7 +163,7 @@ class ApplicationForm(DocumentForm[Application]):
         ]
 
     def is_as_shown(self, name: str) -> bool:
-        """Whether a field came back as a browser sends it: trimmed, and with its own line ends."""
+        """Return whether a field came back as a browser sends it: trimmed, and with its own line ends."""
         if name == "icon" and self["picture"].data:
             return False
         try:
@@ -243,7 +243,7 @@ class ApplicationForm(DocumentForm[Application]):
 
     @property
     def saves_document(self) -> bool:
-        """Whether the form saves the manifest, so that its plain credentials become secrets."""
+        """Return whether the form saves the manifest, so that its plain credentials become secrets."""
         if self.instance._state.adding or not super().saves_document:
             return super().saves_document
         changed = {*self.cleaned_data}.intersection(WRITTEN)

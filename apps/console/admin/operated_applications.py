@@ -44,7 +44,7 @@ class OperatedApplications(Admin[Application]):
 def is_role_enough(
     request: HttpRequest, application: Application | None, is_permitted: bool
 ) -> bool:
-    """Whether the person edits the application, or any with None.
+    """Return whether the person edits the application, or any with None.
 
     With the permission, an editor by whichever way; without it, by a grant or as the owner.
     """

@@ -1,4 +1,4 @@
-"""Who may use an application, as the studio shows it to an operator."""
+"""The access to an application, as the studio shows it to an operator."""
 
 from typing import Any
 

@@ -21,7 +21,7 @@ LARGEST = 32 * 1024 * 1024
 """One file."""
 MOST_FILES = 2 * MOST_NOTES
 MOST_ENTRIES = 2 * MOST_FILES
-"""Of an archive, with its folders and the files that are ignored."""
+"""The limit for one archive, including folders and ignored files."""
 IGNORED = frozenset({"__MACOSX", "Thumbs.db"})
 """What computers put into folders by themselves, beside names that begin with a dot."""
 

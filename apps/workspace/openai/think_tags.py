@@ -20,7 +20,7 @@ TAGS = {
 }
 """In lower case. Models that think before they speak, served without a parser for their thoughts."""
 MOST_BLANKS = 200
-"""That are held back before a tag."""
+"""The limit for characters that are held back before a tag."""
 
 _opening = re.compile("|".join(map(re.escape, TAGS)), re.IGNORECASE)
 _closings = {
@@ -97,7 +97,7 @@ class ThinkTags:
         return [ReasoningDelta(text, UNNAMED)]
 
     def released(self) -> list[Delta]:
-        """What was held back before something else than text began."""
+        """Return the text that was held back before other content began."""
         held, self.held = self.held, ""
         if self.tag:
             return self.think(held)
@@ -116,13 +116,13 @@ class ThinkTags:
 
 
 def may_open(text: str) -> bool:
-    """Whether more text could make it an opening tag."""
+    """Return whether more text could make it an opening tag."""
     lowered = text.lower()
     return any(tag.startswith(lowered) for tag in TAGS)
 
 
 def kept_end(text: str, closing: str) -> int:
-    """How many characters at the end may belong to the closing tag or to the blanks before it."""
+    """Count the characters at the end that may belong to the closing tag or the blanks before it."""
     lowered = text.lower()
     size = min(len(closing) - 1, len(text))
     kept = next((n for n in range(size, 0, -1) if lowered.endswith(closing[:n])), 0)

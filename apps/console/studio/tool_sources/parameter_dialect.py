@@ -12,7 +12,7 @@ DEEPEST = 6
 DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
 """A tool whose schema is too large is described in fewer levels."""
 MOST_TOOL_CHARACTERS = 20_000
-"""Of the schema of one tool, about: some 5,000 tokens of every request."""
+"""The size of the schema of one tool: about 5,000 tokens of every request."""
 PART_CHARACTERS = 40
 """Around the words of a part."""
 MOST_PARTS = 400_000

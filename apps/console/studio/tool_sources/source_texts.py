@@ -50,7 +50,7 @@ def read_source(text: str) -> dict[str, Any]:
 
 
 def what_text_is(text: str) -> str:
-    """What was pasted in place of a document, and what to do."""
+    """Return what was pasted in place of a document, and what to do."""
     if _address.fullmatch(text):
         whole = text if "://" in text else f"https://{text}"
         return f"This is an address, not an OpenAPI document. Give it as the address: {whole[:200]}"
