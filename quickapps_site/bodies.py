@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from http import HTTPStatus
 from typing import Any
 
+from apps.doors.bodies import BodyTooLarge, BodyTooSlow, BoundedBody, drain
+from apps.doors.consumer import RETRY_AFTER, Header
+from apps.doors.refusals import outage_content, refusal
 from apps.errors import BadRequest
 from apps.outages import Outage, outage_of
-from apps.streaming.bodies import BodyTooLarge, BodyTooSlow, BoundedBody, drain
-from apps.streaming.consumer import RETRY_AFTER, Header
-from apps.streaming.refusals import outage_content, refusal
 
 logger = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """uvicorn's connections, with a deadline and a size for the head of a request, and no stalled client.
 
 Everything here overrides what asyncio's and uvicorn's protocols offer in public. Request bodies are
-bounded by the applications (`apps.streaming.bodies`), which know how much they want.
+bounded by the applications (`apps.doors.bodies`), which know how much they want.
 """
 
 import asyncio

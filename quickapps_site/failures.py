@@ -8,8 +8,8 @@ import sys
 from django.http import HttpRequest, HttpResponse
 from django.views import defaults
 
+from apps.doors.refusals import outage_content
 from apps.outages import RETRY_SECONDS, outage_of
-from apps.streaming.refusals import outage_content
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -12,7 +12,7 @@ from django.http.request import UnreadablePostError
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.translation import gettext
 
-from apps.streaming.refusals import refusal
+from apps.doors.refusals import refusal
 from quickapps_site.encodings import FORMS
 
 Message = MutableMapping[str, Any]

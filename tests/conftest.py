@@ -220,7 +220,7 @@ def descriptions_are_pinned_where_there_is_a_database(
 @pytest.fixture(autouse=True)
 def nothing_more_comes_of_refused_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Clients in the process of the test do not go on sending, so nobody need wait for them."""
-    monkeypatch.setattr("apps.streaming.bodies.LINGERING_SECONDS", 0.01)
+    monkeypatch.setattr("apps.doors.bodies.LINGERING_SECONDS", 0.01)
 
 
 @pytest.fixture(autouse=True)

@@ -22,13 +22,13 @@ from apps.chat.json_consumer import JsonConsumer
 from apps.chat.person_feed import PersonFeed
 from apps.chat.protocol import Unions, server_sent_event
 from apps.chat.session_end import check_session, while_open
+from apps.doors.consumer import EVENT_STREAM
 from apps.errors import Refused
 from apps.integers import read_integer
 from apps.live.events import join
 from apps.live.hub import HUB, Hub
 from apps.live.notifications import listening
 from apps.live.replay import follow
-from apps.streaming.consumer import EVENT_STREAM
 
 STREAMS_PER_VISITOR = 32
 """A browser opens six at most for one host; the rest is room for more windows and scripts."""

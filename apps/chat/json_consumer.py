@@ -11,11 +11,11 @@ from apps.accounts.sender_headers import read_headers
 from apps.chat.access import caller_of_scope
 from apps.chat.origins import check_csrf
 from apps.chat.protocol import to_json
+from apps.doors.bodies import BodyTooLarge, BodyTooSlow
+from apps.doors.consumer import RETRY_AFTER, Header, HttpConsumer
 from apps.errors import QuickAppError, Refused
 from apps.outages import outage_of
 from apps.runs.error_texts import error_text
-from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
-from apps.streaming.consumer import RETRY_AFTER, Header, HttpConsumer
 
 JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
 STATUS = {

@@ -1,29 +1,21 @@
-"""The base of the gateway's consumers: JSON answers, DIAL's error bodies, finding an application."""
+"""The base of the gateway's consumers: JSON answers and DIAL's error bodies."""
 
 from collections.abc import Iterable
 from math import ceil
 from typing import Any, ClassVar
 
 import msgspec
-from django.core.validators import slug_re
 
-from apps.accounts.caller import Caller
-from apps.catalog import access
-from apps.catalog.resolve import versioned_name
-from apps.catalog.resolved_application import ResolvedApplication
+from apps.doors.bodies import BodyTooLarge, BodyTooSlow
+from apps.doors.consumer import Header, HttpConsumer
+from apps.doors.denials import DENIALS, note_denial
+from apps.doors.rate_headers import headers_of_refusal
 from apps.errors import (
-    ApplicationNotFound,
     BadRequest,
-    NotAuthenticated,
     QuickAppError,
     RateLimitReached,
 )
-from apps.gateway.denials import DENIALS, note_denial
-from apps.gateway.rate_headers import headers_of_refusal
-from apps.gateway.refusals import shortened
 from apps.runs.failures import PASSED_ON, WITH_LIMITS, Failure, failure
-from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
-from apps.streaming.consumer import Header, HttpConsumer
 
 JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
 MOST_RETRY_SECONDS = 31 * 86_400
@@ -110,28 +102,3 @@ def error_body(found: Failure, status: int) -> dict[str, Any]:
         "display_message": found.text,
     }
     return {"error": error}
-
-
-def hidden(slug: str, caller: Caller) -> QuickAppError:
-    """The same error for a missing application and for one that the caller may not use."""
-    # A visitor is told that a key might help.
-    return NotAuthenticated() if caller.kind == "visitor" else ApplicationNotFound(shortened(slug))
-
-
-async def find(slug: str, caller: Caller) -> ResolvedApplication:
-    """The application, or the version `slug@3` of it, if the caller may use it.
-
-    Raises `hidden`, `ApplicationBroken`.
-    """
-    checked(versioned_name(slug)[0], caller)
-    try:
-        return await access.find(slug, caller)
-    except ApplicationNotFound:
-        raise hidden(slug, caller) from None
-
-
-def checked(slug: str, caller: Caller) -> str:
-    """The slug, if it has the form of one. Raises `hidden`."""
-    if not slug_re.match(slug):
-        raise hidden(slug, caller)
-    return slug

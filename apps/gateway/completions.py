@@ -14,14 +14,15 @@ from apps.agent.events import Emit, Event, Finished, Noticed
 from apps.agent.progress import Progress
 from apps.agent.streams import stream
 from apps.catalog.resolved_application import ResolvedApplication
+from apps.doors.admission import visit
+from apps.doors.consumer import EVENT_STREAM, HEARTBEAT, Header
+from apps.doors.key_watch import while_valid
+from apps.doors.rate_headers import headers_of
 from apps.gateway import dial_dialect, openai_dialect
-from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, ManyChoices, answer_of
 from apps.gateway.body import Completion
 from apps.gateway.chat_requests import PreparedRun
-from apps.gateway.key_watch import while_valid
 from apps.gateway.openai_dialect import ignored_header, with_unsupported
-from apps.gateway.rate_headers import headers_of
 from apps.gateway.wire import DONE, ChunkEncoder, error_frame
 from apps.live.answered_calls import claim
 from apps.live.hub import HUB
@@ -31,7 +32,6 @@ from apps.live.run_summary import RunSummary
 from apps.live.summaries import RunFigures
 from apps.runs.next_message import take_answer
 from apps.runs.run import run
-from apps.streaming.consumer import EVENT_STREAM, HEARTBEAT, Header
 from apps.workspace.port import Workspace
 
 Events = AsyncGenerator[list[Event], None]

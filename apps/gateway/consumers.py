@@ -11,11 +11,12 @@ from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.catalog.registration import INPUT_TYPES, input_types
 from apps.catalog.resolve import versioned_name
-from apps.gateway.admission import visit
-from apps.gateway.base import GatewayConsumer, checked, error_body, find, hidden
+from apps.doors.admission import visit
+from apps.doors.applications import checked, find, hidden
+from apps.doors.quotes import shortened
+from apps.gateway.base import GatewayConsumer, error_body
 from apps.gateway.embeddings import offered
 from apps.gateway.forms import button, buttons
-from apps.gateway.refusals import shortened
 from apps.live.health import troubles
 from apps.manifest.manifest import ConversationStarters, Manifest, Starter
 from apps.runs.failures import fault

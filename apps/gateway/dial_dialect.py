@@ -15,6 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from apps.catalog.resolved_application import ResolvedApplication
+from apps.doors.quotes import bullets, shortened
 from apps.errors import BadRequest
 from apps.gateway.chat_requests import (
     SYSTEM,
@@ -29,7 +30,6 @@ from apps.gateway.chat_requests import (
     to_specs,
 )
 from apps.gateway.places import placed
-from apps.gateway.refusals import bullets, shortened
 from apps.gateway.request_checks import read_request
 from apps.runs.requests import RunRequest
 

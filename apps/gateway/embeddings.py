@@ -10,13 +10,15 @@ from django.db.models import QuerySet
 
 from apps.accounts.caller import Caller
 from apps.agent.events import ModelUsage
+from apps.doors.admission import visit
+from apps.doors.applications import hidden
+from apps.doors.quotes import shortened
+from apps.doors.rate_headers import headers_of
 from apps.errors import DeploymentNotFound, EmbedderNotFound, ModelFailed, ServiceFailed
-from apps.gateway.admission import visit
-from apps.gateway.base import GatewayConsumer, answer_of, hidden
+from apps.gateway.base import GatewayConsumer, answer_of
 from apps.gateway.embeddings_requests import EmbeddingsRequest, read
 from apps.gateway.openai_dialect import ignored_header
-from apps.gateway.rate_headers import headers_of
-from apps.gateway.refusals import invalid, shortened
+from apps.gateway.refusals import invalid
 from apps.insights.meter import Keep, RunMeter
 from apps.live.hub import HUB
 from apps.live.rates import admit, rates_of, spend

@@ -15,6 +15,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 
 from apps.accounts.authentication import authenticate
+from apps.doors.consumer import Header
 from apps.errors import (
     BadRequest,
     FileChanged,
@@ -27,7 +28,6 @@ from apps.gateway.base import JSON, GatewayConsumer, error_body
 from apps.gateway.file_metadata import MetadataQuery, describe, describe_folder, read_query
 from apps.gateway.uploads import OVERHEAD_BYTES, uploaded
 from apps.runs.failures import fault
-from apps.streaming.consumer import Header
 from apps.workspace.local import files
 from apps.workspace.local.downloads import Part, headers_of, part_of, pieces
 from apps.workspace.local.models import StoredFile

@@ -18,6 +18,7 @@ import msgspec
 from apps.agent.call_arguments import object_text
 from apps.agent.messages import Content, Message
 from apps.agent.tools import ToolSpec
+from apps.doors.quotes import bullets, shortened
 from apps.errors import BadRequest
 from apps.gateway.chat_requests import (
     SYSTEM,
@@ -25,7 +26,7 @@ from apps.gateway.chat_requests import (
     ChatMessage,
     to_message,
 )
-from apps.gateway.refusals import bullets, invalid, shortened
+from apps.gateway.refusals import invalid
 from apps.runs.history import expand
 from apps.runs.turns import as_parts, in_turns
 

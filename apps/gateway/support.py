@@ -23,8 +23,8 @@ from apps.catalog.content import configuration
 from apps.catalog.content.installed import installed
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.json_views import only
+from apps.doors.denials import note_denial
 from apps.errors import FileMissing, FileRefused, NotAuthenticated, ServiceFailed, Unsupported
-from apps.gateway.denials import note_denial
 from apps.manifest.schema import manifest_schema
 from apps.manifest.skill_document import SkillDocument, SkillInvalid, read_skill_document
 from apps.manifest.skills import FolderSkill, Skill

@@ -16,10 +16,10 @@ from apps.chat.answers import tell_of_queued
 from apps.chat.audit_events import question_events
 from apps.chat.json_consumer import JSON, STATUS, JsonConsumer
 from apps.chat.protocol import to_json
+from apps.doors.bodies import BodyTooLarge, BodyTooSlow
 from apps.errors import QuickAppError, Refused
 from apps.live.hub import HUB, Hub
 from apps.live.rates import Rate, admit, rates_of
-from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
 from apps.triggers import webhook_intake
 from apps.triggers.models import LONGEST_WEBHOOK_ID
 from apps.triggers.webhook_intake import Taken

@@ -26,8 +26,8 @@ from apps.capabilities.wrappers.approval import DENIED, NOBODY_ELSE
 from apps.catalog.models import Application
 from apps.catalog.resolve import forget
 from apps.chat.continuation import sweeper
+from apps.doors.admission import Visit
 from apps.gateway import completions
-from apps.gateway.admission import Visit
 from apps.live import answered_calls
 from apps.live.models import AnsweredCall
 from apps.runs.asking_ledger import PENDING, SALT

@@ -11,8 +11,8 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
+from apps.doors.admission import Visit
 from apps.gateway import completions
-from apps.gateway.admission import Visit
 from apps.insights.budgets.models import Budget
 from apps.insights.budgets.process import ProcessBudgets
 from apps.live.database import on_a_thread

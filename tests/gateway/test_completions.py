@@ -13,9 +13,9 @@ from apps.accounts.models import ApiKey
 from apps.agent.events import Usage
 from apps.agent.messages import Message, ToolCall
 from apps.catalog.versions.publication import withdraw
+from apps.doors.admission import Visit
 from apps.errors import ModelFailed
 from apps.gateway import completions
-from apps.gateway.admission import Visit
 from tests.contract import proves
 from tests.gateway.scripts import (
     PATIENCE,

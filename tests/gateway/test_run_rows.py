@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from apps.accounts.caller import Caller
+from apps.doors.admission import Visit
 from apps.errors import ModelFailed
 from apps.gateway import completions
-from apps.gateway.admission import Visit
 from apps.live.database import on_a_thread
 from apps.live.run_summary import RunSummary
 from apps.live.summary_writer import SummaryWriter

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
+from apps.doors.consumer import Header
 from apps.errors import RateLimitReached
 from apps.live.rates import KINDS, Rest
-from apps.streaming.consumer import Header
 
 
 def headers_of(rests: Sequence[Rest]) -> tuple[Header, ...]:

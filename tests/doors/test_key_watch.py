@@ -76,7 +76,7 @@ async def test_an_answer_goes_on_with_its_key_and_while_the_database_is_away(
             loop.call_soon_threadsafe(rest.set)
         return find_holder_of(prefix)
 
-    monkeypatch.setattr("apps.gateway.key_watch.find_holder_of", look)
+    monkeypatch.setattr("apps.doors.key_watch.find_holder_of", look)
     more = asyncio.Event()
     model = ScriptedModel([says("Hel"), more, says("lo"), ends()])
     client = await asked(model, key, stream=False)

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from channels.consumer import AsyncConsumer
 from django.conf import settings
 
+from apps.doors.bodies import BoundedBody, Receive, drain
 from apps.outages import RETRY_SECONDS, outage_of
-from apps.streaming.bodies import BoundedBody, Receive, drain
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,8 @@ from django.test import AsyncClient
 from django.utils import timezone
 
 from apps.accounts.models import AuditEntry
-from apps.gateway import denials, metrics
+from apps.doors import denials
+from apps.gateway import metrics
 from apps.live.database import on_a_thread
 from apps.live.hub import HUB
 from tests.contract import proves

@@ -15,13 +15,13 @@ from apps.accounts.authentication import authenticate, claimed
 from apps.accounts.caller import Caller
 from apps.catalog.resolve import resolve, resolve_document
 from apps.catalog.resolved_application import ResolvedApplication
+from apps.doors.applications import find, hidden
 from apps.errors import (
     ApplicationBroken,
     ApplicationNotFound,
     NotAuthenticated,
     ServiceFailed,
 )
-from apps.gateway.base import find, hidden
 from apps.manifest.names import localized
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, configured_core

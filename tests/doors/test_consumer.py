@@ -7,8 +7,8 @@ import weakref
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
-from apps.streaming.consumer import EVENT_STREAM, HttpConsumer
+from apps.doors.bodies import BodyTooLarge, BodyTooSlow
+from apps.doors.consumer import EVENT_STREAM, HttpConsumer
 
 pytestmark = pytest.mark.django_db
 
@@ -230,7 +230,7 @@ async def test_a_body_is_measured_whatever_was_declared(declared):
 
 
 async def test_nothing_more_is_waited_for_after_the_end_of_a_body_that_was_too_large(monkeypatch):
-    monkeypatch.setattr("apps.streaming.bodies.LINGERING_SECONDS", 600.0)
+    monkeypatch.setattr("apps.doors.bodies.LINGERING_SECONDS", 600.0)
 
     async def work(door):
         with pytest.raises(BodyTooLarge):
