@@ -1,0 +1,1 @@
+"""README's picture of the rooms, written from the contract of imports."""
