@@ -32,6 +32,7 @@
   - RateLimitReached          so many requests or tokens were used in the last minute
   - TooManyRuns               as many requests are being answered as may be at once
   - Refused                   the page asked for something that cannot be done; `code` says why
+    + NotAdmitted … Closing       the same, each with another status for programs
   - RunAbandoned              the process that worked on a run is gone
   - ReaderTooSlow             the client did not read the answer, whose backlog grew too large
   - NotStored                 the events of a run could not be stored
@@ -80,11 +81,13 @@ def filled(template: str, values: Mapping[str, str | int]) -> str:
 class QuickAppError(Exception):
     """Ends a request. `code` names the kind for programs, `str(error)` is for the person.
 
+    `http_status` is the one of an HTTP answer, unless a door's clients read another from it.
     `text` is the sentence of errors that always say the same. `template` is the text before the
     `values` are put in for `{name}`, by which it is translated.
     """
 
     code = "runtime_error"
+    http_status = 500
     text = ""
 
     def __init__(self, text: str = "", **values: str | int) -> None:
@@ -97,6 +100,7 @@ class BadRequest(QuickAppError):
     """`message` is the summary for logs, `display` what the person reads."""
 
     code = "invalid_request_error"
+    http_status = 400
 
     def __init__(self, message: str, display: str = "", **values: str | int) -> None:
         super().__init__(display or message, **values)
@@ -125,11 +129,13 @@ class ContextTooLong(BadRequest):
 
 class NotAuthenticated(QuickAppError):
     code = "unauthorized"
+    http_status = 401
     text = gettext_noop("Send a valid API key in the Api-Key header or as a bearer token.")
 
 
 class ApplicationNotFound(QuickAppError):
     code = "DeploymentNotFound"
+    http_status = 404
     text = gettext_noop("There is no application named {name} that you may use.")
 
     def __init__(self, slug: str) -> None:
@@ -138,6 +144,7 @@ class ApplicationNotFound(QuickAppError):
 
 class PlaceNotFound(QuickAppError):
     code = "place_not_found"
+    http_status = 400
 
     def __init__(self, slug: str) -> None:
         shown = slug if len(slug) <= 100 else f"{slug[:100]}…"
@@ -174,7 +181,7 @@ class NotRegistered(Unsupported):
 
 class DeploymentNotFound(QuickAppError):
     code = "DeploymentNotFound"
-
+    http_status = 404
     text = gettext_noop(
         "The AI model configured in this application could not be found. "
         "Please contact your administrator."
@@ -199,6 +206,7 @@ class NotOfThatKind(DeploymentNotFound):
 
 class FileRefused(QuickAppError):
     code = "file_refused"
+    http_status = 400
 
 
 class FileMissing(FileRefused): ...
@@ -220,6 +228,7 @@ class MemoryRefused(QuickAppError):
     """`field` names what is wrong with a memory, "" for the memories as a whole."""
 
     code = "memory_refused"
+    http_status = 400
 
     def __init__(self, field: str, text: str, **values: str | int) -> None:
         super().__init__(text, **values)
@@ -233,6 +242,7 @@ class NoteRefused(QuickAppError):
     """`field` names what is wrong with a note, "" for the notes as a whole."""
 
     code = "note_refused"
+    http_status = 400
 
     def __init__(self, field: str, text: str) -> None:
         super().__init__(text)
@@ -340,6 +350,7 @@ class BudgetSpent(QuickAppError):
     """`retry_after`: seconds until the budget renews; None for that of a run, which never does."""
 
     code = "insufficient_quota"
+    http_status = 429
 
     def __init__(self, text: str, retry_after: float | None = None, **values: str | int) -> None:
         super().__init__(text, **values)
@@ -356,6 +367,7 @@ class TooManyRuns(QuickAppError):
     """`retry_after`: seconds, after which there may be room."""
 
     code = "too_many_runs"
+    http_status = 429
     retry_after = 2.0
 
     def __init__(self, text: str) -> None:
@@ -364,6 +376,7 @@ class TooManyRuns(QuickAppError):
 
 class PersonalKeyRefused(QuickAppError):
     code = "personal_key_refused"
+    http_status = 403
 
     def __init__(self, host: str) -> None:
         text = gettext_noop("{host} did not accept your key. Check it under “Connections”.")
@@ -374,6 +387,7 @@ class RateLimitReached(QuickAppError):
     """So many as `most` of a `kind`, requests or tokens, are in a minute; seconds until there is room."""
 
     code = "rate_limit_exceeded"
+    http_status = 429
 
     def __init__(self, text: str, kind: str, most: int, seconds: float) -> None:
         self.kind = kind
@@ -386,9 +400,62 @@ class RateLimitReached(QuickAppError):
 class Refused(QuickAppError):
     """The connection of the page goes on."""
 
+    http_status = 400
+
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)
         self.code = code
+
+
+class NotAdmitted(Refused):
+    http_status = 401
+
+
+class Forbidden(Refused):
+    http_status = 403
+
+
+class Missing(Refused):
+    http_status = 404
+
+
+class MethodNotAllowed(Refused):
+    http_status = 405
+
+    def __init__(self, text: str) -> None:
+        super().__init__("method_not_allowed", text)
+
+
+class Conflict(Refused):
+    """Not now, or not beside what is there already."""
+
+    http_status = 409
+
+
+class Gone(Refused):
+    http_status = 410
+
+
+class TooLarge(Refused):
+    http_status = 413
+
+
+class OddType(Refused):
+    http_status = 415
+
+
+class TooOften(Refused):
+    http_status = 429
+
+
+class Failed(Refused):
+    """What failed is not the client's fault."""
+
+    http_status = 500
+
+
+class Closing(Refused):
+    http_status = 503
 
 
 class RunAbandoned(QuickAppError):

@@ -29,7 +29,7 @@ from apps.chat.folders import folder_of
 from apps.chat.languages import accepted_language, chosen_for_scope
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Folder, PinnedApplication
-from apps.errors import Refused
+from apps.errors import Gone, Missing, NotAdmitted, Refused
 from apps.feedback import ratings
 from apps.live import consents
 from apps.live.models import Run
@@ -60,7 +60,7 @@ def caller_of(user: Any, session: SessionBase, locale: str) -> Caller:
     if user is not None and user.is_authenticated:
         return caller_in(user.pk, team_of(user, session), locale=locale)
     if not session.session_key:
-        raise Refused("no_session", gettext("Your session has ended. Reload the page to go on."))
+        raise NotAdmitted("no_session", gettext("Your session has ended. Reload the page to go on."))
     return Caller(bucket_of(session.session_key), locale=locale)
 
 
@@ -158,7 +158,7 @@ def find(caller: Caller, conversation: UUID, application: str) -> Conversation:
     found = own(caller).filter(under(application), pk=conversation).first()
     if found is None:
         record_denial(caller, conversation, application)
-        raise Refused(NOT_FOUND, gettext("There is no such conversation."))
+        raise Missing(NOT_FOUND, gettext("There is no such conversation."))
     return found
 
 
@@ -167,7 +167,7 @@ def lock(conversation: Conversation) -> Conversation:
     rows = Conversation.objects.select_for_update(of=("self",))
     found = rows.filter(pk=conversation.pk).first()
     if found is None:
-        raise Refused(NOT_FOUND, gettext("There is no such conversation."))
+        raise Missing(NOT_FOUND, gettext("There is no such conversation."))
     return found
 
 
@@ -187,7 +187,7 @@ def find_open(caller: Caller, conversation: UUID, application: str) -> Conversat
     """
     found = find(caller, conversation, application)
     if found.application_id is None:
-        raise Refused("application_deleted", why_ended(caller, found))
+        raise Gone("application_deleted", why_ended(caller, found))
     return found
 
 
@@ -195,7 +195,7 @@ def check_continuable(caller: Caller, conversation: UUID, application: str) -> N
     """Raise `Refused` if the caller can no longer use the conversation's application."""
     found = find_open(caller, conversation, application)
     if reason := why_ended(caller, found):
-        raise Refused("application_unavailable", reason)
+        raise Gone("application_unavailable", reason)
 
 
 def continuable(caller: Caller, conversations: Iterable[Conversation]) -> set[int]:

@@ -21,7 +21,7 @@ from apps.chat.frames import BranchFrame, BranchSwitch
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
 from apps.chat.senders import is_continuation
-from apps.errors import Refused
+from apps.errors import Conflict
 from apps.live import journal, leases
 from apps.live.events import BranchesChanged
 
@@ -31,7 +31,7 @@ def change_branches(caller: Caller, slug: str, sent: BranchFrame) -> None:
     """Raises `Refused`, also while an answer is being written."""
     conversation = lock(find(caller, sent.conversation, slug))
     if leases.open_run(conversation.pk) is not None:
-        raise Refused(
+        raise Conflict(
             "run_going", gettext("An answer is still being written. Wait for it or stop it first.")
         )
     found = outline(conversation)

@@ -56,7 +56,7 @@ from apps.chat.session_end import check_session
 from apps.chat.tab_news import TabNews
 from apps.chat.temporary import ABNORMAL
 from apps.chat.viewed_conversation import CUT_OFF, ViewedConversation
-from apps.errors import ApplicationNotFound, QuickAppError, Refused
+from apps.errors import ApplicationNotFound, Closing, Conflict, Missing, QuickAppError, Refused
 from apps.live.hub import HUB, Hub
 from apps.live.notifications import wake_viewers
 from apps.runs.error_texts import error_text
@@ -192,7 +192,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def ask(self, sent: Ask) -> None:
         if self.hub.is_closing:
-            raise Refused(
+            raise Closing(
                 "server_stopping", gettext("The server is restarting. Ask again in a moment.")
             )
         self.slug = sent.application or self.slug
@@ -214,7 +214,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """The open one, if it belongs to the caller. Raises `Refused`."""
         conversation = self.viewed.id
         if conversation is None or not await own(self.caller).filter(pk=conversation).aexists():
-            raise Refused("conversation_not_found", gettext("Open a conversation first."))
+            raise Missing("conversation_not_found", gettext("Open a conversation first."))
         return conversation
 
     async def stop_helper(self, sent: HelperStop) -> None:
@@ -228,7 +228,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         is_stopped = await interruptions.stop(self.hub, conversation)
         await wake_viewers(self.hub, self.person)
         if not is_stopped:
-            raise Refused("no_run", gettext("No answer is being written."))
+            raise Conflict("no_run", gettext("No answer is being written."))
 
     async def change(self, sent: QueueFrame | BranchFrame) -> None:
         """Change the queue or the branches of a conversation. Raises `Refused`."""

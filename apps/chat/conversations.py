@@ -16,7 +16,7 @@ from apps.chat.figures import figures_of, shown
 from apps.chat.json_consumer import JsonConsumer
 from apps.chat.listing import entries
 from apps.chat.models import Conversation, Message
-from apps.errors import Refused
+from apps.errors import Missing, Refused
 from apps.integers import read_integer
 from apps.live.notifications import announce_growth
 
@@ -130,7 +130,7 @@ def find(caller: Caller, pk: UUID) -> Conversation:
     row = own(caller).select_related("application").filter(pk=pk).first()
     if row is None:
         record_denial(caller, pk, "")
-        raise Refused(NOT_FOUND, "There is no such conversation.")
+        raise Missing(NOT_FOUND, "There is no such conversation.")
     return row
 
 

@@ -11,7 +11,7 @@ from apps.accounts.caller import Caller
 from apps.accounts.permissions import has_permission
 from apps.chat.access import find
 from apps.chat.answer_frames import AnswerFrame, ClientToolFrame
-from apps.errors import Refused
+from apps.errors import Forbidden, Missing
 from apps.live.hub import Hub
 from apps.live.interactions import take_answer
 from apps.live.models import Interaction, Run
@@ -44,7 +44,7 @@ def find_run(caller: Caller, application: str | None, pk: UUID) -> Run:
     """A run in a conversation of the caller's. Raises `Refused`."""
     run = Run.objects.filter(pk=pk).first()
     if run is None:
-        raise Refused("conversation_not_found", gettext("There is no such conversation."))
+        raise Missing("conversation_not_found", gettext("There is no such conversation."))
     find(caller, run.stream, run.application if application is None else application)
     return run
 
@@ -52,4 +52,4 @@ def find_run(caller: Caller, application: str | None, pk: UUID) -> Run:
 def check_permission(caller: Caller, asked: Mapping[str, Any]) -> None:
     """Raises `Refused`."""
     if not has_permission(caller, asked["permission"]):
-        raise Refused("forbidden", gettext("You may not use this tool."))
+        raise Forbidden("forbidden", gettext("You may not use this tool."))

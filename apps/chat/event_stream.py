@@ -23,7 +23,7 @@ from apps.chat.person_feed import PersonFeed
 from apps.chat.protocol import Unions, server_sent_event
 from apps.chat.session_end import check_session, while_open
 from apps.doors.consumer import EVENT_STREAM
-from apps.errors import Refused
+from apps.errors import Missing, Refused, TooOften
 from apps.integers import read_integer
 from apps.live.events import join
 from apps.live.hub import HUB, Hub
@@ -59,7 +59,7 @@ class NotificationsConsumer(JsonConsumer):
         conversation, after = read_conversation(query["conversation"][0]), read_number(last)
         caller = await self.caller()
         if not await own(caller).filter(pk=conversation).aexists():
-            raise Refused("conversation_not_found", "There is no such conversation.")
+            raise Missing("conversation_not_found", "There is no such conversation.")
         with counted(self.streams, caller):
             work = self.send_events(conversation, after, unions)
             await while_open(self.hub, caller, partial(self.check_place, caller), work)
@@ -138,7 +138,7 @@ def read_number(last: str) -> int:
 def counted(streams: Counter[str], caller: Caller) -> Iterator[None]:
     """Raises `Refused` when the visitor has too many streams open."""
     if streams[caller.bucket] >= STREAMS_PER_VISITOR:
-        raise Refused("too_many_streams", "Too many streams are open; close some of them first.")
+        raise TooOften("too_many_streams", "Too many streams are open; close some of them first.")
     streams[caller.bucket] += 1
     try:
         yield

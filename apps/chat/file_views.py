@@ -23,7 +23,7 @@ from apps.chat.file_types import is_written
 from apps.chat.models import Conversation
 from apps.chat.notes.access import is_file_of_notes
 from apps.chat.visitors import find_application, visitor
-from apps.errors import FileMissing, FileRefused, Refused
+from apps.errors import FileMissing, FileRefused, Refused, TooLarge
 from apps.integers import read_integer
 from apps.runs.error_texts import error_text
 from apps.workspace.local import files
@@ -33,16 +33,6 @@ from apps.workspace.local.paths import write_path
 
 OVERHEAD_BYTES = 16 * 1024
 """Bytes of a form beside its file."""
-STATUS = {
-    "too_large": 413,
-    "too_many_files": 409,
-    "busy": 409,
-    "wrong_type": 415,
-    "too_often": 429,
-    "sign_in": 403,
-    "link_over": 404,
-    "no_application": 403,
-}
 SHOWN = re.compile(
     r"image/(png|jpeg|gif|webp|avif|svg\+xml)|application/pdf|(audio|video)/[\w.+-]+"
 )
@@ -67,7 +57,7 @@ def with_json_errors(view: View) -> View:
         except FileMissing:
             return problem("file_missing", gettext("There is no such file."), 404)
         except (Refused, FileRefused) as error:
-            status = 413 if isinstance(error, FileRefused) else STATUS.get(error.code, 400)
+            status = 413 if isinstance(error, FileRefused) else error.http_status
             return problem(error.code, error_text(error), status)
 
     return answer
@@ -90,7 +80,7 @@ def check_length(request: HttpRequest) -> None:
     """Raises `Refused` for a form that cannot hold a file of a possible size."""
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
     if read_integer(request.META.get("CONTENT_LENGTH") or "0", limit + OVERHEAD_BYTES) is None:
-        raise Refused(
+        raise TooLarge(
             "too_large",
             gettext("The file is too large; at most {limit} bytes are possible.").format(
                 limit=number_format(limit, force_grouping=True)

@@ -13,7 +13,7 @@ from apps.capabilities.documents.cache import cache
 from apps.chat.composer.models import LONGEST_INSTRUCTIONS
 from apps.chat.folders import described, matches, store_file, title_of
 from apps.chat.models import Conversation, Folder
-from apps.errors import Refused
+from apps.errors import Conflict, Refused
 from apps.live.events import storable
 from apps.workspace.local import files
 from apps.workspace.local.file_store import info_of
@@ -95,7 +95,7 @@ def add_file(caller: Caller, folder: Folder, written: str, content: File[Any]) -
     """Raises `Refused`, `FileRefused`."""
     taken = [one.name.removeprefix(prefix_of(folder)) for one in rows_of(folder)]
     if len(taken) >= MOST_FILES:
-        raise Refused(
+        raise Conflict(
             "too_many_files",
             gettext("This folder has {most_files} files already. Delete some first.").format(
                 most_files=MOST_FILES

@@ -13,7 +13,7 @@ from apps.accounts.caller import Caller
 from apps.chat.file_names import free_name, safe_name
 from apps.chat.file_types import shown, type_of
 from apps.chat.models import Message
-from apps.errors import FileChanged, FileRefused, Refused
+from apps.errors import Conflict, FileChanged, FileRefused, OddType, Refused
 from apps.live.models import JournalEntry
 from apps.workspace.local import files
 from apps.workspace.local.models import StoredFile
@@ -38,7 +38,7 @@ def store_upload(caller: Caller, conversation: UUID, written: str, content: File
     """Store a file that a visitor uploaded. Raises `Refused`, `FileRefused`."""
     taken = names_in(caller.bucket, conversation)
     if len(taken) >= MOST_FILES:
-        raise Refused(
+        raise Conflict(
             "too_many_files",
             gettext(
                 "This conversation has {most_files} files already. Delete some of them first."
@@ -67,7 +67,7 @@ def store_file(
             return files.take(caller.bucket, folder + free, content, content_type, NEW)
         except FileChanged:
             known.append(free)  # another upload took the name meanwhile
-    raise Refused("busy", gettext("Too many files of that name at once. Try again."))
+    raise Conflict("busy", gettext("Too many files of that name at once. Try again."))
 
 
 def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None) -> None:
@@ -75,7 +75,7 @@ def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None
     wanted = settings.CHAT_UPLOAD_TYPES if wanted is None else wanted
     if not wanted or any(matches(content_type, pattern) for pattern in wanted):
         return
-    raise Refused(
+    raise OddType(
         "wrong_type",
         gettext("“{shown}” is of the type {content_type}; possible are {names}.").format(
             shown=shown(name), content_type=content_type, names=", ".join(wanted)

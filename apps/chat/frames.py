@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from apps.accounts.caller import Surface
 from apps.chat.answer_frames import Answer, AnswerFrame
-from apps.errors import Refused
+from apps.errors import Refused, TooLarge
 from apps.live.helper_rows import LONGEST_HELPER_KEY
 from apps.manifest.narrative import LONGEST_NARRATIVE
 
@@ -183,7 +183,7 @@ def read(frame: str | bytes) -> ClientFrame:
     if isinstance(frame, bytes):
         raise Refused("bad_frame", "Frames are JSON texts; this one is binary.")
     if is_too_large(frame):
-        raise Refused("too_large", "A frame may have at most 1 MiB; send a shorter text.")
+        raise TooLarge("too_large", "A frame may have at most 1 MiB; send a shorter text.")
     try:
         return _client_frame.validate_json(frame)
     except ValidationError as error:

@@ -15,7 +15,7 @@ from apps.chat.access import lock
 from apps.chat.asked_places import AskedPlace
 from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
-from apps.errors import Refused
+from apps.errors import Conflict, Refused
 from apps.live import leases
 from apps.live.models import Run
 
@@ -40,7 +40,7 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
     with transaction.atomic():
         row = lock(conversation)
         if leases.open_run(row.pk) is not None:
-            raise Refused(
+            raise Conflict(
                 "run_going",
                 gettext("An answer is still being written. Wait for it or stop it first."),
             )

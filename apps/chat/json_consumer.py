@@ -11,39 +11,12 @@ from apps.accounts.sender_headers import read_headers
 from apps.chat.access import caller_of_scope
 from apps.chat.origins import check_csrf
 from apps.chat.protocol import to_json
-from apps.doors.bodies import BodyTooLarge, BodyTooSlow
 from apps.doors.consumer import RETRY_AFTER, Header, HttpConsumer
-from apps.errors import QuickAppError, Refused
+from apps.errors import Closing, Failed, MethodNotAllowed, QuickAppError, Refused
 from apps.outages import outage_of
 from apps.runs.error_texts import error_text
 
 JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
-STATUS = {
-    "no_session": 401,
-    "unauthorized": 401,
-    "csrf_failed": 403,
-    "forbidden": 403,
-    "answered": 404,
-    "DeploymentNotFound": 404,
-    "conversation_not_found": 404,
-    "task_not_found": 404,
-    "method_not_allowed": 405,
-    "no_run": 409,
-    "run_going": 409,
-    "queue_full": 409,
-    "application_deleted": 410,
-    "application_unavailable": 410,
-    "rate_limit_exceeded": 429,
-    "insufficient_quota": 429,
-    "too_many_runs": 429,
-    "too_many_streams": 429,
-    "application_broken": 500,
-    "internal_error": 500,
-    "server_stopping": 503,
-    "database_unavailable": 503,
-    "storage_unavailable": 503,
-}
-"""By code; 400 for any other."""
 
 
 class JsonConsumer(HttpConsumer):
@@ -54,9 +27,7 @@ class JsonConsumer(HttpConsumer):
     async def handle(self) -> None:
         try:
             if self.scope["method"] != self.method:
-                raise Refused(
-                    "method_not_allowed", gettext("Use {method}.").format(method=self.method)
-                )
+                raise MethodNotAllowed(gettext("Use {method}.").format(method=self.method))
             await self.answer()
         except QuickAppError as error:
             await self.refuse(error)
@@ -95,13 +66,7 @@ class JsonConsumer(HttpConsumer):
         await self.respond(status, to_json(body).encode(), (*JSON, *headers))
 
     async def refuse(self, error: QuickAppError) -> None:
-        match error:
-            case BodyTooLarge():
-                status = 413
-            case BodyTooSlow():
-                status = 408
-            case _:
-                status = STATUS.get(error.code, 400)
+        status = error.http_status
         body = {"error": {"message": error_text(error), "code": error.code}}
         await self.send_json(status, body, (RETRY_AFTER,) if status == 503 else ())
 
@@ -115,5 +80,5 @@ class JsonConsumer(HttpConsumer):
 def refusal_of(error: Exception) -> Refused:
     """Return the message for an error that the client did not cause."""
     if outage := outage_of(error):
-        return Refused(outage.code, outage.translated)
-    return Refused("internal_error", gettext("Something went wrong. Try again."))
+        return Closing(outage.code, outage.translated)
+    return Failed("internal_error", gettext("Something went wrong. Try again."))

@@ -16,7 +16,7 @@ from django.http.request import split_domain_port, validate_host
 from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.http import is_same_domain
 
-from apps.errors import Refused
+from apps.errors import Forbidden
 
 Application = Callable[..., Awaitable[Any]]
 
@@ -39,7 +39,9 @@ def check_csrf(scope: Mapping[str, Any]) -> None:
     check = CsrfViewMiddleware(lambda _: HttpResponse())
     check.process_request(request)
     if check.process_view(request, lambda _: HttpResponse(), (), {}) is not None:
-        raise Refused("csrf_failed", "Send the cookie csrftoken in the header X-CSRFToken as well.")
+        raise Forbidden(
+            "csrf_failed", "Send the cookie csrftoken in the header X-CSRFToken as well."
+        )
 
 
 def is_allowed(origin: str, headers: Mapping[bytes, str]) -> bool:

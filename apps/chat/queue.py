@@ -17,7 +17,7 @@ from apps.chat.frames import Ask, QueueChange, QueueFrame, QueueRemove, QueueSen
 from apps.chat.models import Conversation, QueuedMessage
 from apps.chat.questions import Begun, NewQuestion, begin_new, find_begun, read_question
 from apps.chat.senders import Sender
-from apps.errors import Refused
+from apps.errors import Conflict, Missing, Refused
 from apps.live import leases
 from apps.live.models import Run
 
@@ -44,7 +44,7 @@ def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> Qu
     """Put a message at the end, or in front of all when it stops the answer. Raises `Refused`."""
     text = read_question(ask)
     if ask.conversation is None:
-        raise Refused("conversation_not_found", gettext("There is no such conversation."))
+        raise Missing("conversation_not_found", gettext("There is no such conversation."))
     if ask.deployment:
         check_question(ask)
     # Before the transaction, which a refusal undoes with its note in the audit.
@@ -63,7 +63,7 @@ def add_to(
     if known is not None:
         return known
     if waiting.count() >= MOST:
-        raise Refused(
+        raise Conflict(
             "queue_full",
             gettext("{most} messages are waiting already. Remove one of them.").format(most=MOST),
         )

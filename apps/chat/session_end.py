@@ -14,7 +14,7 @@ from apps.accounts.sessions import is_open
 from apps.accounts.teams import teams_of
 from apps.chat.access import person_stream
 from apps.chat.listing import keep_looking
-from apps.errors import NotAuthenticated, Refused
+from apps.errors import NotAdmitted, NotAuthenticated, Refused
 from apps.live.hub import HUB, Hub
 from apps.live.notifications import wake_viewers
 
@@ -25,7 +25,7 @@ async def check_session(scope: Mapping[str, Any]) -> None:
     if not user.is_authenticated:
         return
     if not await database_sync_to_async(is_open)(session.session_key, user.pk):
-        raise Refused("no_session", gettext("Your session has ended. Reload the page to go on."))
+        raise NotAdmitted("no_session", gettext("Your session has ended. Reload the page to go on."))
 
 
 async def while_open(

@@ -20,7 +20,7 @@ from apps.chat.frames import LARGEST_FRAME_BYTES, Ask, first_problem
 from apps.chat.json_consumer import JsonConsumer
 from apps.chat.message_answers import answer_question
 from apps.chat.models import Message, QueuedMessage
-from apps.errors import Refused
+from apps.errors import Closing, Conflict, Missing, Refused
 from apps.live import journal
 from apps.live.events import RunFailed
 from apps.live.hub import HUB, Hub
@@ -72,7 +72,7 @@ class TaskConsumer(JsonConsumer):
         visible = await database_sync_to_async(visible_to)(caller, "bucket", "application_pk")
         run = await Run.objects.filter(visible, pk=pk).afirst()
         if run is None:
-            raise Refused("task_not_found", "There is no such task.")
+            raise Missing("task_not_found", "There is no such task.")
         return run
 
 
@@ -91,7 +91,7 @@ class CancelConsumer(TaskConsumer):
             return
         run = await self.find(caller)
         if run.status not in Run.OPEN or not await interruptions.stop(self.hub, run.stream):
-            raise Refused("no_run", "The task is over.")
+            raise Conflict("no_run", "The task is over.")
         await self.send_json(202, await database_sync_to_async(task)(await self.find(caller)))
 
 
@@ -104,7 +104,7 @@ class SubmitConsumer(TaskConsumer):
         caller = await self.caller()
         sent = read_submission(await self.read_body(LARGEST_FRAME_BYTES))
         if self.hub.is_closing:
-            raise Refused("server_stopping", "The server is restarting. Ask again in a moment.")
+            raise Closing("server_stopping", "The server is restarting. Ask again in a moment.")
         application = await access.find(sent.application, caller)
         if sent.conversation is not None:
             await sweeper(self.hub, self.open_workspace).sweep(sent.conversation)

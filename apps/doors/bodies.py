@@ -14,11 +14,15 @@ LINGERING_SECONDS = 5.0
 
 
 class BodyTooLarge(BadRequest):
+    http_status = 413
+
     def __init__(self, limit: int) -> None:
         super().__init__(f"The request is too large; at most {limit:,} bytes are possible.")
 
 
 class BodyTooSlow(BadRequest):
+    http_status = 408
+
     def __init__(self, seconds: float) -> None:
         super().__init__(f"The request did not arrive within {seconds:g} seconds.")
 

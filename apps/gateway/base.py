@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from apps.doors.bodies import BodyTooLarge, BodyTooSlow
 from apps.doors.consumer import Header, HttpConsumer
 from apps.doors.denials import DENIALS, note_denial
 from apps.doors.rate_headers import headers_of_refusal
@@ -23,11 +22,12 @@ MOST_RETRY_SECONDS = 31 * 86_400
 
 
 class ManyChoices(BadRequest):
+    http_status = 422
+
     def __init__(self, slug: str) -> None:
         super().__init__(f"{slug} deployment doesn't support n > 1")
 
 
-STATUS: dict[type[Exception], int] = {BodyTooLarge: 413, BodyTooSlow: 408, ManyChoices: 422}
 GENERAL_CODES = (BadRequest.code, QuickAppError.code)
 
 
@@ -83,14 +83,13 @@ def answer_of(
     """The status, the body and the headers for an error; errors of the server's own are logged."""
     # Core relays no status but these, so only others are told of limits of the model's service.
     found = failure(error, PASSED_ON if for_core else WITH_LIMITS)
-    status = STATUS.get(type(error), found.status)
     headers: tuple[Header, ...] = ()
     if found.retry_after is not None:
         seconds = ceil(min(found.retry_after, MOST_RETRY_SECONDS))
         headers = ((b"retry-after", str(seconds).encode()),)
     if isinstance(error, RateLimitReached) and not for_core:
         headers = (*headers, *headers_of_refusal(error))
-    return status, error_body(found, status), headers
+    return found.status, error_body(found, found.status), headers
 
 
 def error_body(found: Failure, status: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 
 from apps.accounts.persons import is_same_person
 from apps.agent.ledger import InteractionKind
-from apps.errors import Refused
+from apps.errors import Conflict, Missing, Refused
 from apps.live import journal
 from apps.live.consents import keep_consent
 from apps.live.elicitations import BY, TIMEOUT, YOU
@@ -123,11 +123,11 @@ def resolve_all(
 
 
 def too_late() -> Refused:
-    return Refused("answered", gettext("This was answered already, or is not asked any more."))
+    return Missing("answered", gettext("This was answered already, or is not asked any more."))
 
 
 def too_soon() -> Refused:
-    return Refused(
+    return Conflict(
         "run_going", gettext("Another answer is being acted on. Answer again in a moment.")
     )
 

@@ -9,7 +9,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from apps.errors import Refused
+from apps.errors import Conflict
 from apps.live.models import FORMAT, Run
 
 MOST_ATTEMPTS = 6
@@ -24,7 +24,7 @@ def claim(run: Run) -> None:
         with transaction.atomic():
             run.save(force_insert=True)
     except IntegrityError as error:
-        raise Refused(
+        raise Conflict(
             "run_going", gettext("An answer is still being written. Wait for it or stop it first.")
         ) from error
 

@@ -17,7 +17,7 @@ from django.db.models import Count, Max, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, NullIf
 from django.utils.translation import gettext
 
-from apps.errors import Refused
+from apps.errors import TooOften
 from apps.live import leases
 from apps.live.models import FORMAT, Run
 from apps.live.places import is_full
@@ -91,7 +91,7 @@ def admit(run: Run, holder: str) -> None:
         last=Max("turn_at"), queued=Count("pk", filter=Q(status="queued"))
     )
     if found["queued"] >= MOST_QUEUED:
-        raise Refused(
+        raise TooOften(
             "too_many_runs",
             gettext(
                 "Too many of your questions wait to be answered. Wait for some or stop them first."

@@ -15,8 +15,6 @@ from apps.errors import (
     ApplicationNotFound,
     BadRequest,
     BudgetSpent,
-    DeploymentNotFound,
-    FileRefused,
     ModelFailed,
     NotAuthenticated,
     PersonalKeyRefused,
@@ -76,17 +74,13 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> Fail
     """
     match cause := sole_error(error):
         case BadRequest():
-            return replace(own_failure(400, cause), message=cause.message)
-        case NotAuthenticated():
-            return own_failure(401, cause)
-        case ApplicationNotFound():
-            return own_failure(404, cause)
-        case PersonalKeyRefused():
-            return own_failure(403, cause)
+            return replace(own_failure(cause), message=cause.message)
+        case NotAuthenticated() | ApplicationNotFound() | PersonalKeyRefused():
+            return own_failure(cause)
         case TooManyRuns() | RateLimitReached():
             if TOO_MANY not in passed_on:  # Core takes 429 for a fault of the service
-                return own_failure(500 if isinstance(cause, TooManyRuns) else 403, cause)
-            return replace(own_failure(TOO_MANY, cause), retry_after=cause.retry_after)
+                return own_failure(cause, 500 if isinstance(cause, TooManyRuns) else 403)
+            return replace(own_failure(cause), retry_after=cause.retry_after)
         case BudgetSpent():
             return budget_failure(cause, passed_on)
         case _:
@@ -97,7 +91,7 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> Fail
 
 def budget_failure(error: BudgetSpent, passed_on: frozenset[int]) -> Failure:
     """DIAL Core takes 429 for a broken upstream, so its callers get another status."""
-    found = own_failure(TOO_MANY if TOO_MANY in passed_on else 403, error)
+    found = own_failure(error, TOO_MANY if TOO_MANY in passed_on else 403)
     return replace(found, kind=error.code, retry_after=error.retry_after)
 
 
@@ -112,8 +106,8 @@ def fault(status: int, text: str, code: str) -> Failure:
     return Failure(status, text, text, code, kind_of(status))
 
 
-def own_failure(status: int, error: QuickAppError) -> Failure:
-    return fault(status, error_text(error), error.code)
+def own_failure(error: QuickAppError, status: int = 0) -> Failure:
+    return fault(status or error.http_status, error_text(error), error.code)
 
 
 def kind_of(status: int) -> str:
@@ -128,12 +122,8 @@ def resolve(error: BaseException, passed_on: frozenset[int]) -> Failure:
             return model_failure(error, passed_on)
         case ServiceFailed():
             return explained(service_explanation(error), error.status, PASSED_ON)
-        case DeploymentNotFound():
-            return own_failure(404, error)
-        case FileRefused():
-            return own_failure(400, error)
         case QuickAppError():
-            return own_failure(500, error)
+            return own_failure(error)
         case _ if outage := outage_of(error):
             return unavailable(outage)
         case _:

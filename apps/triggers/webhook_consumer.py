@@ -14,10 +14,10 @@ from apps.accounts.addresses import address_of_scope
 from apps.accounts.caller import Caller
 from apps.chat.answers import tell_of_queued
 from apps.chat.audit_events import question_events
-from apps.chat.json_consumer import JSON, STATUS, JsonConsumer
+from apps.chat.json_consumer import JSON, JsonConsumer
 from apps.chat.protocol import to_json
 from apps.doors.bodies import BodyTooLarge, BodyTooSlow
-from apps.errors import QuickAppError, Refused
+from apps.errors import Closing, NotAdmitted, OddType, QuickAppError, Refused
 from apps.live.hub import HUB, Hub
 from apps.live.rates import Rate, admit, rates_of
 from apps.triggers import webhook_intake
@@ -26,18 +26,8 @@ from apps.triggers.webhook_intake import Taken
 from apps.triggers.webhook_secrets import is_valid
 from apps.triggers.webhook_templates import message_of
 
-STATUSES = {
-    **STATUS,
-    "webhook_not_found": 404,
-    "not_admitted": 401,
-    "unsupported_type": 415,
-    "too_long": 413,
-    "empty_text": 422,
-    "template_failed": 422,
-    "queue_full": 429,
-    "too_large": 413,
-    "too_slow": 408,
-}
+OWN_STATUS = {"empty_text": 422, "too_long": 413, "queue_full": 429}
+"""Of refusals that have another status where somebody types a question."""
 RETRY_SECONDS = 30
 """Where nothing says when there is room again."""
 SECONDS = {one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.STORAGE)}
@@ -60,12 +50,12 @@ class WebhookConsumer(JsonConsumer):
     async def answer(self) -> None:
         body = await self.read_body(settings.WEBHOOK_MAX_BODY_BYTES)
         if self.hub.is_closing:
-            raise Refused("server_stopping", "The server is restarting. Send it again in a moment.")
+            raise Closing("server_stopping", "The server is restarting. Send it again in a moment.")
         uuid: UUID = self.scope["url_route"]["kwargs"]["uuid"]
         webhook = await webhook_intake.find_webhook(uuid)
         headers = text_headers(self.scope["headers"])
         if not is_valid(webhook, headers, body):
-            raise Refused("not_admitted", "The signature or the key is not valid.")
+            raise NotAdmitted("not_admitted", "The signature or the key is not valid.")
         own = Rate("requests", "caller", f"webhook-{webhook.pk}", webhook.requests_per_minute)
         await admit([own])
         caller, application = await webhook_intake.open_application(webhook)
@@ -91,11 +81,11 @@ class WebhookConsumer(JsonConsumer):
         await self.respond(202, to_json(told).encode(), (*JSON, (b"location", task.encode())))
 
     async def refuse(self, error: QuickAppError) -> None:
-        code, status = error.code, STATUSES.get(error.code, 400)
+        code, status = error.code, OWN_STATUS.get(error.code, error.http_status)
         if isinstance(error, BodyTooLarge):
-            code, status = "too_large", 413
+            code = "too_large"
         elif isinstance(error, BodyTooSlow):
-            code, status = "too_slow", 408
+            code = "too_slow"
         headers = [*JSON]
         if status == 405:
             headers.append((b"allow", self.method.encode()))
@@ -114,7 +104,7 @@ def read_json(content_type: str, body: bytes) -> object:
     """Raises `Refused`."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
-        raise Refused("unsupported_type", "Send JSON, with the content type application/json.")
+        raise OddType("unsupported_type", "Send JSON, with the content type application/json.")
     try:
         found: object = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:

@@ -14,7 +14,7 @@ from apps.chat.frames import Ask
 from apps.chat.models import Conversation
 from apps.chat.questions import Begun, begin
 from apps.chat.senders import Sender
-from apps.errors import ApplicationNotFound, Refused
+from apps.errors import ApplicationNotFound, Missing, Refused
 from apps.triggers.models import Webhook, WebhookCall
 
 NO_ACCOUNT = "The service account is closed."
@@ -45,7 +45,7 @@ async def find_webhook(uuid: UUID) -> Webhook:
 
 
 def no_webhook() -> Refused:
-    return Refused("webhook_not_found", "There is no such webhook.")
+    return Missing("webhook_not_found", "There is no such webhook.")
 
 
 async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplication]:

@@ -16,6 +16,7 @@ MOST_INDENTED_LEVELS = 16
 
 class TemplateFailed(QuickAppError):
     code = "template_failed"
+    http_status = 422
 
 
 def template_problem(written: str) -> str:

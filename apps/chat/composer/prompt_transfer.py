@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from apps.catalog.saved_prompts import MOST_OF_A_PERSON, SavedPrompt, own_prompts
 from apps.chat.composer.prompt_form import PromptForm
 from apps.chat.frames import first_problem
-from apps.errors import Refused
+from apps.errors import Refused, TooLarge
 
 IMPORT_BYTES = 12 * 1024 * 1024
 
@@ -51,7 +51,7 @@ def import_prompts(user: int, content: bytes) -> int:
 def read_prompts(content: bytes) -> list[PromptEntry]:
     """Raises `Refused` with a sentence that names the field."""
     if len(content) > IMPORT_BYTES:
-        raise Refused("too_large", gettext("The file has more than 12 MB."))
+        raise TooLarge("too_large", gettext("The file has more than 12 MB."))
     try:
         return PromptFile.model_validate_json(content).prompts
     except ValidationError as error:

@@ -23,7 +23,7 @@ from apps.chat.models import Conversation
 from apps.chat.page_data import find_manifest
 from apps.chat.shares.models import Share, new_token
 from apps.chat.shares.snapshot import SharedFiles, shared_runs, taken
-from apps.errors import Refused
+from apps.errors import Refused, TooLarge
 
 MOST_LINKS = 100
 """That one person has at a time, of all conversations where they work now."""
@@ -93,7 +93,7 @@ def create(user: User, caller: Caller, conversation: Conversation, wishes: Share
                 advice = gettext("Share it without files.")
             else:
                 advice = gettext("Download it instead.")
-            raise Refused(
+            raise TooLarge(
                 "too_large",
                 f"{gettext('This conversation is too long for a link.')} {advice}",
             )

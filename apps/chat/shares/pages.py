@@ -31,7 +31,7 @@ from apps.chat.shares.copies import begin_copy
 from apps.chat.shares.models import Share
 from apps.chat.shares.snapshot import shared_runs
 from apps.chat.visitors import find_conversation, visitor
-from apps.errors import FileRefused, Refused
+from apps.errors import FileRefused, Forbidden, Missing, TooOften
 from apps.live.notifications import announce_growth
 from apps.workspace.local import files
 
@@ -62,7 +62,7 @@ def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseB
     """The links to a conversation; with POST a new one. Raises Http404 for another's conversation."""
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if not request.user.is_authenticated:
-        raise Refused("sign_in", gettext("Sign in to share a conversation."))
+        raise Forbidden("sign_in", gettext("Sign in to share a conversation."))
     if request.method == "POST":
         check_rate(request, "share")
         row = links.create(
@@ -84,7 +84,7 @@ def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseB
 def check_rate(request: HttpRequest, action: str) -> None:
     """Raises `Refused`."""
     if not ratelimit.consume(request, app="apps.chat", action=action, config=RATES):
-        raise Refused(
+        raise TooOften(
             "too_often", gettext("That was too often. Wait a few minutes, then try again.")
         )
 
@@ -206,10 +206,10 @@ def go_on(request: HttpRequest, token: str) -> HttpResponseBase:
     """Begin a conversation of the reader's with what was shared; where it is."""
     row = links.find(token, request.user)
     if row is None:
-        raise Refused("link_over", gettext("This link does not work any more."))
+        raise Missing("link_over", gettext("This link does not work any more."))
     application = find_usable(request, row)
     if application is None:
-        raise Refused("no_application", gettext("You may not use this application."))
+        raise Forbidden("no_application", gettext("You may not use this application."))
     check_rate(request, "continue")
     caller = visitor(request)
     made = begin_copy(caller, application, row)
