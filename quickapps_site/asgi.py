@@ -32,15 +32,20 @@ from quickapps_site.cors import with_cors  # noqa: E402
 from quickapps_site.http_metrics import with_request_metrics  # noqa: E402
 from quickapps_site.lifespan import lifespan  # noqa: E402
 from quickapps_site.nul import with_clean_addresses  # noqa: E402
+from quickapps_site.opentelemetry_logs import set_up_opentelemetry_logs  # noqa: E402
 from quickapps_site.opentelemetry_metrics import set_up_opentelemetry_metrics  # noqa: E402
 from quickapps_site.postgresql import limits  # noqa: E402
+from quickapps_site.prometheus_port import is_scraped, serve_scrapes  # noqa: E402
 
+set_up_opentelemetry_logs()
 database_threads.start(settings.DATABASE_THREADS)
 limits.apply_limits(
     limits.Limits(settings.DATABASE_LOCK_SECONDS, settings.DATABASE_STATEMENT_SECONDS)
 )
 if settings.METRICS:
     scrapes.start()
+if is_scraped():
+    serve_scrapes(scrapes.start())
 set_up_opentelemetry_metrics(GAUGES)
 
 pages = with_bounded_bodies(

@@ -9,10 +9,11 @@ from opentelemetry.metrics import CallbackOptions, Meter, MeterProvider, Observa
 
 from apps import metrics
 from apps.metrics import Gauge, Instrument, Labels, Tell
-from quickapps_site.tracing import NO_PACKAGES, SERVICE, is_exported
+from quickapps_site.tracing import NO_PACKAGES, SERVICE, exporters_of
 
 logger = logging.getLogger(__name__)
 
+VARIABLE = "OTEL_METRICS_EXPORTER"
 ADDRESSES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")
 
 
@@ -45,7 +46,7 @@ def set_up_opentelemetry_metrics(gauges: Iterable[Gauge]) -> None:
     """Once, at the start of the process."""
     provider = opentelemetry.get_meter_provider()
     if not is_set(provider):
-        if not is_exported("OTEL_METRICS_EXPORTER", ADDRESSES):
+        if "otlp" not in exporters_of(VARIABLE, ADDRESSES):
             return
         try:
             from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter

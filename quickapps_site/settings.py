@@ -12,8 +12,9 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from quickapps_site import environment as env
+from quickapps_site.certificates import trust_authorities
 from quickapps_site.identity_providers import read_providers
-from quickapps_site.logs import logging_of
+from quickapps_site.logs import logging_of, read_json_template, read_text_format
 
 django_stubs_ext.monkeypatch()  # makes ModelAdmin[Model] work at run time
 
@@ -24,6 +25,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("DATA_DIR") or BASE_DIR / "var")
 VAR_DIR.mkdir(parents=True, exist_ok=True)
+
+USE_SYSTEM_CA_CERTS = env.boolean("USE_SYSTEM_CA_CERTS", False)
+"""Whether outgoing TLS connections trust the authorities in `CA_CERTIFICATES_DIR` too."""
+CA_CERTIFICATES_DIR = Path(env.text("CA_CERTIFICATES_DIR", "/certificates"))
+if USE_SYSTEM_CA_CERTS:
+    trust_authorities(CA_CERTIFICATES_DIR, VAR_DIR / "ca-certificates.pem")
 
 # --- Security ---------------------------------------------------------------------------------
 
@@ -991,10 +998,23 @@ LOG_PAYLOADS = env.boolean("LOG_PAYLOADS", False)
 """Whether what was said is logged, at the level DEBUG: for finding a mistake, not for production."""
 LOG_PAYLOADS_MAX_LENGTH = env.integer("LOG_PAYLOADS_MAX_LENGTH", 2000, least=1)
 DIAL_SDK_LOG_FORMAT = env.choice("DIAL_SDK_LOG_FORMAT", "text", ("text", "json"))
+DIAL_SDK_TEXT_LOG_FORMAT = env.parsed(
+    "DIAL_SDK_TEXT_LOG_FORMAT", "", read_text_format, "a format such as %(levelname)s %(message)s"
+)
+"""How a record is written as text; empty: as `TextFormatter` does."""
+DIAL_SDK_JSON_LOG_FORMAT = env.parsed(
+    "DIAL_SDK_JSON_LOG_FORMAT",
+    None,
+    read_json_template,
+    'a JSON object of formats, such as {"level": "%(levelname)s", "message": "%(message)s"}',
+)
+"""What a record is written as; None: the object of `JsonFormatter`."""
 LOGGING = logging_of(
     root=LOG_LEVEL,
     own=QUICKAPP_LOG_LEVEL,
     form=DIAL_SDK_LOG_FORMAT,
+    text_format=DIAL_SDK_TEXT_LOG_FORMAT,
+    json_template=DIAL_SDK_JSON_LOG_FORMAT,
     payloads=LOG_PAYLOADS,
     longest_payload=LOG_PAYLOADS_MAX_LENGTH,
 )

@@ -26,7 +26,7 @@ def set_up_tracing() -> None:
     if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         tracing.start()
         return
-    if not is_exported("OTEL_TRACES_EXPORTER", ADDRESSES):
+    if "otlp" not in exporters_of("OTEL_TRACES_EXPORTER", ADDRESSES):
         return
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -42,10 +42,11 @@ def set_up_tracing() -> None:
     tracing.start()
 
 
-def is_exported(exporter: str, addresses: Iterable[str]) -> bool:
-    """Whether the environment says where to send to."""
-    return (
-        os.environ.get("OTEL_SDK_DISABLED", "").lower() != "true"
-        and os.environ.get(exporter, "otlp") == "otlp"
-        and any(map(os.environ.get, addresses))
-    )
+def exporters_of(variable: str, addresses: Iterable[str] = ()) -> frozenset[str]:
+    """Return the exporters that the variable names. Without it, `otlp` if there is an address."""
+    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return frozenset()
+    named = os.environ.get(variable)
+    if not named:
+        return frozenset({"otlp"}) if any(map(os.environ.get, addresses)) else frozenset()
+    return frozenset(name.strip() for name in named.split(","))

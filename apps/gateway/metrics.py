@@ -27,13 +27,15 @@ NOT_LOCAL = (
 _sink: PrometheusSink | None = None
 
 
-def start() -> None:
-    """Count and measure from now on."""
+def start() -> PrometheusSink:
+    """Count and measure from now on. Returns the sink of the process."""
     from apps.gateway.prometheus import PrometheusSink
 
     global _sink
-    _sink = PrometheusSink()
-    metrics.connect(_sink, GAUGES)
+    if _sink is None:
+        _sink = PrometheusSink()
+        metrics.connect(_sink, GAUGES)
+    return _sink
 
 
 class MetricsConsumer(NotFoundConsumer):

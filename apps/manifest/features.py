@@ -210,11 +210,12 @@ class Schedules(Node):
 
 
 class ToolAccessFilter(Node):
-    """Deployments that the caller may not use are no tools, and nothing is said about it."""
+    """Leaves out the tools that the caller may not use, without an error."""
 
     enabled: bool = False
-    """Leave out deployments and toolsets of DIAL that the caller may not use, before anything is
-    asked of them. Where it cannot be told what the caller may use, all are offered."""
+    """Leave out tools of deployments and the toolsets `dial-app` and `dial-mcp` that the caller may not
+    use, before anything is requested from them. If the list of what the caller may use is unavailable,
+    all are offered. This is not a security boundary."""
 
 
 class Features(Node):
@@ -267,7 +268,7 @@ class Features(Node):
     """Which calls of tools wait for a person, and which are never made. Null: as the installation
     says."""
     subagents: Subagents | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """Helpers that the model hands tasks to. Null: none."""
+    """Sub-agents that the model hands tasks to, each with its toolsets. Null: none."""
     spawn_agent: SpawnAgent | None = None
     """Helpers of predefined kinds, which work beside each other. Null: none."""
     todo: Todo | None = None
@@ -281,5 +282,5 @@ class Features(Node):
     the model has none."""
     sharing: Sharing | None = None
     """Who may read the conversations that people share. Null: people who are signed in."""
-    tool_access_filter: ToolAccessFilter | None = Field(default=None, json_schema_extra=IN_PREVIEW)
+    tool_access_filter: ToolAccessFilter | None = None
     """Leave out tools that the caller may not use. Null: all are offered."""

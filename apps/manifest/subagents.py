@@ -1,65 +1,78 @@
-"""Helpers that the orchestrator may hand a task to, with the toolsets that it chooses for them."""
+"""Sub-agents that the orchestrator may hand a task to: declared types, and a general-purpose one."""
 
 from collections import Counter
 from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from apps.manifest.nodes import Marks, Node
+from apps.manifest.nodes import Node
+
+GENERAL_PURPOSE = "general-purpose"
+"""The name by which the model chooses the sub-agent whose toolsets it chooses as well."""
+
+Iterations = Annotated[int, Field(gt=0)]
+
+
+class GeneralPurpose(Node):
+    """The sub-agent for any task: the model chooses its toolsets with each call."""
+
+    system_prompt: str | None = None
+    """Its prompt, in place of the application's. Null: a built-in one."""
+    deployment_id: str | None = None
+    """Id of its model. Null: the model of the orchestrator."""
+    max_iterations: Iterations | None = None
+    """The number of model calls for one task. Null: the limit of the application."""
 
 
 class Subagent(Node):
-    """A kind of helper, of an older form of the manifest. It is read and has no effect: helpers need
-    no kinds any more."""
+    """A type of sub-agent with a prompt and toolsets of its own."""
 
     name: str
-    """What the kind was called. No effect."""
+    """The name by which the model chooses it. Names must differ, and `general-purpose` is reserved
+    unless `general_purpose` is null."""
     description: str
-    """What the kind was for. No effect."""
+    """What it is for. The model reads it to choose a sub-agent."""
     system_prompt: str
-    """What helpers of the kind were told. No effect; see `subagents.system_prompt`."""
+    """Its prompt, which replaces the application's."""
     tool_sets: tuple[str, ...] | None = None
-    """Names of the toolsets that the kind had. No effect: the model chooses them for each task."""
+    """Names of the application's toolsets that it may use. `[]`: none; null: all."""
     deployment_id: str | None = None
-    """The model of the kind. No effect; see `subagents.deployment_id`."""
-    max_iterations: Annotated[int, Field(gt=0)] | None = None
-    """The model calls of the kind. No effect; see `subagents.max_iterations`."""
+    """Id of its model. Null: the model of the orchestrator."""
+    max_iterations: Iterations | None = None
+    """The number of model calls for one task. Null: the limit of the application."""
 
 
 class Subagents(Node):
-    """Helpers that the model hands tasks to."""
+    """Sub-agents that the model hands tasks to."""
 
     enabled: bool = False
-    """Give the model the tool `task`, with which it hands a task to a helper and chooses the
-    toolsets for it."""
-    system_prompt: str | None = None
-    """What helpers are told in place of the application's prompt. Null: a prompt that is built
-    in."""
-    deployment_id: str | None = None
-    """Id of the model of helpers. Null: the one of the orchestrator."""
-    max_iterations: Annotated[int, Field(gt=0)] | None = None
-    """How often the model may be asked for one task. Null: as often as for an answer of the
-    application."""
-    types: tuple[Subagent, ...] = Field(
-        default_factory=tuple,
-        json_schema_extra=Marks(
-            advice="Leave it out; the model writes each task itself and chooses its toolsets."
-        ),
-    )
-    """Kinds of helpers, of an older form of the manifest. Their names must differ."""
+    """Give the model the tool `internal_task`, with which it hands a task to a sub-agent."""
+    general_purpose: GeneralPurpose | None = Field(default_factory=GeneralPurpose)
+    """The sub-agent `general-purpose`, for which the model chooses the toolsets. Null: there is
+    none."""
+    types: tuple[Subagent, ...] = Field(default_factory=tuple)
+    """Sub-agents of your own. Their names must differ."""
     timeout_seconds: Annotated[float, Field(gt=0)] | None = None
     """How many seconds one task may take; never more than `SUBAGENT_TIMEOUT_SECONDS` of the
     installation, which is 600 unless it is set. Null: that."""
 
     @field_validator("types")
     @classmethod
-    def _have_different_names(cls, types: tuple[Subagent, ...]) -> tuple[Subagent, ...]:
+    def _have_different_names(
+        cls, types: tuple[Subagent, ...], info: ValidationInfo
+    ) -> tuple[Subagent, ...]:
         counts = Counter(subagent.name for subagent in types)
         twice = [repr(name) for name, count in counts.items() if count > 1]
         if twice:
             names = ", ".join(twice)
             raise PydanticCustomError(
                 "subagent_names", f"several sub-agents are named {names}; rename all but one"
+            )
+        if GENERAL_PURPOSE in counts and info.data.get("general_purpose") is not None:
+            raise PydanticCustomError(
+                "subagent_names",
+                f"{GENERAL_PURPOSE!r} is reserved; rename this sub-agent, or set "
+                "`general_purpose` to null",
             )
         return types

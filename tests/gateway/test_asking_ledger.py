@@ -549,7 +549,8 @@ async def test_a_question_without_options_has_no_form(monkeypatch):
 async def test_helpers_cannot_ask_here(settings):
     settings.ENABLE_PREVIEW_FEATURES = True
     features = {"timestamp": None, "subagents": {"enabled": True}}
-    async with talk(("s", "task", {"prompt": "Pay.", "tool_sets": ["shop"]})) as it:
+    task = {"subagent_type": "general-purpose", "prompt": "Pay.", "tool_sets": ["shop"]}
+    async with talk(("s", "internal_task", task)) as it:
         it.application.manifest = {**it.application.manifest, "features": features}
         await it.application.asave()
         forget()

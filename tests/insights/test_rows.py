@@ -188,9 +188,11 @@ async def test_a_deployment_that_is_a_tool_has_a_row_of_its_own():
 async def test_a_helper_counts_as_the_application_that_asked_it(settings):
     settings.ENABLE_PREVIEW_FEATURES = True
     await make("boss", "big", features={"subagents": {"enabled": True}})
-    task = {"prompt": "What is the time?", "tool_sets": []}
+    task = {"subagent_type": "general-purpose", "prompt": "What is the time?", "tool_sets": []}
     big = ScriptedModel(
-        calling(("1", "task", task)), saying("Noon", prompt=7), saying("It is noon.", prompt=9)
+        calling(("1", "internal_task", task)),
+        saying("Noon", prompt=7),
+        saying("It is noon.", prompt=9),
     )
 
     await stored("boss", big=big)

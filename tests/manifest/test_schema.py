@@ -65,10 +65,8 @@ DIFFERENCES = {
     "MCPToolSet.properties.hidden_from_model": "ours only",
     "DialMCPToolSet.properties.hidden_from_model": "ours only",
     "DialAppToolSet.properties.hidden_from_model": "ours only",
-    # The reference has them in its newer form of sub-agents, which have no types.
-    "SubagentsConfig.properties.system_prompt": "ours only",
-    "SubagentsConfig.properties.deployment_id": "ours only",
-    "SubagentsConfig.properties.max_iterations": "ours only",
+    # The reference has it too, in versions newer than the published schema.
+    "SubagentsConfig.properties.general_purpose": "ours only",
     # An addition: what programs may bring that call an application directly.
     "$.properties.orchestrator.properties.client": "ours only",
     # An addition: a conversation that becomes too long for the model goes on.

@@ -23,6 +23,7 @@ KINDS_OF_TOOLSET = (
     'or "predefined"'
 )
 TOOL = "tool_sets[0].tools[0]"
+GENERAL_PURPOSE = {"name": "general-purpose", "description": "d", "system_prompt": "p"}
 PARAMETERS = f"{TOOL}.open_ai_tool.function.parameters"
 
 
@@ -387,6 +388,27 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
             }
         ),
         [("features.subagents.types", "several sub-agents are named 'a'; rename all but one")],
+    ),
+    (
+        "a sub-agent with the reserved name",
+        manifest(features={"subagents": {"types": [GENERAL_PURPOSE]}}),
+        [
+            (
+                "features.subagents.types",
+                "'general-purpose' is reserved; rename this sub-agent, or set "
+                "`general_purpose` to null",
+            )
+        ],
+    ),
+    (
+        "a sub-agent that may not ask its model",
+        manifest(features={"subagents": {"general_purpose": {"max_iterations": 0}}}),
+        [
+            (
+                "features.subagents.general_purpose.max_iterations",
+                "expected more than 0, found the integer 0",
+            )
+        ],
     ),
     (
         "a server without an address",

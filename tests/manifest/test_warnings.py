@@ -23,19 +23,9 @@ def warnings(document: object, *, preview: bool = True) -> list[tuple[str, str]]
     return [(p.path, p.message) for p in review(document, preview=preview).warnings]
 
 
-@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - {"deprecated", "preview"}))
+@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - {"deprecated"}))
 def test_a_good_manifest_needs_no_advice(name):
     assert warnings(example(name)) == []
-
-
-TYPES = (
-    "features.subagents.types",
-    "is ignored. Leave it out; the model writes each task itself and chooses its toolsets.",
-)
-
-
-def test_types_of_sub_agents_are_read_and_told_to_be_of_no_use():
-    assert warnings(example("preview")) == [TYPES]
 
 
 def test_unknown_keys_are_told_wherever_they_are():
@@ -234,7 +224,6 @@ def test_preview_items_are_told_when_those_are_off():
         ("features.representation_tooling", GATED),
         ("features.subagents", GATED),
         ("features.dial_files.tool_call_result_offload", GATED),
-        TYPES,
     ]
 
 

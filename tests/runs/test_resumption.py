@@ -123,7 +123,7 @@ def application(
             tool_sets=list(tool_sets),
             features={
                 "timestamp": None,
-                "subagents": {"enabled": True, "system_prompt": "helper"},
+                "subagents": {"enabled": True, "general_purpose": {"system_prompt": "helper"}},
                 **features,
             },
         ),
@@ -179,8 +179,9 @@ def shaped(shape: str) -> tuple[ResolvedApplication, Scripts, str]:
         case "itself":
             return application("outer"), Scripts(outer=PAYS), ""
         case "helper":
-            asked = {"prompt": "Pay.", "tool_sets": list[str]()}
-            outer = [calling(("h", "task", asked)), saying("All is done.")]
+            asked: dict[str, Any] = {"prompt": "Pay.", "tool_sets": []}
+            asked["subagent_type"] = "general-purpose"
+            outer = [calling(("h", "internal_task", asked)), saying("All is done.")]
             return application("outer"), Scripts(outer=outer, helper=PAYS), "t:1:0:h/"
         case "tool":
             outer = [calling(("i", "inner", {"query": "Pay."})), saying("All is done.")]

@@ -193,6 +193,30 @@ test("the button of a starter follows its question until its text is edited", as
   await tab.shows(".studio-state", "Live · unsaved");
 });
 
+test("sub-agents are declared with their toolsets, and the general-purpose one is switched off", async (t) => {
+  const tab = await openStudio(t, { hash: "#tools" });
+  const card = await tab.appears('[data-platform="subagents"]');
+  stored(tab, "save");
+
+  (await tab.field("Sub-agents", card)).click();
+  (await tab.field("General-purpose sub-agent", card)).click();
+  await tab.click("Add a sub-agent", card);
+  const type = tab.find('[data-subagent="0"]');
+  assert.equal(tab.focused, await tab.field("Name", type));
+  tab.fill(await tab.field("Name", type), "scout");
+  tab.fill(await tab.field("Prompt", type), "Look ahead.");
+  (await tab.field("Choose its toolsets", type)).click();
+  tab.fill(await tab.field("Toolsets", type), "shop\nbank");
+  tab.press(tab.document.body, "Control+s");
+
+  await until(() => status(tab), "Saved.");
+  assert.deepEqual(plain(sent(tab, "save")[0].document.features.subagents), {
+    enabled: true,
+    general_purpose: null,
+    types: [{ name: "scout", description: "", system_prompt: "Look ahead.", tool_sets: ["shop", "bank"] }],
+  });
+});
+
 test("Ctrl+S saves the draft with its base", async (t) => {
   const tab = await openStudio(t);
   stored(tab, "save");

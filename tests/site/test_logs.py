@@ -9,7 +9,9 @@ from io import StringIO
 import pytest
 
 from apps.agent.records import record
-from quickapps_site.logs import JsonFormatter, logging_of
+from quickapps_site.logs import JsonFormatter, logging_of, read_json_template, read_text_format
+from tests.contract import proves
+from tests.tables import each_row
 
 PAYLOADS = logging.getLogger("apps.payloads")
 
@@ -119,3 +121,52 @@ def test_a_line_of_django_is_written_once():
 
     assert [line.split(" ", 2)[2] for line in lines] == ["WARNING django.request Not Found: /a"]
     assert django.handlers == []
+
+
+def failing() -> None:
+    try:
+        raise ValueError("no")
+    except ValueError:
+        logging.getLogger("apps.runs").exception('It "failed"')
+
+
+@proves("19")
+def test_text_has_the_format_of_the_operator_and_its_traceback():
+    form = "%(levelprefix)s| %(name)s | %(otelTraceID)s | %(message)s"
+
+    first, *_, last = written(configured(text_format=form), failing)
+
+    assert first == 'ERROR:   | apps.runs | 0 | It "failed"'
+    assert last == "ValueError: no"
+
+
+@proves("19")
+def test_a_json_template_may_have_any_shape_and_loses_no_traceback():
+    template = {"level": "%(levelname)s", "where": [{"name": "%(name)s"}, 1], "text": "%(message)s"}
+    shown = {**template, "trace": "%(exc_text)s"}
+
+    (line,) = written(configured(form="json", json_template=template), failing)
+    (other,) = written(configured(form="json", json_template=shown), failing)
+
+    found, traced = json.loads(line), json.loads(other)
+    assert found.pop("traceback").endswith("ValueError: no")
+    assert traced.pop("trace").endswith("ValueError: no")
+    expected = {"level": "ERROR", "where": [{"name": "apps.runs"}, 1], "text": 'It "failed"'}
+    assert (found, traced) == (expected, expected)
+
+
+@each_row(
+    ("read", "raw"),
+    [
+        (read_text_format, "%(nothing)s"),
+        (read_text_format, "no field"),
+        (read_text_format, "%(message)d"),
+        (read_json_template, "{"),
+        (read_json_template, '["%(message)s"]'),
+        (read_json_template, '{"a": ["%(nothing)s"]}'),
+        (read_json_template, '{"a": "%(message"}'),
+    ],
+)
+def test_a_format_that_cannot_write_a_record_is_refused(read, raw):
+    with pytest.raises(ValueError):  # noqa: PT011 - the setting's own message follows
+        read(raw)

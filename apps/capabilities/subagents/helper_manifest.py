@@ -1,4 +1,4 @@
-"""The manifest of a helper: that of its application, with some of the toolsets."""
+"""The manifest of a sub-agent: a copy of its application's, with its prompt and toolsets."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,6 @@ from apps.manifest.manifest import Manifest
 from apps.manifest.mcp_toolsets import DialMcpToolSet
 from apps.manifest.names import in_all_languages, localized
 from apps.manifest.prompts import PredefinedSystemPrompt
-from apps.manifest.subagents import Subagents
 from apps.manifest.tools import DeploymentTool, InternalTool, SimpleDeploymentTool
 from apps.manifest.toolsets import DeploymentToolSet, InternalToolSet, PredefinedToolSet, ToolSet
 
@@ -66,13 +65,8 @@ class HelperKind:
     may_spawn: bool = False
 
 
-def helper_manifest(manifest: Manifest, wanted: Subagents, chosen: Collection[str]) -> Manifest:
-    """Of a helper that the tool `task` begins."""
-    prompt, model = wanted.system_prompt or PROMPT, wanted.deployment_id
-    return manifest_of(manifest, HelperKind(prompt, chosen, model, wanted.max_iterations))
-
-
 def manifest_of(manifest: Manifest, kind: HelperKind) -> Manifest:
+    """Return the manifest of a sub-agent. It has no sub-agents and no starters."""
     # Other toolsets are disabled, not removed: issues name a toolset by its index.
     orchestrator = manifest.orchestrator
     prompt = PredefinedSystemPrompt(template=WRITTEN_HERE, content=kind.prompt)

@@ -64,13 +64,16 @@ async def test_nothing_is_left_out_unless_it_is_wanted(features):
     assert await looked_up(Knowing([]), **features) == ["own", "a b", "other"]
 
 
-def test_the_filter_is_a_preview_feature_that_somebody_serves():
-    found = read(document(tool_sets=[team(simple())], features={"timestamp": None, **FILTERED}))
-    without = read(document(features=FILTERED), preview=False)
+@proves("6.3")
+def test_the_filter_needs_no_preview_features():
+    written = document(tool_sets=[team(simple())], features={"timestamp": None, **FILTERED})
+
+    found = read(written, preview=False)
 
     assert {part.name for part in parts_in_use(found)} == deployment.serves
-    assert without.features is not None
-    assert without.features.tool_access_filter is None
+    assert found.features is not None
+    assert found.features.tool_access_filter is not None
+    assert found.features.tool_access_filter.enabled
 
 
 @pytest.mark.django_db

@@ -211,17 +211,18 @@ async def test_nobody_is_asked_where_a_run_is_not_kept():
     ended = await answered_by(model, NO_LEDGER, [])
 
     assert ended == RunEnd("stop", "Red it is.")
-    assert [tool.name for tool in model.asked[0].tools] == ["task"]
+    assert [tool.name for tool in model.asked[0].tools] == ["internal_task"]
 
 
 async def test_helpers_do_not_ask():
-    task = ("1", "task", {"prompt": "Choose.", "tool_sets": []})
+    general = {"subagent_type": "general-purpose", "prompt": "Choose.", "tool_sets": []}
+    task = ("1", "internal_task", general)
     model = ScriptedModel(calling(task), saying("Red."), saying("Red it is."))
 
     await answered_by(model, MemoryLedger(), [])
 
     offered = [sorted(tool.name for tool in asked.tools) for asked in model.asked]
-    assert offered == [[TOOL_NAME, "task"], [], [TOOL_NAME, "task"]]
+    assert offered == [[TOOL_NAME, "internal_task"], [], [TOOL_NAME, "internal_task"]]
 
 
 def test_the_tool_may_be_called_again_by_another_process():

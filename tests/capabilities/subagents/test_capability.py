@@ -16,7 +16,6 @@ from apps.agent.events import (
     StageClosed,
     StageDelta,
     StageOpened,
-    StageRenamed,
     StateSaved,
     TextDelta,
     Usage,
@@ -24,7 +23,8 @@ from apps.agent.events import (
 from apps.agent.messages import Attachment, Message
 from apps.agent.model import Delta, ModelRequest
 from apps.agent.tools import ToolSpec
-from apps.capabilities.subagents.capability import subagents
+from apps.capabilities.subagents.capability import Subagents, make_tool, subagents
+from apps.capabilities.subagents.types import offer_of
 from apps.errors import ModelFailed
 from apps.manifest.manifest import Manifest
 from apps.manifest.validation import read
@@ -33,6 +33,7 @@ from tests.capabilities.manifests import OTHERWISE, timeless
 from tests.capabilities.runs import application, led_by, results
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, finish, saying, text, thinks
 from tests.manifest.documents import internal_tools, manifest, rest_tools
+from tests.tables import each_row
 
 CALLER = Caller("user-7", headers={"x-trace": "7"})
 QUESTION = Message("user", "Compare them.")
@@ -57,7 +58,22 @@ def asking(deployment_id: str, name: str = "experts") -> dict[str, Any]:
 
 
 def task(call_id: str, prompt: str, *tool_sets: str) -> tuple[str, str, object]:
-    return call_id, "task", {"prompt": prompt, "tool_sets": list(tool_sets)}
+    arguments = {"subagent_type": "general-purpose", "prompt": prompt, "tool_sets": list(tool_sets)}
+    return call_id, "internal_task", arguments
+
+
+def task_of(kind: str, prompt: str = "Do.", **more: object) -> tuple[str, str, object]:
+    return "1", "internal_task", {"subagent_type": kind, "prompt": prompt, **more}
+
+
+def kind(name: str, **fields: Any) -> dict[str, Any]:
+    """A declared type of sub-agent."""
+    return {
+        "name": name,
+        "description": f"Does {name}.",
+        "system_prompt": f"You are the {name}.",
+        **fields,
+    }
 
 
 async def events_of(
@@ -92,22 +108,22 @@ async def test_a_helper_sees_its_task_alone_and_its_last_words_are_the_result():
         saying("Large."),
     )
 
-    events = await events_of(helped(system_prompt="You help."), {"gpt": model})
+    events = await events_of(helped(general_purpose={"system_prompt": "You help."}), {"gpt": model})
 
     lead, helper, _ = model.asked
     assert [(m.role, m.text) for m in helper.messages] == [
         ("system", "You help."),
         ("user", "Sum up the harbour."),
     ]
-    assert [tool.name for tool in lead.tools] == ["task"]
+    assert [tool.name for tool in lead.tools] == ["internal_task"]
     assert list(helper.tools) == []
     assert lead.messages[0].text == "You are the lead of all."
     assert results(model, 2) == ["It is large."]
     assert [event for event in events if not isinstance(event, StateSaved)] == [
-        StageOpened("1", "Task:"),
-        StageRenamed("1", " Sum up the harbour."),
+        StageOpened("1", "Subagent"),
         StageDelta(
-            "1", "> #### Request:\n\r***prompt:*** Sum up the harbour.\n\r***tool_sets:*** []\n\r"
+            "1",
+            "**Subagent:** general-purpose\n\n**Task:** Sum up the harbour.\n\n**Tools:** none\n\n",
         ),
         StageDelta("1", "> #### Response:\n"),
         StageDelta("1", "It is "),
@@ -140,11 +156,13 @@ async def test_a_helper_has_the_toolsets_that_were_chosen_and_its_stages_stand_b
 
     events = await events_of(document, {"gpt": model, "oracle": oracle, "poet": ScriptedModel()})
 
-    assert sorted(tool.name for tool in model.asked[0].tools) == [CLOCK, "oracle", "poet", "task"]
+    assert sorted(tool.name for tool in model.asked[0].tools) == [
+        "internal_task", CLOCK, "oracle", "poet",
+    ]  # fmt: skip
     assert [tool.name for tool in model.asked[1].tools] == ["oracle"]
     assert results(model, 3) == ["Because."]
     opened = [event for event in events if isinstance(event, StageOpened)]
-    assert opened == [StageOpened("1", "Task:"), StageOpened("1-1", "experts · oracle", "1")]
+    assert opened == [StageOpened("1", "Subagent"), StageOpened("1-1", "experts · oracle", "1")]
     assert [e.stage_id for e in events if isinstance(e, StageClosed)] == ["1-1", "1"]
     assert not any("Let me ask" in e.text for e in events if isinstance(e, TextDelta))
     assert "Let me ask." in "".join(
@@ -169,75 +187,224 @@ async def test_stages_of_helpers_can_be_left_out():
     assert [e.stage_id for e in events if isinstance(e, StageOpened)] == ["1"]
 
 
-def test_the_choice_of_toolsets_is_written_into_the_tool():
+TOOL_SETS_TOLD = (
+    "Only for general-purpose, where it is required: the toolsets that the sub-agent may use, [] for "
+    "none. Give it only those that the task needs. Omit it for other sub-agents. Toolsets:\n"
+)
+
+
+def spec_of(document: Manifest) -> ToolSpec:
+    assert document.features is not None
+    assert document.features.subagents is not None
+    offer = offer_of(document, document.features.subagents)
+    return make_tool(Subagents(document, offer, 60)).spec
+
+
+def test_the_model_reads_the_types_in_their_order_and_the_enabled_toolsets():
     document = helped(
         rest_tools(name={"de": "Laden", "en": "Shop"}, description="Orders."),
         asking("poet"),
         rest_tools(name="Off", enabled=False),
         {"type": "dial-mcp", "deployment_id": "toolsets/public/my%20notes"},
+        types=[kind("scout"), kind("poet", description="Writes\nverses.")],
     )
-    opener = subagents.prepare(document)
-    assert opener is not None
+
     spec = spec_of(document)
 
+    assert spec.name == "internal_task"
     assert spec.parameters == {
         "type": "object",
         "properties": {
+            "subagent_type": {
+                "type": "string",
+                "enum": ["general-purpose", "scout", "poet"],
+                "description": "The sub-agent that works on the task.",
+            },
             "prompt": {
                 "type": "string",
-                "description": "The task, with everything that the helper has to know.",
+                "description": "The task, with everything that the sub-agent has to know.",
             },
             "tool_sets": {
                 "type": "array",
                 "items": {"type": "string", "enum": ["Shop", "experts", "my notes"]},
-                "description": "The toolsets that the helper may use; an empty list for none.",
+                "description": f"{TOOL_SETS_TOLD}- Shop: Orders.\n- experts\n- my notes",
             },
         },
-        "required": ["prompt", "tool_sets"],
+        "required": ["subagent_type", "prompt"],
     }
-    assert spec.description.endswith("Toolsets:\n- Shop: Orders.\n- experts\n- my notes")
+    assert spec.description.endswith(
+        "Sub-agents:\n"
+        "- general-purpose: Works on any task, with the toolsets that you choose for it in "
+        "tool_sets.\n"
+        "- scout: Does scout.\n"
+        "- poet: Writes verses."
+    )
 
 
-def spec_of(document: Manifest) -> ToolSpec:
-    from apps.capabilities.subagents.capability import Helpers, make_tool
+def test_without_toolsets_any_name_fits_the_schema_and_the_model_reads_that_there_are_none():
+    assert spec_of(helped()).parameters["properties"]["tool_sets"] == {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": f"{TOOL_SETS_TOLD}- (none)",
+    }
 
-    assert document.features is not None
-    assert document.features.subagents is not None
-    return make_tool(document, Helpers(document, document.features.subagents)).spec
+
+def test_without_a_general_purpose_sub_agent_there_is_no_choice_of_toolsets():
+    document = helped(asking("poet"), general_purpose=None, types=[kind("general-purpose")])
+
+    parameters = spec_of(document).parameters
+
+    assert list(parameters["properties"]) == ["subagent_type", "prompt"]
+    assert parameters["properties"]["subagent_type"]["enum"] == ["general-purpose"]
 
 
-@pytest.mark.parametrize(
-    ("tool_sets", "chosen", "told"),
+VALID = "Valid are: experts; [] for no toolset."
+REFUSED: list[tuple[object, str, str]] = [
+    (task_of("general-purpose"), "tool_sets", f"it is required but missing. {VALID}"),
+    (
+        task_of("general-purpose", tool_sets=None),
+        "tool_sets",
+        f"it is required but missing. {VALID}",
+    ),
+    (
+        task_of("general-purpose", tool_sets="experts"),
+        "tool_sets",
+        f"it must be a list of strings. {VALID}",
+    ),
+    (
+        task_of("general-purpose", tool_sets=[1]),
+        "tool_sets",
+        f"it must be a list of strings. {VALID}",
+    ),
+    (
+        task_of("general-purpose", tool_sets=["experts", "nobody"]),
+        "tool_sets",
+        f"there is no toolset 'nobody'. {VALID}",
+    ),
+    (
+        task_of("scout", tool_sets=["experts"]),
+        "tool_sets",
+        "'scout' has a fixed tool set. Omit it.",
+    ),
+    (task_of("scout", tool_sets=[]), "tool_sets", "'scout' has a fixed tool set. Omit it."),
+    (
+        task_of("nobody", tool_sets=[]),
+        "subagent_type",
+        "there is no sub-agent 'nobody'. Valid are: general-purpose, scout.",
+    ),
+    (task_of("scout", " "), "prompt", "it says nothing. Describe the task."),
+]
+
+
+@each_row(("call", "parameter", "problem"), REFUSED)
+async def test_a_wrong_call_is_refused_with_the_valid_names_and_starts_nothing(
+    call, parameter, problem
+):
+    model = ScriptedModel(calling(call), saying("ok"))
+    document = helped(asking("poet"), types=[kind("scout")])
+
+    await events_of(document, {"gpt": model, "poet": ScriptedModel()})
+
+    advice = "Correct it and call the tool again."
+    assert results(model, 1) == [f"Error: Parameter {parameter} is invalid: {problem}\n\n{advice}"]
+    assert len(model.asked) == 2
+
+
+@each_row(
+    ("named", "tools"),
     [
-        ([asking("poet")], ["nobody"], "expected one of experts; found string nobody."),
-        ([], ["nobody"], "there is no toolset 'nobody'. Valid are: none, so it is an empty list."),
-        ([asking("poet")], None, "it is required but missing."),
+        (None, ["oracle", "poet"]),
+        (["experts"], ["oracle"]),
+        (["nobody", "poets"], ["poet"]),
+        ([], []),
     ],
 )
-async def test_an_unknown_toolset_is_told_with_those_that_there_are(tool_sets, chosen, told):
-    arguments = {"prompt": "Do."} | ({"tool_sets": chosen} if chosen is not None else {})
-    model = ScriptedModel(calling(("1", "task", arguments)), saying("ok"))
+async def test_a_declared_type_has_its_prompt_and_its_toolsets(named, tools):
+    document = helped(
+        asking("oracle"), asking("poet", "poets"), types=[kind("scout", tool_sets=named)]
+    )
+    model = ScriptedModel(
+        calling(task_of("scout", "Look around.")), saying("All is calm."), saying("ok")
+    )
 
-    await events_of(helped(*tool_sets), {"gpt": model, "poet": ScriptedModel()})
+    events = await events_of(
+        document, {"gpt": model, "oracle": ScriptedModel(), "poet": ScriptedModel()}
+    )
 
-    (result,) = results(model, 1)
-    assert result.startswith("Error: Parameter tool_sets")
-    assert told in result
+    scout = model.asked[1]
+    assert [m.text for m in scout.messages] == ["You are the scout.", "Look around."]
+    assert sorted(tool.name for tool in scout.tools) == tools
+    assert results(model, 2) == ["All is calm."]
+    assert StageDelta("1", "**Subagent:** scout\n\n**Task:** Look around.\n\n") in events
+
+
+async def test_a_declared_type_may_have_a_model_and_a_limit_of_its_own():
+    scout = kind("scout", deployment_id="small", max_iterations=1)
+    model = ScriptedModel(calling(task_of("scout")), saying("ok"))
+    small = ScriptedModel(calling(("1", "oracle", {"query": "?"})))
+
+    await events_of(
+        helped(asking("oracle"), types=[scout]),
+        {"gpt": model, "small": small, "oracle": ScriptedModel(saying("x"))},
+    )
+
+    assert len(small.asked) == 1
+    assert results(model, 1) == [f"internal_task: Agent stopped due to max iterations.{OTHERWISE}"]
+
+
+async def test_names_of_missing_toolsets_are_issues_and_a_type_that_lost_all_of_them_fails():
+    types = [kind("scout", tool_sets=["nobody", "off"]), kind("poet", tool_sets=["experts", "no"])]
+    document = helped(asking("oracle"), rest_tools(name="off", enabled=False), types=types)
+    model = ScriptedModel(calling(task_of("scout")), saying("ok"))
+
+    events = await events_of(document, {"gpt": model, "oracle": ScriptedModel()})
+
+    missing = "there is no enabled toolset {} (there are: experts), so the sub-agent {} does not"
+    report = "".join(e.text for e in events if isinstance(e, StageDelta) and e.stage_id != "1")
+    for index, name, subagent in (
+        (0, "'nobody'", "'scout'"),
+        (0, "'off'", "'scout'"),
+        (1, "'no'", "'poet'"),
+    ):
+        text = missing.format(name, subagent)
+        assert f"features.subagents.types[{index}].tool_sets: {text} have it." in report
+    assert results(model, 1) == [
+        "None of the toolsets of the sub-agent 'scout' is available, so it was not started. "
+        f"Do without it.{OTHERWISE}"
+    ]
+    assert len(model.asked) == 2
+
+
+async def test_a_sub_agent_has_no_sub_agents():
+    model = ScriptedModel(calling(task_of("scout")), saying("Done."), saying("ok"))
+
+    await events_of(helped(types=[kind("scout")]), {"gpt": model})
+
+    assert [[tool.name for tool in asked.tools] for asked in model.asked] == [
+        ["internal_task"],
+        [],
+        ["internal_task"],
+    ]
 
 
 async def test_another_model_and_fewer_calls_of_it_can_be_set_for_helpers():
-    document = helped(asking("oracle"), deployment_id="small", max_iterations=1)
+    document = helped(
+        asking("oracle"), general_purpose={"deployment_id": "small", "max_iterations": 1}
+    )
     model = ScriptedModel(calling(task("1", "Ask.", "experts")), saying("ok"))
     small = ScriptedModel(calling(("1", "oracle", {"query": "?"})))
 
     await events_of(document, {"gpt": model, "small": small, "oracle": ScriptedModel(saying("x"))})
 
     assert len(small.asked) == 1
-    assert results(model, 1) == [f"task: Agent stopped due to max iterations.{OTHERWISE}"]
+    assert results(model, 1) == [f"internal_task: Agent stopped due to max iterations.{OTHERWISE}"]
 
 
 FAILURES: list[tuple[list[Any], str]] = [
-    ([ModelFailed("status 500", display="The model is resting.")], "task: The model is resting."),
+    (
+        [ModelFailed("status 500", display="The model is resting.")],
+        "internal_task: The model is resting.",
+    ),
     ([finish()], "The helper ended without an answer. Try again, or do without it."),
     (saying(" \n"), "The helper ended without an answer. Try again, or do without it."),
 ]
@@ -293,7 +460,7 @@ async def test_a_helper_that_takes_too_long_is_stopped_and_its_model_with_it():
 
     assert model.closed.is_set()
     assert results(model, 2) == [
-        "The tool call `task` timed out after 0.1 seconds. "
+        "The tool call `internal_task` timed out after 0.1 seconds. "
         "Consider retrying with a smaller input or a simpler request."
     ]
 
@@ -439,13 +606,17 @@ async def test_an_application_that_a_helper_asks_may_have_helpers_itself(setting
     assert results(outer, 3) == ["a"]
 
 
-def test_without_preview_or_disabled_there_is_no_such_tool():
-    off = {"subagents": {"enabled": False}}
+def test_without_preview_or_sub_agents_there_is_no_such_tool():
+    off = {"subagents": {"enabled": False, "types": [kind("scout")]}}
     on = {"subagents": {"enabled": True}}
+    empty = {"subagents": {"enabled": True, "general_purpose": None}}
 
     assert subagents.prepare(read(manifest(features=off), preview=True)) is None
     assert subagents.prepare(read(manifest(features=on), preview=False)) is None
     assert subagents.prepare(read(manifest(features=None), preview=True)) is None
+    assert subagents.prepare(read(manifest(features={}), preview=True)) is None
+    assert subagents.prepare(read(manifest(features=empty), preview=True)) is None
+    assert subagents.prepare(read(manifest(features=on), preview=True)) is not None
 
 
 async def test_what_a_helper_thinks_is_a_step_below_its_task_and_a_refusal_is_its_report():

@@ -1,19 +1,17 @@
 from typing import Any
 
-from apps.capabilities.subagents.helper_manifest import helper_manifest
+from apps.capabilities.subagents.helper_manifest import HelperKind, manifest_of
 from apps.manifest.manifest import Manifest
 from apps.manifest.validation import read
 from tests.manifest.documents import example, internal_tools, manifest, rest_tools
 
 
 def helper_of(document: Manifest, *chosen: str) -> Manifest:
-    assert document.features is not None
-    assert document.features.subagents is not None
-    return helper_manifest(document, document.features.subagents, chosen)
+    return manifest_of(document, HelperKind("You help.", chosen))
 
 
 def with_helpers(**members: Any) -> Manifest:
-    features = {"subagents": {"enabled": True, "system_prompt": "You help."}}
+    features = {"subagents": {"enabled": True}}
     return read(manifest(**{"features": features, **members}), preview=True)
 
 

@@ -129,7 +129,8 @@ def uses() -> None:
     make_application("model", title="Model", manifest=manifest_with(**model))
     make_application("old", title="Old", manifest=manifest_with(**old))
     make_application("tool", title="Tool", manifest=manifest_with(tool_sets=tools))
-    subagents = {"subagents": {"enabled": True, "deployment_id": "gpt"}}
+    general = {"general_purpose": {"deployment_id": "gpt"}}
+    subagents = {"subagents": {"enabled": True, **general}}
     make_application("helpers", title="Helpers", manifest=manifest_with(features=subagents))
     make_application("other", title="Other")
     ContentItem.objects.create(
@@ -157,7 +158,7 @@ def test_before_a_deployment_goes_everybody_who_uses_it_is_named(admin_client):
             "application Model orchestrator.deployment.deployment_id",
             "application Old orchestrator.deployment.name",
             "application Tool tool_sets[0].tools[0].deployment_id",
-            "application Helpers features.subagents.deployment_id",
+            "application Helpers features.subagents.general_purpose.deployment_id",
             "toolset ask-gpt tools[0].deployment_id",
         ):
             assert line in shown

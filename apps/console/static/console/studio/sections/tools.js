@@ -46,7 +46,7 @@ export const tools = {
         place?.querySelector("summary")?.focus();
       });
     };
-    container.append(findings(store, "tool_sets", true), list, addBar(store, choices, added), platformTools(store), defaults(store));
+    container.append(findings(store, "tool_sets", true), list, addBar(store, choices, added), platformTools(store, choices), defaults(store));
   },
 };
 

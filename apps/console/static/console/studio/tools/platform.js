@@ -1,8 +1,10 @@
 // The tools that the platform itself has: a card with a switch for each, and its few settings.
 
 import { element, group, linesField, link, numberField, quiet, selectField, switchField } from "../elements.js";
+import { subagentFields } from "./subagents.js";
 
 /**
+ * @import { Choices } from "../data.js"
  * @import { Store } from "../store.js"
  */
 
@@ -25,7 +27,7 @@ const approval = (store, path, usual) =>
 
 /**
  * `on` is what the manifest gets when the tool is switched on; `settings` are fields that show then.
- * @type {{name: string, label: string, help: string, on?: object, isOn?: (value: any) => boolean, settings?: (store: Store) => Node[]}[]}
+ * @type {{name: string, label: string, help: string, on?: object, isOn?: (value: any) => boolean, settings?: (store: Store, choices: Choices) => Node[]}[]}
  */
 const TOOLS = [
   {
@@ -55,6 +57,12 @@ const TOOLS = [
     name: "todo",
     label: "A list of what is to be done",
     help: "It writes one for long tasks; the person sees it ticked.",
+  },
+  {
+    name: "subagents",
+    label: "Sub-agents",
+    help: "It hands tasks to sub-agents of this application. A preview feature.",
+    settings: subagentFields,
   },
   {
     name: "spawn_agent",
@@ -87,13 +95,13 @@ const TOOLS = [
 
 export const PLATFORM_PATHS = TOOLS.map(({ name }) => of(name));
 
-/** @param {Store} store */
-export function platformTools(store) {
+/** @param {Store} store @param {Choices} choices */
+export function platformTools(store, choices) {
   const cards = TOOLS.map(({ name, label, help, on = { enabled: true }, isOn = isEnabled, settings }) =>
     element(
       "div",
       { class: "studio-card", "data-platform": name },
-      switchField(store, { path: of(name), label, help, on, isOn, children: settings && (() => settings(store)) }),
+      switchField(store, { path: of(name), label, help, on, isOn, children: settings && (() => settings(store, choices)) }),
     ),
   );
   return group(

@@ -1,0 +1,97 @@
+"""The sub-agents that an application offers to its model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from apps.capabilities.subagents.helper_manifest import PROMPT, HelperKind, descriptions
+from apps.errors import InitializationIssue
+from apps.manifest.manifest import Manifest
+from apps.manifest.subagents import GENERAL_PURPOSE, GeneralPurpose, Subagent, Subagents
+
+PURPOSE = "Works on any task, with the toolsets that you choose for it in tool_sets."
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentType:
+    """`tool_sets` is None for all of the application's.
+
+    `chooses_toolsets`: the model chooses the toolsets with each call. `has_lost_all`: its manifest
+    names toolsets and none of them exists.
+    """
+
+    name: str
+    description: str
+    prompt: str
+    deployment_id: str | None
+    max_iterations: int | None
+    tool_sets: frozenset[str] | None = None
+    chooses_toolsets: bool = False
+    has_lost_all: bool = False
+
+    def kind_with(self, toolsets: frozenset[str] | None) -> HelperKind:
+        return HelperKind(self.prompt, toolsets, self.deployment_id, self.max_iterations)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Types and toolset descriptions by name, in the order in which the model reads them."""
+
+    types: Mapping[str, SubagentType]
+    toolsets: Mapping[str, str]
+    issues: tuple[InitializationIssue, ...] = ()
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether the model chooses toolsets for any of the sub-agents."""
+        return any(one.chooses_toolsets for one in self.types.values())
+
+
+def offer_of(manifest: Manifest, wanted: Subagents) -> Offer:
+    toolsets = descriptions(manifest)
+    types: list[SubagentType] = []
+    issues: list[InitializationIssue] = []
+    if wanted.general_purpose is not None:
+        types.append(general_purpose(wanted.general_purpose))
+    for index, subagent in enumerate(wanted.types):
+        types.append(declared(subagent, toolsets))
+        issues += issues_of(subagent, index, tuple(toolsets))
+    by_name = MappingProxyType({one.name: one for one in types})
+    return Offer(by_name, toolsets, tuple(issues))
+
+
+def general_purpose(wanted: GeneralPurpose) -> SubagentType:
+    return SubagentType(
+        GENERAL_PURPOSE,
+        PURPOSE,
+        wanted.system_prompt or PROMPT,
+        wanted.deployment_id,
+        wanted.max_iterations,
+        chooses_toolsets=True,
+    )
+
+
+def declared(subagent: Subagent, toolsets: Mapping[str, str]) -> SubagentType:
+    named = subagent.tool_sets
+    found = None if named is None else frozenset(name for name in named if name in toolsets)
+    return SubagentType(
+        subagent.name,
+        subagent.description,
+        subagent.system_prompt,
+        subagent.deployment_id,
+        subagent.max_iterations,
+        found,
+        has_lost_all=bool(named) and not found,
+    )
+
+
+def issues_of(subagent: Subagent, index: int, toolsets: Sequence[str]) -> list[InitializationIssue]:
+    there_are = f"there are: {', '.join(toolsets)}" if toolsets else "there are none"
+    return [
+        InitializationIssue(
+            f"features.subagents.types[{index}].tool_sets: there is no enabled toolset {name!r} "
+            f"({there_are}), so the sub-agent {subagent.name!r} does not have it."
+        )
+        for name in dict.fromkeys(subagent.tool_sets or ())
+        if name not in toolsets
+    ]

@@ -1,0 +1,98 @@
+// The fields of sub-agents: the general-purpose one, and the types that the application declares.
+
+import { button, element, findings, focusOn, linesField, numberField, selectField, switchField, textField } from "../elements.js";
+import { freeName, nameOf } from "./paths.js";
+
+/**
+ * @import { Choices, Json } from "../data.js"
+ * @import { Store } from "../store.js"
+ */
+
+const PATH = "features.subagents";
+const TYPES = `${PATH}.types`;
+
+/** @param {Store} store @param {Choices} choices @returns {Node[]} */
+export function subagentFields(store, choices) {
+  const list = element("div", { class: "studio-inner" });
+  const draw = () => {
+    /** @type {Json[]} */
+    const types = store.get(TYPES) ?? [];
+    list.replaceChildren(...types.map((_, index) => typeCard(store, choices, index, draw)));
+  };
+  const add = () => {
+    /** @type {Json[]} */
+    const types = store.get(TYPES) ?? [];
+    const name = freeName("sub_agent", types.map((type) => type.name));
+    store.change(TYPES, [...types, { name, description: "", system_prompt: "" }]);
+    draw();
+    focusOn(`[data-subagent="${types.length}"] input`);
+  };
+  draw();
+  return [
+    numberField(store, { label: "Time limit of a task, in seconds", path: `${PATH}.timeout_seconds`, min: 1, step: 1, placeholder: "as the installation says" }),
+    switchField(store, {
+      label: "General-purpose sub-agent",
+      path: `${PATH}.general_purpose`,
+      help: "Works on any task. The model chooses its toolsets with each call.",
+      on: undefined,
+      off: null,
+      isOn: (value) => value !== null,
+      children: () => [
+        textField(store, { label: "Prompt", path: `${PATH}.general_purpose.system_prompt`, rows: 3, placeholder: "a built-in one" }),
+        ...limits(store, choices, `${PATH}.general_purpose`),
+      ],
+    }),
+    list,
+    findings(store, TYPES, true),
+    element("p", {}, button("Add a sub-agent", add)),
+  ];
+}
+
+/** @param {Store} store @param {Choices} choices @param {string} path */
+const limits = (store, choices, path) => [
+  selectField(store, {
+    label: "Model",
+    path: `${path}.deployment_id`,
+    options: [["", "the application's"], ...choices.deployments.filter(({ kind }) => kind === "chat").map(({ id, name }) => [id, name])],
+  }),
+  numberField(store, { label: "Model calls for one task", path: `${path}.max_iterations`, min: 1, step: 1, placeholder: "as many as the application" }),
+];
+
+/** @param {Store} store @param {Choices} choices @param {number} index @param {() => void} redraw */
+function typeCard(store, choices, index, redraw) {
+  const path = `${TYPES}[${index}]`;
+  const name = store.get(`${path}.name`);
+  const remove = () => {
+    store.change(path, undefined);
+    redraw();
+    focusOn('[data-platform="subagents"] button');
+  };
+  /** @type {string[]} */
+  const toolsets = (store.get("tool_sets") ?? []).map(nameOf);
+  return element(
+    "fieldset",
+    { class: "studio-card", "data-subagent": String(index) },
+    element("legend", {}, `Sub-agent ${index + 1}`),
+    textField(store, { label: "Name", path: `${path}.name`, empty: "" }),
+    textField(store, { label: "Description", path: `${path}.description`, empty: "", help: "The model reads it to choose a sub-agent." }),
+    textField(store, { label: "Prompt", path: `${path}.system_prompt`, rows: 3, empty: "", help: "Replaces the application's." }),
+    switchField(store, {
+      label: "Choose its toolsets",
+      path: `${path}.tool_sets`,
+      help: "Off: it has all toolsets of the application.",
+      on: [],
+      off: undefined,
+      isOn: (value) => Array.isArray(value),
+      children: () => [
+        linesField(store, {
+          label: "Toolsets",
+          path: `${path}.tool_sets`,
+          empty: [],
+          help: toolsets.length ? `Names, one a line. Empty: none. There are: ${toolsets.join(", ")}.` : "Names, one a line. Empty: none.",
+        }),
+      ],
+    }),
+    ...limits(store, choices, path),
+    element("p", { class: "studio-actions" }, button("Remove", remove, { "aria-label": `Remove sub-agent ${name || index + 1}` })),
+  );
+}

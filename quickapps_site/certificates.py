@@ -1,0 +1,62 @@
+"""Certificate authorities of the operator, for every library that verifies TLS connections."""
+
+import os
+import re
+import ssl
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+_certificate = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+
+
+def trust_authorities(folder: Path, bundle: Path) -> None:
+    """Write the usual authorities and each `*.crt` in `folder` to `bundle`, and export its path.
+
+    The usual authorities are those of `SSL_CERT_FILE`, else those of the system. OpenSSL reads that
+    variable; `requests`, which exporters use, reads `REQUESTS_CA_BUNDLE`. Raises
+    `ImproperlyConfigured`.
+    """
+    own = sorted(folder.glob("*.crt"))
+    if not own:
+        raise ImproperlyConfigured(
+            f"USE_SYSTEM_CA_CERTS is set, but {folder} has no *.crt file. Put the certificates of "
+            "your authorities there, or set CA_CERTIFICATES_DIR to their directory."
+        )
+    certificates = dict.fromkeys(certificates_of([*usual_bundle(), *own]))
+    write_at_once(bundle, "".join(f"{one}\n" for one in certificates))
+    os.environ["SSL_CERT_FILE"] = str(bundle)
+    os.environ.setdefault("REQUESTS_CA_BUNDLE", str(bundle))
+
+
+def usual_bundle() -> list[Path]:
+    """Return the file of the authorities that OpenSSL trusts, if there is one."""
+    if named := os.environ.get("SSL_CERT_FILE"):
+        return [Path(named)]
+    known = (ssl.get_default_verify_paths().openssl_cafile, "/etc/ssl/certs/ca-certificates.crt")
+    return [path for path in map(Path, known) if path.is_file()][:1]
+
+
+def certificates_of(sources: Iterable[Path]) -> Iterator[str]:
+    """Raises `ImproperlyConfigured`."""
+    for source in sources:
+        try:
+            found = _certificate.findall(source.read_text())
+            if not found:
+                raise ValueError("it has no certificate in PEM format")
+            ssl.create_default_context(cadata="\n".join(found))
+        except (OSError, ValueError) as error:  # `ssl.SSLError` is an `OSError`
+            raise ImproperlyConfigured(f"{source} is no file of certificates: {error}.") from error
+        yield from found
+
+
+def write_at_once(path: Path, text: str) -> None:
+    """Replace the file in one step, because other processes may be reading it."""
+    if path.is_file() and path.read_text() == text:
+        return
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    Path(name).replace(path)

@@ -1,0 +1,230 @@
+"""Authorities of the operator, with a TLS server whose certificate is signed by one of them."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import json
+import os
+import ssl
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from django.core.exceptions import ImproperlyConfigured
+
+from quickapps_site.certificates import trust_authorities
+from tests.contract import proves
+from tests.fork_server import ROOT
+from tests.http_servers import STOP_SECONDS
+
+CLIENTS = """
+import asyncio, json, os, sys
+os.environ["DJANGO_SETTINGS_MODULE"] = "quickapps_site.settings"
+import django
+django.setup()
+import requests
+from apps.workspace.egress.clients import find_client
+from apps.workspace.egress.connection_pool import Origin, Pool
+from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.requests_session import GuardedSession
+
+url = sys.argv[1]
+
+
+async def own():  # REST tools, DIAL Core, files
+    return (await find_client(Trust.OPERATOR).get(url)).status_code
+
+
+async def sdk():  # MCP servers
+    from apps.workspace.egress.guarded_transports import Httpx2Transport
+    from apps.workspace.egress.sdk_clients import make_sdk_client
+    from apps.workspace.egress.session_transport import LIMITS
+    async with make_sdk_client(Httpx2Transport(Trust.OPERATOR, LIMITS)) as client:
+        return (await client.get(url)).status_code
+
+
+async def pool():  # models
+    pool = Pool(Trust.OPERATOR)
+    host, port = url.removeprefix("https://").split(":")
+    connection = await pool.connect(Origin("https", host, int(port)), 10)
+    connection.close()
+    await pool.aclose()
+    return 200
+
+
+def provider():  # identity providers
+    return GuardedSession().get(url).status_code
+
+
+def exporter():  # OpenTelemetry's exporters
+    return requests.get(url, timeout=10).status_code
+
+
+def tried(ask):
+    try:
+        return asyncio.run(ask()) if asyncio.iscoroutinefunction(ask) else ask()
+    except Exception as error:
+        return type(error).__name__
+
+
+print(json.dumps({ask.__name__: tried(ask) for ask in (own, sdk, pool, provider, exporter)}))
+"""
+
+
+def pem(certificate: x509.Certificate) -> bytes:
+    return certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def signed(
+    name: str, signer: tuple[x509.Name, ec.EllipticCurvePrivateKey] | None = None
+) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    """A certificate of 127.0.0.1 that is signed by `signer`; of an authority without one."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.UTC)
+    issuer, issuer_key = signer or (subject, key)
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=signer is None, path_length=None), critical=True)
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()),
+            critical=False,
+        )
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    )
+    if signer is None:
+        usage = x509.KeyUsage(*(name in ("key_cert_sign", "crl_sign") for name in KEY_USAGES))
+        builder = builder.add_extension(usage, critical=True)
+    return builder.sign(issuer_key, hashes.SHA256()), key
+
+
+KEY_USAGES = (
+    *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment"),
+    *("key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
+)
+
+
+class Greeting(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("content-length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *arguments: object) -> None: ...
+
+
+@contextmanager
+def serve_tls(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yields the address of a server, and the certificate of its authority."""
+    authority, authority_key = signed("Harbour Authority")
+    certificate, key = signed("Harbour", (authority.subject, authority_key))
+    chain = folder / "chain.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    chain.write_bytes(pem(certificate) + private)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(chain)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Greeting) as server:
+        server.daemon_threads = True
+        server.handle_error = lambda *arguments: None  # type: ignore[method-assign]  # refusals
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, args=(STOP_SECONDS,), daemon=True)
+        thread.start()
+        try:
+            yield f"https://127.0.0.1:{server.server_port}", pem(authority)
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def answers(url: str, data: Path, **settings: str) -> dict[str, object]:
+    """What the clients of a process with these settings got, by client."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "DATA_DIR": str(data),
+        "PRIVATE_NETWORK_ALLOWLIST": "127.0.0.1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", CLIENTS, url],
+        cwd=ROOT,
+        env=environment | settings,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@proves("19")
+def test_requests_of_all_kinds_trust_the_authorities_of_the_operator(tmp_path: Path):
+    authorities = tmp_path / "certificates"
+    authorities.mkdir()
+    with serve_tls(tmp_path) as (url, authority):
+        (authorities / "harbour.crt").write_bytes(authority)
+
+        trusted = answers(
+            url, tmp_path, USE_SYSTEM_CA_CERTS="1", CA_CERTIFICATES_DIR=str(authorities)
+        )
+        refused = answers(url, tmp_path)
+
+    kinds = ("own", "sdk", "pool", "provider", "exporter")
+    assert trusted == dict.fromkeys(kinds, 200)
+    assert refused == {
+        **dict.fromkeys(("own", "sdk", "pool"), "ConnectError"),
+        "provider": "ConnectionError",
+        "exporter": "SSLError",
+    }
+
+
+def test_the_bundle_has_the_usual_authorities_once_and_those_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    usual, own = pem(signed("Usual")[0]), pem(signed("Own")[0])
+    (tmp_path / "usual.pem").write_bytes(usual)
+    (tmp_path / "own.crt").write_bytes(b"# Own\n" + own)
+    bundle = tmp_path / "bundle.pem"
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "usual.pem"))
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/elsewhere.pem")
+
+    trust_authorities(tmp_path, bundle)
+    first = bundle.read_bytes()
+    trust_authorities(tmp_path, bundle)  # as a process that this one started
+
+    assert first == bundle.read_bytes() == usual + own
+    assert os.environ["SSL_CERT_FILE"] == str(bundle)
+    assert os.environ["REQUESTS_CA_BUNDLE"] == "/elsewhere.pem"
+
+
+def test_a_folder_without_certificates_stops_the_start(tmp_path: Path):
+    with pytest.raises(ImproperlyConfigured, match=r"has no \*\.crt file"):
+        trust_authorities(tmp_path, tmp_path / "bundle.pem")
+    for text in ("no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"):
+        (tmp_path / "x.crt").write_text(text)
+
+        with pytest.raises(ImproperlyConfigured, match=r"x\.crt is no file of certificates"):
+            trust_authorities(tmp_path, tmp_path / "bundle.pem")
