@@ -32,7 +32,7 @@ from apps.agent.events import (
     TextDelta,
 )
 from apps.agent.messages import Message, from_dict
-from apps.agent.meter import Meter, ModelCallReport, Reservation, ToolCallReport
+from apps.agent.meter import CANCELLED, Meter, ModelCallReport, Reservation, ToolCallReport
 from apps.agent.model import ModelRequest
 from apps.agent.progress import Progress
 from apps.agent.sent_request import SentRequest
@@ -78,6 +78,9 @@ class WatchedMeter:
             self.meter.request_sent(request)
 
     def model_called(self, report: ModelCallReport) -> None:
+        if report.error not in ("", CANCELLED):
+            failed = {"model": report.deployment, "error": report.error, "said": report.said}
+            self.tell("failed", failed)
         self.meter.model_called(report)
 
     def tool_called(self, report: ToolCallReport) -> None:

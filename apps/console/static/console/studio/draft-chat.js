@@ -269,6 +269,11 @@ class Answer {
     this.steps.append(element("p", { class: failed ? "studio-error" : "studio-quiet" }, `${tool}${failed ? " failed" : ""}${time}`));
   }
 
+  /** A call of a model that failed, in the words of its service. @param {{model: string, error: string, said: string}} data */
+  on_failed({ model, error, said }) {
+    this.steps.append(element("p", { class: "studio-error" }, `${model} failed (${error})${said ? `: ${said}` : ""}`));
+  }
+
   /** @param {{kind: string}} asked */
   on_ask(asked) {
     /** @param {string} text */
