@@ -67,7 +67,10 @@ def test_other_refusals_are_not(message):
 @each_row(
     ("body", "said"),
     [
-        (b'{"error": {"message": "temperature\\n  is\\u0000 too high"}}', "temperature is too high"),
+        (
+            b'{"error": {"message": "temperature\\n  is\\u0000 too high"}}',
+            "temperature is too high",
+        ),
         (b'{"error": "no such model"}', "no such model"),
         (b'{"detail": "Not authorized"}', "Not authorized"),
         (b"upstream connect error", "upstream connect error"),
