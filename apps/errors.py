@@ -260,8 +260,9 @@ class ModelFailed(QuickAppError):
 
     `status` is the HTTP status it answered with (None: no answer, or a failure in mid-stream),
     `reason` one of `status`, `timeout`, `connection`, `stream`, `unreadable`; `code` and `kind` are the
-    upstream's own error code and type, `display` its text for people. The same question may do
-    better in a moment if it `is_transient`, after `retry_after` seconds if the service named them.
+    upstream's own error code and type, `display` its text for people, `said` its error message for
+    operators, without credentials. The same question may do better in a moment if it `is_transient`,
+    after `retry_after` seconds if the service named them.
     """
 
     def __init__(
@@ -273,6 +274,7 @@ class ModelFailed(QuickAppError):
         code: str = "",
         kind: str = "",
         display: str = "",
+        said: str = "",
         is_transient: bool = False,
         retry_after: float | None = None,
     ) -> None:
@@ -282,6 +284,7 @@ class ModelFailed(QuickAppError):
         self.code = code
         self.kind = kind
         self.display = display
+        self.said = said
         self.is_transient = is_transient
         self.retry_after = retry_after
 
@@ -296,10 +299,12 @@ class ServiceFailed(QuickAppError):
 
     `status` is the HTTP status it answered with (None: no answer), `reason` one of `status`,
     `timeout`, `connection`, `answer` (not what was to be expected). The text is for a model and
-    for the log; what the person is told depends on the status and the reason.
+    for the log; what the person is told depends on the status and the reason. `said` is the
+    service's own error message for operators, without credentials.
     """
 
     code = "service_failed"
+    said = ""
 
     def __init__(self, message: str, *, status: int | None = None, reason: str = "status") -> None:
         super().__init__(message)

@@ -656,6 +656,10 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "apps.console.api.json_fields.add_components",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "ApplicationStateEnum": "apps.catalog.versions.states.ApplicationState",
         "CaseRunStateEnum": "apps.cases.models.CaseRun.State",

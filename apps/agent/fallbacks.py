@@ -16,7 +16,7 @@ import msgspec
 from apps.agent.assembly import Assembly
 from apps.agent.estimate import MOST_CORRECTION, message_tokens, most_tokens, text_tokens
 from apps.agent.events import Noticed
-from apps.agent.meter import error_kind
+from apps.agent.meter import error_kind, service_message
 from apps.agent.model import Delta, Model, ModelRequest
 from apps.errors import ModelFailed, QuickAppError
 
@@ -275,8 +275,9 @@ def what_happened(failure: QuickAppError | None) -> str:
 
 def log(candidate: Candidate, failure: QuickAppError, left: int) -> None:
     logger.warning(
-        "Deployment did not answer: deployment=%s error=%s others=%d",
+        "Deployment did not answer: deployment=%s error=%s others=%d said=%r",
         candidate.name,
         error_kind(failure),
         left,
+        service_message(failure),
     )

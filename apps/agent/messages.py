@@ -197,7 +197,7 @@ def from_dict(written: Mapping[str, Any]) -> Message:
     attachments = custom.pop("attachments", None) or ()
     state = custom.pop("state", None) or {}
     custom.pop("stages", None)  # what was shown, not what was said
-    content = written.get("content")
+    content, name = written.get("content"), written.get("name")
     message = Message(
         role=written["role"],
         content=tuple(content) if isinstance(content, list) else content or "",
@@ -206,6 +206,7 @@ def from_dict(written: Mapping[str, Any]) -> Message:
         attachments=tuple(attachment_from_dict(item) for item in attachments),
         state=state,
         extra=custom,
+        name=name if isinstance(name, str) else "",
     )
     return with_model_parts(message)
 

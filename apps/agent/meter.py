@@ -34,8 +34,9 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
     """A call of a deployment: `iteration` counts the calls of a run from 1, times are in seconds.
 
     `first_text_seconds` is None for an answer without text, `usage` empty if none was reported.
-    `error` is a kind and no text, "" for a call that did not fail. `purpose` is that of the request. `is_paid_by_person`: the service was
-    asked with the key of the person who asked.
+    `error` is a kind and no text, "" for a call that did not fail; `said` is the service's own error
+    message. `purpose` is that of the request. `is_paid_by_person`: the service was asked with the key
+    of the person who asked.
     """
 
     deployment: str
@@ -48,6 +49,7 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
     is_paid_by_person: bool = False
     reservation: Reservation | None = None
     purpose: str = ""
+    said: str = ""
 
 
 class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
@@ -110,3 +112,8 @@ def error_kind(error: BaseException) -> str:
     if isinstance(error, ModelFailed | ServiceFailed):
         return error.reason if error.status is None else f"{error.reason} {error.status}"
     return type(error).__name__
+
+
+def service_message(error: BaseException) -> str:
+    """The service's own error message, "" if it sent none."""
+    return error.said if isinstance(error, ModelFailed | ServiceFailed) else ""

@@ -18,7 +18,7 @@ from apps.agent.backoff import Backoff
 from apps.agent.events import Emit
 from apps.agent.fallbacks import CandidateCall, FallbackChain
 from apps.agent.messages import Message, own_thoughts
-from apps.agent.meter import ModelCallReport, error_kind
+from apps.agent.meter import ModelCallReport, error_kind, service_message
 from apps.agent.model import Model, ModelRequest, NestedRun
 from apps.agent.model_stages import ModelStages
 from apps.agent.tools import Spend, ignore_usage
@@ -74,13 +74,13 @@ async def receive(
     if reservation is not None:
         for notice in reservation.notices:
             assembly.emit(notice)
-    started, error = time.monotonic(), ""
+    started, error, said = time.monotonic(), "", ""
     assembly.deployment = name
     request = with_own_thoughts(request, name)
     try:
         await read_answer(model, request, assembly)
     except BaseException as failure:
-        error = error_kind(failure)
+        error, said = error_kind(failure), service_message(failure)
         raise
     finally:
         first = assembly.first_text_at
@@ -95,6 +95,7 @@ async def receive(
             assembly.is_paid_by_person,
             reservation,
             request.purpose,
+            said,
         )
         request.meter.model_called(report)
 
@@ -187,13 +188,14 @@ class RetryPolicy:
                     raise
                 logger.warning(
                     "Model call failed and is tried again: deployment=%s attempt=%d of %d "
-                    "reason=%s status=%s pause=%.3f",
+                    "reason=%s status=%s pause=%.3f said=%r",
                     name,
                     attempt,
                     self.backoff.attempts,
                     failure.reason,
                     failure.status,
                     pause,
+                    failure.said,
                 )
             await self.wait(pause)
             waited += pause

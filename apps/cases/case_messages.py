@@ -20,6 +20,8 @@ from apps.cases.expectations import problem_text
 
 MOST_TURNS = 100
 LONGEST_TURN = 200_000
+LONGEST_NAME = 64
+"""As the API of chat completions has it."""
 LONGEST_FILE = 2_000_000
 """Characters of a file that stands in a case."""
 
@@ -49,13 +51,18 @@ class CaseTurn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     role: Literal["user", "assistant"]
+    name: str = Field(
+        default="",
+        max_length=LONGEST_NAME,
+        description="The speaker among several with the same role.",
+    )
     text: str = Field(default="", max_length=LONGEST_TURN)
     files: list[CaseFile] = Field(default_factory=list, max_length=20)
 
     @property
     def message(self) -> Message:
         attachments = tuple(one.attachment for one in self.files)
-        return Message(self.role, self.text, attachments=attachments)
+        return Message(self.role, self.text, attachments=attachments, name=self.name)
 
 
 class CaseTurns(BaseModel):

@@ -13,7 +13,7 @@ from django.core.exceptions import PermissionDenied
 
 from apps.agent.messages import Attachment, Message
 from apps.agent.step_results import read_opening, read_reply
-from apps.cases.case_messages import LONGEST_FILE, LONGEST_TURN, MOST_TURNS
+from apps.cases.case_messages import LONGEST_FILE, LONGEST_NAME, LONGEST_TURN, MOST_TURNS
 from apps.cases.models import Case
 from apps.catalog.models import Application
 from apps.errors import QuickAppError
@@ -81,7 +81,7 @@ def sent_messages(run: UUID) -> Sequence[Message]:
             texts = (parts[digest].text for digest in value if digest in parts)
             written += filter(None, map(readable, texts))
     return [
-        Message(one["role"], content_text(one.get("content")))
+        Message(one["role"], content_text(one.get("content")), name=name_text(one.get("name")))
         for one in written
         if one.get("role") in ("user", "assistant")
     ]
@@ -104,6 +104,10 @@ def content_text(content: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
+def name_text(name: Any) -> str:
+    return name if isinstance(name, str) else ""
+
+
 def turns_of(messages: Iterable[Message]) -> list[dict[str, Any]]:
     """The turns up to the last question; calls of tools and their results are left out."""
     turns: list[dict[str, Any]] = []
@@ -112,6 +116,8 @@ def turns_of(messages: Iterable[Message]) -> list[dict[str, Any]]:
             continue
         files = [file_of(one) for one in message.attachments if is_portable(one)]
         turn = {"role": message.role, "text": message.text.strip()[:LONGEST_TURN]}
+        if message.name:
+            turn["name"] = message.name[:LONGEST_NAME]
         if turn["text"] or files:
             turns.append({**turn, "files": files} if files else turn)
     while turns and turns[-1]["role"] != "user":

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
+from apps.capabilities.memory.capability import RULES as MEMORY_RULES
 from apps.catalog.content.items import Item, ItemKind
 from apps.catalog.content.layers import Content
 from apps.catalog.json_text import objects_in
 from apps.catalog.models import Application
 from apps.catalog.review import deployment_names
-from apps.manifest.agent_definition import AgentInvalid, read_agent
+from apps.manifest.agent_definition import AgentDefinition, AgentInvalid, read_agent
 from apps.manifest.credentials import credential_places
 from apps.manifest.validation import with_deployment
 
@@ -33,7 +34,12 @@ def secret_uses(content: Content) -> dict[str, list[User]]:
 
 def deployment_uses(content: Content) -> dict[str, list[User]]:
     """The users of each deployment, by its id, whether as a model or as a tool. One query."""
-    return users_by_name(content, deployments_in)
+    found = users_by_name(content, deployments_in)
+    for item in content.items["agent"].values():
+        agent = agent_of(item)
+        if agent is not None and agent.deployment_id:
+            found.setdefault(agent.deployment_id, []).append(User("agent", item.name, "model"))
+    return found
 
 
 def users_by_name(
@@ -103,30 +109,55 @@ def uses_of(
     """The direct users of every predefined item that has any; items are sorted."""
     found: dict[Reference, tuple[list[ReferringApplication], list[Reference]]] = {}
     for application in applications:
-        for reference in set(references_in(application.manifest)):
+        for reference in set(references_in(application.manifest, content)):
             found.setdefault(reference, ([], []))[0].append(application)
     for kind, items in content.items.items():
         for name, item in items.items():
-            brought = brought_by(item) if kind == "agent" else ()
-            for reference in {*references_in(item.value), *brought}:
+            for reference in set(references_of(item, content)):
                 found.setdefault(reference, ([], []))[1].append(Reference(kind, name))
     return {key: Uses(tuple(a), tuple(sorted(i))) for key, (a, i) in found.items()}
 
 
-def brought_by(agent: Item) -> Iterator[Reference]:
-    """The toolsets that come with a predefined agent."""
+def references_of(item: Item, content: Content) -> Iterator[Reference]:
+    """The references of an item; the toolsets that an agent brings are among them."""
+    if item.kind != "agent":
+        yield from references_in(item.value, content)
+    elif (agent := agent_of(item)) is not None:
+        yield from (Reference("toolset", name) for name in agent.brings)
+
+
+def agent_of(item: Item) -> AgentDefinition | None:
     try:
-        names = read_agent(agent.name, agent.text).brings
+        return read_agent(item.name, item.text)
     except AgentInvalid:
-        return
-    yield from (Reference("toolset", name) for name in names)
+        return None
 
 
-def references_in(document: Any) -> Iterator[Reference]:
+def references_in(document: Any, content: Content) -> Iterator[Reference]:
     """Every reference in a document, whether it is valid or not, patches included."""
+    yield from feature_references(document, content)
     for _, found in objects_in(document):
         kind = found.get("type")
         if isinstance(name := found.get("template_name"), str):
             yield Reference("toolset" if kind == "predefined" else "tool", name)
         elif kind == "predefined" and isinstance(name := found.get("template"), str):
             yield Reference("prompt", name)
+
+
+def feature_references(document: Any, content: Content) -> Iterator[Reference]:
+    """The items that features use without naming them by a template."""
+    features = document.get("features") if isinstance(document, dict) else None
+    if not isinstance(features, dict):
+        return
+    if is_enabled(features.get("memory")):
+        yield Reference("prompt", MEMORY_RULES)
+    spawned = features.get("spawn_agent")
+    if is_enabled(spawned):
+        named = spawned.get("agents")
+        names = content.items["agent"] if named is None else named
+        if isinstance(names, Iterable):
+            yield from (Reference("agent", name) for name in names if isinstance(name, str))
+
+
+def is_enabled(feature: Any) -> bool:
+    return isinstance(feature, dict) and bool(feature.get("enabled"))

@@ -1,6 +1,7 @@
 """What calls of models and tools cost: a row for each call, sums of hours and days, prices.
 
-No row has a word of what was said, of arguments, of results or of errors.
+No row has a word of what was said, of arguments or of results. Of the errors of models' services, the
+message is in the row of the call, without credentials.
 """
 
 from typing import Any
@@ -15,6 +16,8 @@ from apps.workspace.versions import Versioned
 
 LONGEST_NAME = 255
 LONGEST_WORD = 50
+LONGEST_SAID = 500
+"""Of the error message of a service, as `apps.workspace.services.failures` bounds it."""
 LONGEST_VERSION = 11
 """Of a version behind the name of its application: "@" and ten digits."""
 COST_DIGITS, COST_PLACES = 20, 10
@@ -62,6 +65,11 @@ class ModelCall(Call):
         help_text="What the call was for beside answers: a title, a summary; empty: an answer.",
     )
     error = models.CharField(max_length=LONGEST_WORD)
+    said = models.CharField(  # noqa: DJ001 - as `purpose`
+        max_length=LONGEST_SAID,
+        null=True,
+        help_text="The service's own error message, without credentials.",
+    )
     input_tokens = models.BigIntegerField(null=True)
     cached_tokens = models.BigIntegerField(null=True)
     created_tokens = models.BigIntegerField(null=True)

@@ -21,6 +21,7 @@ from apps.insights.models import (
     COST_DIGITS,
     COST_PLACES,
     LONGEST_NAME,
+    LONGEST_SAID,
     LONGEST_WORD,
     ModelCall,
     ToolUse,
@@ -36,7 +37,7 @@ COMMON = (
 MODEL_COLUMNS = (
     *(*COMMON, "deployment", "provider", "model", "first_text_seconds", "finish_reason", "error"),
     *("purpose", "input_tokens", "cached_tokens", "created_tokens", "output_tokens"),
-    *("reasoning_tokens", "cost", "currency"),
+    *("reasoning_tokens", "cost", "currency", "said"),
 )
 TOOL_COLUMNS = (*COMMON, "tool", "location", "has_failed")
 
@@ -93,6 +94,7 @@ def model_rows(
             *counts(usage),
             money(spent.cost, ops),
             spent.currency,
+            text(report.said if is_first else "", LONGEST_SAID) or None,
         )
 
 

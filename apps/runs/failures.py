@@ -179,13 +179,15 @@ def referenced(found: Failure, reference: str) -> Failure:
 def log(found: Failure, error: BaseException, cause: BaseException) -> None:
     """Log the failure, with the traceback of an unexpected error."""
     details: object = cause.problems if isinstance(cause, ApplicationBroken) else str(cause)
+    said = cause.said if isinstance(cause, ModelFailed | ServiceFailed) else ""
     logger.error(
-        "Request failed: reference=%s error=%s status=%d code=%s retryable=%s details=%r",
+        "Request failed: reference=%s error=%s status=%d code=%s retryable=%s details=%r said=%r",
         found.reference,
         type(cause).__name__,
         found.status,
         found.code,
         found.is_retryable,
         details,
+        said,
         exc_info=None if isinstance(cause, QuickAppError) else error,
     )

@@ -16,7 +16,7 @@ from apps.console.api.application_field import ApplicationField
 from apps.console.api.rows import RowSerializer, RowViewSet
 from apps.console.giving import may_manage
 from apps.console.operated import may_rule, of_seen, sees_all
-from apps.triggers.models import Subscription, Webhook
+from apps.triggers.models import RunEvent, Subscription, Webhook
 from apps.triggers.webhook_secrets import new_secret, renew, renew_signing
 from apps.workspace.versions import Versioned
 
@@ -77,6 +77,12 @@ class WebhookSerializer(RowSerializer[Webhook]):
         return self.secret_told or None
 
 
+@extend_schema_field(
+    {"type": "array", "minItems": 1, "items": {"type": "string", "enum": [*map(str, RunEvent)]}}
+)
+class EventsField(serializers.JSONField): ...
+
+
 class SubscriptionSerializer(RowSerializer[Subscription]):
     secret_told = ""
     """The secret that this request has made."""
@@ -84,6 +90,7 @@ class SubscriptionSerializer(RowSerializer[Subscription]):
         required=False, allow_null=True, help_text="Its slug; null: all that the owner edits."
     )
     owner = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+    events = EventsField(help_text="What is told.")
     secret = serializers.SerializerMethodField(
         help_text="Of a new subscription, with which events are signed; null from then on."
     )

@@ -15,6 +15,7 @@ CONVERSATION = [
     ),
     Message("assistant", "", tool_calls=(ToolCall("1", "look", '{"at": 1}'),)),
     Message("tool", "A cat", tool_call_id="1", state={"session": 1}),
+    Message("user", "Whose?", name="Ada"),
     Message(
         "assistant",
         "A cat.",

@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 
 from apps.agent.messages import Message, ToolCall
 from apps.agent.step_results import RecordedOpening, write
+from apps.cases.case_messages import read_messages
 from apps.cases.documents import (
     CaseDocumentInvalid,
     case_as_document,
@@ -288,7 +289,7 @@ def test_a_case_is_made_of_a_run_by_whoever_may_read_it():
     call = ToolCall("1", "shop_look_up", "{}")
     said = (
         Message("system", "Be brief."),
-        Message("user", "What is tea?"),
+        Message("user", "What is tea?", name="Ada"),
         Message("assistant", "", tool_calls=(call,)),
         Message("tool", "A leaf", tool_call_id="1"),
         Message("assistant", "A leaf."),
@@ -302,13 +303,14 @@ def test_a_case_is_made_of_a_run_by_whoever_may_read_it():
     assert case_as_document(case) == {
         "name": "And coffee?",
         "messages": [
-            {"role": "user", "text": "What is tea?"},
+            {"role": "user", "text": "What is tea?", "name": "Ada"},
             {"role": "assistant", "text": "A leaf."},
             {"role": "user", "text": "And coffee?"},
         ],
         "from_real_run": True,
     }
     assert case._state.adding
+    assert read_messages(case.messages)[0] == Message("user", "What is tea?", name="Ada")
     assert (case.application, case.source_run) == (application, run.pk)
     with pytest.raises(PermissionDenied):
         case_from_run(summary, User.objects.create_user("somebody"))

@@ -152,6 +152,26 @@ async def test_no_row_has_a_word_of_what_was_said_t_60():
     assert [row["tool"] for row in uses] == [CLOCK]
 
 
+async def test_the_message_of_the_service_is_in_the_row_of_the_call_that_failed():
+    await make("clock", "big")
+    failed = ModelFailed("Refused.", status=400, said="temperature is\0 too high")
+    entries: list[Entry] = []
+    meter = RunMeter(entries.append, "page", "user-1")
+    with pytest.raises(ModelFailed):
+        await run(
+            await resolve("clock"),
+            RunRequest((Message("user", "Hi"),)),
+            ModelsWorkspace(CALLER, {"big": ScriptedModel([failed])}),
+            CALLER,
+            lambda event: None,
+            progress=Progress(meter=meter),
+        )
+
+    await sync_to_async(rows.write)(entries)
+
+    assert await model_calls("error", "said") == [("status 400", "temperature is� too high")]
+
+
 async def test_the_calls_of_an_application_inside_are_counted_once_and_as_its_own():
     await make("outer", "big", simple("inner"))
     await make("inner", "small")

@@ -204,6 +204,13 @@ def test_what_nobody_expected_is_logged_with_its_traceback(caplog):
     assert "RuntimeError: boom" in caplog.text
 
 
+def test_the_log_has_the_message_of_the_service_and_the_user_has_not(caplog):
+    found = failure(model(status=400, said="temperature is too high"))
+
+    assert "said='temperature is too high'" in caplog.text
+    assert "temperature" not in found.text + found.message
+
+
 @proves("2.6")
 def test_what_was_expected_is_logged_in_one_line(caplog):
     failure(ModelFailed("first line\nFAKE LOG LINE", status=500))

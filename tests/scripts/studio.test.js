@@ -478,3 +478,35 @@ test("choices that could not be fetched are fetched again, and then kept", async
   assert.equal(store.choices(), store.choices());
   assert.equal(network.sent("/choices/").length, 2);
 });
+
+test("a replayed conversation shows who said what, and its question keeps its name", async (t) => {
+  const { tab, store } = await newStore(t, {
+    replay: [
+      { role: "user", content: "Where to?", name: "Ada" },
+      { role: "assistant", content: "To Oslo." },
+      { role: "user", content: "And then?", name: "Grace" },
+    ],
+  });
+  const { DraftChat } = await tab.scripts.import("/static/console/studio/draft-chat.js");
+  const root = tab.document.createElement("section");
+  root.innerHTML = `<div data-log></div><p role="status"></p><form><textarea></textarea><button data-send></button><button data-stop></button></form>
+    <button data-again></button><button data-restart></button><input type="checkbox" data-beside>`;
+  tab.document.body.append(root);
+  const sent = [];
+  store.send = async (name, body) => {
+    sent.push(body.messages);
+    return { ok: false, json: async () => ({ message: "No." }) };
+  };
+
+  const chat = new DraftChat(root, store);
+  const shown = [...root.querySelectorAll("[data-role]")].map((one) => [one.dataset.role, ...[...one.children].map((line) => line.textContent)]);
+  assert.deepEqual(shown, [
+    ["user", "", "Ada", "Where to?"].filter(Boolean),
+    ["assistant", "To Oslo."],
+  ]);
+
+  await chat.ask("And then?");
+  assert.deepEqual(plain(sent[0].at(-1)), { role: "user", content: "And then?", name: "Grace" });
+  await chat.ask("And now?");
+  assert.deepEqual(plain(sent[1].at(-1)), { role: "user", content: "And now?" });
+});

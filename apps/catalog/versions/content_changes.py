@@ -12,7 +12,7 @@ from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
 from apps.catalog.history.differences import MISSING, Difference, differences
 from apps.catalog.models import Application, ApplicationVersion
-from apps.catalog.uses import Reference, references_in
+from apps.catalog.uses import Reference, references_in, references_of
 from apps.catalog.versions.recorder import content_for
 from apps.catalog.versions.snapshots import content_of, digest_of
 
@@ -68,24 +68,16 @@ def differ(one: Item | None, other: Item | None) -> bool:
 
 
 def used_items(document: Any, content: Content) -> dict[Reference, Item]:
-    """Every skill, because all are offered; agents where the application spawns some."""
+    """Every skill, because all are offered, and the items that the document leads to."""
     found = {Reference("skill", name): item for name, item in content.items["skill"].items()}
-    waiting: list[Reference] = [*references_in(document)]
-    if spawns(document):
-        waiting += (Reference("agent", name) for name in content.items["agent"])
+    waiting: list[Reference] = [*references_in(document, content)]
     while waiting:
         reference = waiting.pop()
         item = content.items[reference.kind].get(reference.name)
         if item is not None and reference not in found:
             found[reference] = item
-            waiting += references_in(item.value)
+            waiting += references_of(item, content)
     return found
-
-
-def spawns(document: Any) -> bool:
-    features = document.get("features") if isinstance(document, dict) else None
-    wanted = features.get("spawn_agent") if isinstance(features, dict) else None
-    return isinstance(wanted, dict) and bool(wanted.get("enabled", True))
 
 
 def live_content(row: Application) -> tuple[Content, Content]:

@@ -1,6 +1,6 @@
 """Predefined content: the layers of each item, and the rows that operators put above them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,8 +15,10 @@ from django.http.response import HttpResponseRedirectBase
 from django.shortcuts import redirect
 from django.urls import URLPattern
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
+from apps.accounts.models import Team
 from apps.catalog.content.folders import FOLDERS
 from apps.catalog.content.installed import installed, look_again
 from apps.catalog.content.items import Item
@@ -24,11 +26,12 @@ from apps.catalog.content.models import ContentItem
 from apps.catalog.content.previews import preview
 from apps.catalog.content.review import item_problems
 from apps.catalog.models import Role
-from apps.catalog.uses import NOBODY, Reference
+from apps.catalog.uses import NOBODY, Reference, Uses
 from apps.catalog.versions.content_changes import pending_content
 from apps.console.admin.content_form import DOCUMENTS, ContentForm, doubts_of, stack_of
 from apps.console.admin.content_layers import STATES, all_uses, entries, filtered_stacks, layers_of
 from apps.console.admin.content_preview import preview_typed
+from apps.console.admin.dependents import bullets
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.recorded import HISTORY_FIELDS
 from apps.console.admin.unpublished_content import unpublished_content
@@ -38,6 +41,8 @@ from apps.manifest.skill_files import SKILL_FILE
 PER_PAGE = 50
 MOST_NAMED = 5
 """Applications in the message after a change."""
+MOST_LISTED = 100
+"""Users of a row on the page that asks before it is deleted."""
 PAGES = "admin/catalog/contentitem"
 NEW_SKILL = """\
 ---
@@ -119,6 +124,18 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
             return redirect(self.url("item", row.kind, row.name))
         return answer
 
+    def consequences(self, request: HttpRequest, rows: Iterable[ContentItem]) -> list[SafeString]:
+        """The users of rows below which there is no other layer."""
+        alone = [row for row in rows if len(stack_of(row.kind, row.name)) == 1]
+        uses = all_uses(installed(), seen(request)) if alone else {}
+        lines = [lines_of(uses.get(Reference(row.kind, row.name), NOBODY), row) for row in alone]
+        words = "<p>{} is used by these, which go without it once they are published again:</p>{}"
+        return [
+            format_html(words, row, bullets(found))
+            for row, found in zip(alone, lines, strict=True)
+            if found
+        ]
+
     def get_urls(self) -> list[URLPattern]:
         item = "item/<str:kind>/<str:name>/"
         return [
@@ -160,6 +177,7 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
             "blocks": preview(content, item),
             "uses": all_uses(content, seen(request)).get(Reference(item.kind, item.name), NOBODY),
             "deployments": deployments_of(item),
+            "elsewhere": uses_elsewhere(item.kind, item.name),
             "row": row,
             "below": stack[-2] if row is not None and len(stack) > 1 else None,
             "has_add_permission": self.has_add_permission(request),
@@ -173,6 +191,27 @@ def reload_content() -> None:
     """In this process now and after the commit; other processes follow within a second."""
     look_again()
     transaction.on_commit(look_again)
+
+
+def lines_of(uses: Uses, row: ContentItem) -> list[str]:
+    """The users of a row, a line for each."""
+    shown = [
+        *(f"{application.title} (application)" for application in uses.applications),
+        *(f"{other.name} ({other.kind})" for other in uses.items),
+    ]
+    more = [f"and {len(shown) - MOST_LISTED} more"] if len(shown) > MOST_LISTED else []
+    return [*shown[:MOST_LISTED], *more, *uses_elsewhere(row.kind, row.name)]
+
+
+def uses_elsewhere(kind: str, name: str) -> list[str]:
+    """What names an item outside of manifests and content: a setting, and teams."""
+    if kind != "prompt":
+        return []
+    teams = Team.objects.filter(prompt=name).count()
+    found = [f"{teams} {'team' if teams == 1 else 'teams'}"] if teams else []
+    if name == settings.PLATFORM_PROMPT:
+        found.insert(0, "every application: it is the PLATFORM_PROMPT of the installation")
+    return found
 
 
 def deployments_of(item: Item) -> Sequence[str]:

@@ -19,6 +19,7 @@ from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.run_contents import may_read, record_reading
 from apps.console.admin.run_links import links_of
 from apps.console.admin.run_list import RunList, kept_parameters, selects
+from apps.console.admin.run_outcome import SaidInRun, failed_call, said_in
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.waterfall import duration, waterfall_of
 from apps.console.operated import of_seen
@@ -68,7 +69,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     ordering = ("-started_at",)
     sortable_by = ("started_at", "took")
     list_before_template = "admin/runs/search.html"
-    change_form_before_template = "admin/runs/run_links.html"
+    change_form_before_template = "admin/runs/beginning.html"
     change_form_outer_after_template = "admin/runs/waterfall.html"
     readonly_fields = ("state", "person", "versions", "cost", "helpers", "requests")
 
@@ -107,6 +108,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         context = dict(extra_context or {})
         if run is not None and self.has_view_permission(request, run):
             may_stop = run._state.adding and request.user.has_perm(STOP)
+            context |= self.beginning(request, run)
             context |= {
                 "waterfall": waterfall_of(run),
                 "links": [*links_of(request, run)],
@@ -114,6 +116,13 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
             }
         answer: HttpResponse = super().change_view(request, object_id, form_url, context)
         return answer
+
+    def beginning(self, request: HttpRequest, run: RunSummary) -> dict[str, Any]:
+        """What the page begins with; reading what was said is recorded."""
+        said = said_in(run.pk) if may_read(request) else SaidInRun()
+        if said != SaidInRun():
+            record_reading(request, run, "question and answer", is_allowed=True)
+        return {"may_read": may_read(request), "said": said, "failed_call": failed_call(run)}
 
     @admin.display(description="person", ordering="bucket")
     def person(self, run: Any) -> str:

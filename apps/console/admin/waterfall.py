@@ -115,7 +115,7 @@ def details_of(call: ModelCall) -> Iterator[str]:
     if call.purpose:
         yield f"for a {call.purpose}"
     if call.error:
-        yield call.error
+        yield f"{call.error}: {call.said}" if call.said else call.error
     if call.input_tokens is not None:
         cached = f" ({call.cached_tokens:,} cached)" if call.cached_tokens else ""
         yield f"{call.input_tokens:,} tokens in{cached}, {call.output_tokens or 0:,} out"

@@ -5,7 +5,7 @@ from typing import Any, cast
 from django.contrib.auth.models import User
 from django.db.models import Count, Q
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.permissions import SAFE_METHODS
@@ -17,6 +17,7 @@ from apps.cases.models import Case, CaseResult, CaseRun
 from apps.cases.runner import MOST_TIMES, CaseRunRequest, begin, problem_text, stop
 from apps.cases.standings import standings_of
 from apps.console.api.application_field import ApplicationField
+from apps.console.api.json_fields import CaseExpectationsField, CaseMessagesField
 from apps.console.api.rows import RowSerializer, RowViewSet
 from apps.console.operated import may_rule, of_seen
 from apps.errors import QuickAppError
@@ -29,8 +30,8 @@ LIST = extend_schema(parameters=[OF_APPLICATION])
 
 class CaseSerializer(RowSerializer[Case]):
     application = ApplicationField()
-    messages = serializers.JSONField(help_text="Turns: role, text and files. The last is a user's.")
-    expectations = serializers.JSONField(required=False, help_text="Objects, each with its kind.")
+    messages = CaseMessagesField(help_text="The last one is of the user: it is what is answered.")
+    expectations = CaseExpectationsField(required=False, help_text="Each is of a kind.")
     has_passed = serializers.SerializerMethodField(
         help_text="Whether all attempts of its newest run passed; null if it was never run."
     )
@@ -72,7 +73,36 @@ class CaseViewSet(RowViewSet[Case]):
             self.permission_denied(request, ApplicationField.refusal)
 
 
+class CaseFailureSerializer(serializers.Serializer[Any]):
+    kind = serializers.CharField(help_text="Of the expectation.")
+    text = serializers.CharField(help_text="What is not as it was expected.")
+    expected = serializers.CharField()
+    actual = serializers.CharField()
+
+
+class CaseCallSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    arguments = serializers.DictField()
+    refused = serializers.BooleanField(help_text="It was not called, because it has side effects.")
+
+
+@extend_schema_field(CaseFailureSerializer(many=True))
+class CaseFailuresField(serializers.JSONField): ...
+
+
+@extend_schema_field(CaseCallSerializer(many=True))
+class CaseCallsField(serializers.JSONField): ...
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {"type": "string"}})
+class CostsField(serializers.JSONField): ...
+
+
 class CaseResultSerializer(serializers.ModelSerializer[CaseResult]):
+    failures = CaseFailuresField()
+    tools = CaseCallsField(help_text="Calls of tools in their order.")
+    costs = CostsField(help_text="Sums of money by currency.")
+
     class Meta:
         model = CaseResult
         fields = (

@@ -126,6 +126,8 @@ def parameter(details: Schema) -> DescribedField:
 
 def fields(schema: Schema, enums: Mapping[str, Sequence[str]]) -> Iterator[DescribedField]:
     """`enums` has the choices of each object that is nothing but an enumeration."""
+    for option in schema.get("oneOf", ()):
+        yield DescribedField(object_of(option), "one of these", "", object_of(option))
     required = schema.get("required", ())
     for name, details in schema.get("properties", {}).items():
         is_required = name in required and not details.get("readOnly")

@@ -13,6 +13,7 @@ from apps.catalog.versions.drafts import draft_problems
 from apps.catalog.versions.publishing_requests import LONGEST_WORDS, request_of
 from apps.catalog.versions.rebase import SIDES
 from apps.catalog.versions.version_notes import LONGEST_NOTE
+from apps.console.api.json_fields import DocumentField
 from apps.console.api.paths import in_manifest
 from apps.manifest.problems import Problem
 
@@ -37,7 +38,7 @@ class DraftSerializer(serializers.ModelSerializer[ApplicationDraft]):
     """What is to become the next version. `version` is 0 while nothing differs from what is live;
     `problems` keep it from being published."""
 
-    manifest = serializers.JSONField(required=False)
+    manifest = DocumentField(required=False)
     request = serializers.SerializerMethodField()
     problems = serializers.SerializerMethodField()
 

@@ -32,11 +32,12 @@ from apps.agent.events import (
     TextDelta,
 )
 from apps.agent.messages import Message, from_dict
-from apps.agent.meter import Meter, ModelCallReport, Reservation, ToolCallReport
+from apps.agent.meter import CANCELLED, Meter, ModelCallReport, Reservation, ToolCallReport
 from apps.agent.model import ModelRequest
 from apps.agent.progress import Progress
 from apps.agent.sent_request import SentRequest
 from apps.agent.streams import stream
+from apps.cases.case_messages import LONGEST_NAME
 from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication, prepare_version, resolve_draft
 from apps.console.studio.access import for_editors
@@ -78,6 +79,9 @@ class WatchedMeter:
             self.meter.request_sent(request)
 
     def model_called(self, report: ModelCallReport) -> None:
+        if report.error not in ("", CANCELLED):
+            failed = {"model": report.deployment, "error": report.error, "said": report.said}
+            self.tell("failed", failed)
         self.meter.model_called(report)
 
     def tool_called(self, report: ToolCallReport) -> None:
@@ -131,13 +135,18 @@ def messages_in(body: dict[str, Any]) -> tuple[Message, ...]:
     return tuple(map(from_dict, written))
 
 
+def is_name(written: Any) -> bool:
+    return isinstance(written, str) and len(written) <= LONGEST_NAME
+
+
 def is_message(written: Any) -> bool:
     if not isinstance(written, dict) or not isinstance(written.get("content"), str):
         return False
     custom = written.get("custom_content") or {}
     return (
         written.get("role") in ("user", "assistant")
-        and set(written) <= {"role", "content", "custom_content"}
+        and set(written) <= {"role", "content", "name", "custom_content"}
+        and is_name(written.get("name", ""))
         and isinstance(custom, dict)
         and set(custom) <= {"state"}
         and isinstance(custom.get("state") or {}, dict)

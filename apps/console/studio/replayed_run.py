@@ -31,4 +31,11 @@ def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any
     if not may_read(request):
         raise PermissionDenied
     found = turns_of(kept_messages(run.pk))
-    return [{"role": one["role"], "content": one["text"]} for one in found]
+    return [
+        {
+            "role": one["role"],
+            "content": one["text"],
+            **({"name": one["name"]} if "name" in one else {}),
+        }
+        for one in found
+    ]

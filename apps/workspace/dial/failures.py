@@ -9,7 +9,7 @@ from apps.workspace.egress.sdk_clients import (
     InvalidURL,
     TimeoutException,
 )
-from apps.workspace.services.failures import read_error
+from apps.workspace.services.failures import message_in, without_credentials
 
 SHOWN = 300
 """Characters of Core's message that are repeated."""
@@ -25,7 +25,7 @@ class CoreRefused(ServiceFailed):
     def __init__(self, call: str, status: int, details: str, retry_after: float | None) -> None:
         said = f": {details}" if details else "."
         super().__init__(f"DIAL Core answered {call} with status {status}{said}", status=status)
-        self.details = details
+        self.details = self.said = details
         self.retry_after = retry_after
 
 
@@ -42,14 +42,8 @@ class AnswerTooLarge(ServiceFailed): ...
 
 def details_of(body: bytes, caller: Caller) -> str:
     """One line for the log, without a proxy's HTML page and the caller's secrets."""
-    error = read_error(body)
-    said = error.get("message") or error.get("display_message")
-    text = said if isinstance(said, str) else "" if error else body.decode("utf-8", "replace")
-    if text.lstrip().startswith("<"):
-        return ""
-    for secret in filter(None, (caller.api_key, caller.bearer)):
-        text = text.replace(secret, "…")
-    line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+    secrets = filter(None, (caller.api_key, caller.bearer))
+    line = without_credentials(message_in(body), secrets)
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
 
 

@@ -20,6 +20,9 @@ class DialCompletions:
     headers: dict[str, str] = field(repr=False)
     caller: Caller = field(repr=False)
 
+    def credentials(self) -> list[str]:
+        return list(filter(None, (self.caller.api_key, self.caller.bearer)))
+
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
         """Raises `ModelFailed`, `HTTPError`, `InvalidURL`, `EgressRefused`."""
         path = f"/openai/deployments/{self.name}/chat/completions"

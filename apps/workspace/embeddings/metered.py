@@ -8,7 +8,7 @@ from django.conf import settings
 
 from apps.agent.events import ModelUsage
 from apps.agent.messages import Message
-from apps.agent.meter import Meter, ModelCallReport, error_kind
+from apps.agent.meter import Meter, ModelCallReport, error_kind, service_message
 from apps.agent.model import ModelRequest
 from apps.workspace.embeddings.port import Embedder, Embeddings
 
@@ -35,20 +35,25 @@ class MeteredEmbedder:
         """Raises `ServiceFailed`, `BudgetSpent`."""
         messages = [Message("user", text) for text in texts]
         reservation = await self.meter.admit(self.deployment_id, ModelRequest(messages))
-        started, error = time.monotonic(), ""
+        started, error, said = time.monotonic(), "", ""
         usage: tuple[ModelUsage, ...] = ()
         try:
             found = await self.embedder.embed(texts)
             if found.prompt_tokens:  # 0 where the service does not report it
                 usage = (ModelUsage(self.deployment_id, found.prompt_tokens, 0),)
         except BaseException as failure:
-            error = error_kind(failure)
+            error, said = error_kind(failure), service_message(failure)
             raise
         finally:
             seconds = time.monotonic() - started
             self.meter.model_called(
                 ModelCallReport(
-                    self.deployment_id, seconds, usage, error=error, reservation=reservation
+                    self.deployment_id,
+                    seconds,
+                    usage,
+                    error=error,
+                    reservation=reservation,
+                    said=said,
                 )
             )
         return found

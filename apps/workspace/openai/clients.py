@@ -16,6 +16,9 @@ class OpenAIService(Service):
 
     api_key: str = field(default="", repr=False)
 
+    def credentials(self) -> list[str]:
+        return [*Service.credentials(self), self.api_key]
+
     def endpoint(self) -> Endpoint:
         """What the SDK would send, with nothing of the environment. Raises as `Service.endpoint`."""
         place = URL(self.base_url)

@@ -22,6 +22,7 @@ from apps.workspace.services.client import (
     WRITE_SECONDS,
     Service,
 )
+from apps.workspace.services.failures import message_in, without_credentials
 
 EMBEDDINGS = "embeddings"
 SECONDS = 60.0
@@ -31,12 +32,13 @@ MOST_BYTES = 16 * 1024 * 1024
 
 
 class EmbeddingsRefused(ServiceFailed):
-    """An answer that is not 2xx. The service's own words are not repeated."""
+    """An answer that is not 2xx."""
 
-    def __init__(self, answer: StreamedResponse) -> None:
+    def __init__(self, answer: StreamedResponse, said: str) -> None:
         super().__init__(
             f"The embeddings service answered with status {answer.status}.", status=answer.status
         )
+        self.said = said
         self.retry_after = retry_after(answer.header_texts())
 
 
@@ -51,8 +53,9 @@ class OpenAIEmbeddings:
             async with aclosing(answer.body):
                 if answer.is_success:
                     return await answer.read(MOST_BYTES)
-                await answer.body.read_refusal(MOST_ERROR_BYTES)
-                raise EmbeddingsRefused(answer)
+                body = await answer.body.read_refusal(MOST_ERROR_BYTES)
+                said = without_credentials(message_in(body), self.service.credentials())
+                raise EmbeddingsRefused(answer, said)
         except (EgressRefused, HTTPError, InvalidURL, TooLarge) as error:
             raise connection_failure(error) from error
 

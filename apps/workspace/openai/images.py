@@ -26,6 +26,7 @@ from apps.workspace.services.failures import (
     failure_of_break,
     failure_of_connection,
 )
+from apps.workspace.services.model import masking
 
 GENERATIONS = "images/generations"
 MOST_BYTES = 64 * 1024 * 1024
@@ -61,7 +62,8 @@ class ImageService:
     async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
         """Raises `ModelFailed`."""
         body = msgspec.json.encode({**options, "model": self.name, "prompt": prompt})
-        answer = read_answer(await self.ask(body))
+        with masking(self.service):
+            answer = read_answer(await self.ask(body))
         contents = [await content_of(picture) for picture in answer.data[:MOST_PICTURES]]
         spent = answer.usage
         return Pictures(

@@ -5,7 +5,12 @@ from types import MappingProxyType
 from typing import Any
 
 from apps.errors import ModelFailed
-from apps.workspace.services.failures import TRANSIENT, status_of_code, text_of
+from apps.workspace.services.failures import (
+    TRANSIENT,
+    status_of_code,
+    text_of,
+    tidy_message,
+)
 
 STATUSES: Mapping[str, int] = MappingProxyType(
     {
@@ -39,6 +44,7 @@ def failure_of_response(error: Mapping[str, Any]) -> ModelFailed:
         status=status,
         is_transient=status in TRANSIENT and code not in LASTING,
         reason="stream",
+        said=tidy_message(text_of(error.get("message"))),
         code=code,
         kind="" if kind == "error" else kind,
     )

@@ -1,10 +1,13 @@
 """The client of a model's service, one for each service and event loop: it posts JSON as bytes."""
 
 from dataclasses import dataclass, field
+from urllib.parse import unquote_plus
 
 from django.conf import settings
 
 from apps import tracing
+from apps.manifest.secrets import reads_as_credential
+from apps.manifest.servers import query_pairs
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.per_loop import shared
 from apps.workspace.egress.sdk_clients import URL
@@ -31,6 +34,12 @@ class Service:
     base_url: str
     path: str
     headers: Headers = field(default=(), repr=False)
+
+    def credentials(self) -> list[str]:
+        """What may not be shown if the service repeats it."""
+        pairs = [pair.partition("=") for pair in query_pairs(self.base_url)]
+        named = [*self.headers, *((name, unquote_plus(value)) for name, _, value in pairs)]
+        return [value.rpartition(" ")[2] for name, value in named if reads_as_credential(name)]
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
         """Raises as `ServiceClient.ask`, and `InvalidURL`."""

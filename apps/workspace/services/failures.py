@@ -1,8 +1,9 @@
 """Failures of a model's service as the core's `ModelFailed`; no text has keys or request bodies."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -28,6 +29,23 @@ TRANSIENT = frozenset({429, 500, 502, 503, 504, 529})
 CONTEXT_LENGTH = "context_length_exceeded"
 """OpenAI's code, which many services have taken over; the others say it in words alone."""
 LONGEST_MESSAGE = 1000
+LONGEST_SAID = 500
+"""Characters of a service's message that operators are shown."""
+MOST_READ = 5_000
+"""Characters of a message that are looked through for credentials."""
+SHORTEST_CREDENTIAL = 4
+"""Characters: a shorter text is in many messages by chance."""
+MASK = "…"
+_secrets = re.compile(
+    r"(?P<kept>\b(?:bearer|basic)\s+)\S{6,}"
+    r"|\b(?:sk|pk|rk|gsk|xai|hf|AIza)[-_A-Za-z0-9*]{12,}"
+    r"|(?P<name>\b(?:[\w-]*(?:api|access|secret)[-_]?key|[\w-]*token|password|secret)"
+    r"[\"']?\s*[:=]\s*[\"']?)[^\s\"',;)}&]{6,}",
+    re.IGNORECASE,
+)
+"""Credentials by their looks: those of the service itself are known and masked by their values."""
+_echo = re.compile(r"[\"']?\binput(?:_value)?[\"']?\s*[:=]\s*[\"'{\[].*", re.DOTALL)
+"""Checks in the manner of FastAPI repeat the request, and with it what users wrote."""
 _too_long = re.compile(
     r"prompt is too long"  # Anthropic
     r"|(exceeds?|maximum|available) (the )?(model'?s? )?(maximum )?context (length|window|size|limit)"
@@ -50,6 +68,39 @@ def read_error(body: bytes) -> Mapping[str, Any]:
     return error if isinstance(error, Mapping) else {"message": error}
 
 
+def message_in(body: bytes) -> str:
+    """The message of an error's body for operators: one line, without HTML and credentials."""
+    error = read_error(body)
+    said = error.get("message") or error.get("display_message") or error.get("detail")
+    text = said if isinstance(said, str) else "" if error else body.decode("utf-8", "replace")
+    return "" if text.lstrip().startswith("<") else tidy_message(text)
+
+
+def tidy_message(text: str) -> str:
+    """One line of printable text, without what looks like a credential or the request.
+
+    It is still to be cut by `without_credentials`: half of a credential would not be found.
+    """
+    printable = "".join(c if c.isprintable() else " " for c in text[:MOST_READ])
+    line = " ".join(printable.split())
+    return _echo.sub("…", _secrets.sub(_masked, line))
+
+
+def _masked(found: re.Match[str]) -> str:
+    return f"{found['kept'] or found['name'] or ''}{MASK}"
+
+
+def without_credentials(text: str, credentials: Iterable[str]) -> str:
+    """The text with these credentials masked, and cut.
+
+    The longest comes first, because others may be a part of it.
+    """
+    for one in sorted(credentials, key=len, reverse=True):
+        if len(one) >= SHORTEST_CREDENTIAL:
+            text = text.replace(one, MASK).replace(quote(one, safe=""), MASK)
+    return text if len(text) <= LONGEST_SAID else f"{text[: LONGEST_SAID - 1]}…"
+
+
 def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") -> ModelFailed:
     """An answer that is not 2xx; `said` is a line for the log."""
     return ModelFailed(
@@ -57,6 +108,7 @@ def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") ->
         status=answer.status,
         is_transient=answer.status in TRANSIENT,
         retry_after=retry_after(answer.header_texts()),
+        said=message_in(body),
         **details(read_error(body)),
     )
 
@@ -71,6 +123,7 @@ def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None)
         is_transient=status in TRANSIENT,
         retry_after=None,
         reason="stream",
+        said=message_in(payload),
         **found,
     )
 

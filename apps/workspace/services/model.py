@@ -1,7 +1,7 @@
 """A model behind a service, whatever API it speaks: asked, and its answer read as it comes."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -14,13 +14,21 @@ from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
 from apps.workspace.egress.transport import Body, StreamedResponse, TooLarge
 from apps.workspace.services.event_stream import MOST_EVENT_BYTES, EventDecoder, EventReader
-from apps.workspace.services.failures import failure_of_break, failure_of_connection
+from apps.workspace.services.failures import (
+    failure_of_break,
+    failure_of_connection,
+    without_credentials,
+)
 
 MOST_BYTES = 32 * 1024 * 1024
 """Of an answer in one piece."""
 
 
 class AskedService(Protocol):
+    def credentials(self) -> Iterable[str]:
+        """What may not be shown if the service repeats it."""
+        ...
+
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
         """A 2xx answer to a request body; `idle_seconds` limit the wait between two reads.
 
@@ -64,7 +72,10 @@ class ServiceModel(Generic[S]):
         Closing the generator closes the upstream connection.
         """
         attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.name}
-        with tracing.detached(f"chat {self.name}", attributes, SpanKind.CLIENT) as span:
+        with (
+            masking(self.service),
+            tracing.detached(f"chat {self.name}", attributes, SpanKind.CLIENT) as span,
+        ):
             with tracing.within(span):
                 body, is_whole = await self.open(self.encoded(request))
             async with aclosing(body):
@@ -115,6 +126,16 @@ class ServiceModel(Generic[S]):
                 reason="unreadable",
             )
         return answer.body, kind.startswith(b"application/json")
+
+
+@contextmanager
+def masking(service: AskedService) -> Iterator[None]:
+    """Mask the service's credentials in a failure of the block."""
+    try:
+        yield
+    except ModelFailed as failure:
+        failure.said = without_credentials(failure.said, service.credentials())
+        raise
 
 
 async def read(body: Body) -> bytes:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 
+from apps.accounts.models import Team
 from apps.catalog.content.installed import installed
 from apps.catalog.content.models import ContentItem
 from apps.manifest.skill_files import TEXT_ENDINGS
@@ -136,6 +138,23 @@ def test_a_page_shows_who_uses_an_item_and_what_it_comes_to(admin_client):
     assert inner.context["uses"].items == (("toolset", "harbour"),)
     titles = [block.title for block in answer.context["blocks"]]
     assert titles == ["Toolset of the kind rest-api", "Tool ship"]
+
+
+def test_a_prompt_is_used_by_features_a_team_and_the_installation(admin_client, settings):
+    settings.PLATFORM_PROMPT = "memory_rules"
+    row = make("prompt", "memory_rules", "Remember.")
+    Team.objects.create(group=Group.objects.create(name="Crew"), prompt="memory_rules")
+    make_application(manifest=manifest_with(features={"memory": {"enabled": True}}))
+
+    shown = words(admin_client.get(page_of("prompt", "memory_rules")))
+    asked = words(admin_client.get(f"{LIST}{row.pk}/delete/"))
+
+    elsewhere = "very application: it is the PLATFORM_PROMPT of the installation 1 team"
+    assert f"Travel application E{elsewhere}" in shown
+    used = (
+        "prompt memory_rules is used by these, which go without it once they are published again:"
+    )
+    assert f"{used} Travel (application) e{elsewhere}" in asked
 
 
 def test_the_page_of_a_broken_item_says_why_and_has_no_preview(admin_client):

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from apps.live.models import HelperRun, Run
+from apps.accounts.audit_entry import AuditEntry
+from apps.agent.allowance import Allowance
+from apps.agent.assembly import Reply
+from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.step_results import RecordedOpening, write, write_reply
+from apps.live.models import HelperRun, Run, RunStep
 from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_application, make_operator
 from tests.console.pages import staff_account
@@ -131,6 +137,70 @@ def test_runs_that_go_on_come_first_and_have_a_page_on_which_they_are_stopped(
     assert "The run was told to stop." in stopped.text
     run.refresh_from_db()
     assert run.is_stop_requested
+
+
+def step(run: Run, key: str, kind: str, result: Any) -> None:
+    RunStep.objects.create(run=run, key=key, kind=kind, status="done", result=result)
+
+
+def beginning(page: str) -> str:
+    """The text of the page before its fields."""
+    start = page.index("runs-beginning")
+    found = page[start : page.index("flex flex-col gap-6", start)]
+    return " ".join(re.sub("<[^>]*>", " ", found).split())
+
+
+def test_the_page_of_a_failed_run_begins_with_question_answer_and_the_failing_step(
+    client, runs, operator
+):
+    summary = runs[1]
+    RunSummary.objects.filter(pk=summary.pk).update(status="failed")
+    run = going(pk=summary.pk, status="failed")
+    said = Message("user", "What is <tea>?", attachments=(Attachment("text/plain", "leaf.txt"),))
+    earlier = (Message("user", "Hi"), Message("assistant", "Hello"))
+    step(run, "open", "open", write(RecordedOpening((*earlier, said), {})))
+    answer = Reply(Message("assistant", "It is a plant."), "stop", ())
+    step(run, "m:1", "model", write_reply(answer, Allowance()))
+    store(
+        tool_use(run=run.pk, has_failed=True),
+        model_call(run=run.pk, error="status 400", said="temperature is too high", seconds=9.0),
+    )
+
+    shown = beginning(client.get(f"{PAGE}{run.pk}/change/").text)
+
+    assert "Question What is &lt;tea&gt;? Files: leaf.txt" in shown
+    assert "Answer It is a plant." in shown
+    assert "Failing step Model gpt status 400: temperature is too high" in shown
+    read = AuditEntry.objects.values_list("event", "subject", "run")
+    assert list(read) == [("contents.read", "question and answer", run.pk)]
+
+
+def test_a_reader_without_the_permission_sees_the_failing_step_alone(client, runs):
+    run = going(pk=runs[1].pk, status="failed")
+    RunSummary.objects.filter(pk=run.pk).update(status="failed", error_reference="1a2b3c4d")
+    step(run, "open", "open", write(RecordedOpening((Message("user", "What is tea?"),), {})))
+    reader = staff_account("reader", "view_runsummary", "see_all_applications")
+    client.force_login(reader)
+
+    page = client.get(f"{PAGE}{run.pk}/change/").text
+
+    assert "What is tea?" not in page
+    assert "No call of a model or a tool failed. The log has the reason under" in beginning(page)
+    assert not AuditEntry.objects.exists()
+
+
+def test_calls_of_tools_are_no_answer_and_a_run_that_did_not_fail_has_no_failing_step(
+    client, runs, operator
+):
+    run = going(pk=runs[1].pk, status="stopped")
+    called = Message("assistant", "Let me see", tool_calls=(ToolCall("1", "search", "{}"),))
+    step(run, "m:1", "model", write_reply(Reply(called, "tool_calls", ()), Allowance()))
+    store(model_call(run=run.pk, error="status 400"))
+
+    shown = beginning(client.get(f"{PAGE}{run.pk}/change/").text)
+
+    assert "There is no whole answer." in shown
+    assert "Failing step" not in shown
 
 
 def test_a_run_of_an_application_of_others_is_neither_shown_nor_stopped(client, runs):

@@ -70,6 +70,14 @@ def test_calls_are_shown_in_their_order_on_one_axis(run):
     assert found.marks == ["0.00 s", "2.50 s", "5.00 s", "7.50 s", "10.00 s"]
 
 
+def test_a_failed_call_has_the_message_of_the_service(run):
+    store(model_call(run=run.pk, error="status 400", said="temperature is too high"))
+
+    (row,) = waterfall_of(run).rows
+
+    assert row.span.detail == "status 400: temperature is too high"
+
+
 def test_a_run_inside_holds_its_calls(run):
     store(
         tool_use(run=run.pk, started_at=after(1), seconds=4.0, tool="ask_hotel"),

@@ -52,3 +52,42 @@ def test_fields_are_told_in_words():
 
 def test_the_page_is_only_read(client):
     assert client.post("/api/docs/").status_code == 405
+
+
+def test_the_json_of_cases_has_types():
+    schemas = SchemaGenerator().get_schema(public=True)["components"]["schemas"]
+    case, turn = schemas["CaseRequest"]["properties"], schemas["CaseTurn"]
+    kinds = {
+        name.rpartition("/")[2]
+        for name in schemas["CaseExpectation"]["discriminator"]["mapping"].values()
+    }
+
+    assert case["messages"]["items"] == {"$ref": "#/components/schemas/CaseTurn"}
+    assert case["expectations"]["items"] == {"$ref": "#/components/schemas/CaseExpectation"}
+    assert (turn["properties"]["role"]["enum"], turn["required"]) == (
+        ["user", "assistant"],
+        ["role"],
+    )
+    assert {(kind, *schemas[kind]["required"][:1]) for kind in kinds} == {
+        (kind, "kind") for kind in kinds
+    }
+    assert schemas["SecondsAtMost"]["properties"]["most"] == {
+        "type": "number",
+        "minimum": 0,
+        "exclusiveMinimum": True,
+    }
+    assert schemas["CaseFile"]["properties"]["data"]["nullable"] is True
+
+
+def test_no_field_can_be_anything():
+    schemas = SchemaGenerator().get_schema(public=True)["components"]["schemas"]
+
+    about = {"description", "readOnly", "nullable", "default"}
+    untyped = [
+        f"{name}.{field}"
+        for name, schema in schemas.items()
+        for field, details in schema.get("properties", {}).items()
+        if not details.keys() - about or details.get("items") == {}
+    ]
+
+    assert untyped == []

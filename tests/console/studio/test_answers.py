@@ -12,6 +12,7 @@ from apps.catalog.models import Application
 from apps.chat.models import Conversation
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 from tests.console.studio.asking import Events, ask
+from tests.workspace.openai import service as openai
 
 pytestmark = pytest.mark.django_db
 
@@ -105,3 +106,24 @@ async def test_a_draft_that_cannot_run_and_a_conversation_that_is_none_are_told_
     unreadable = "A message of the conversation cannot be read."
     assert await refused(asked(manifest_with(), system, said("Hello"))) == (400, unreadable)
     assert (await refused(asked(manifest_with())))[0] == 400
+
+
+@pytest.mark.usefixtures("loopback")
+async def test_the_message_of_a_model_service_that_refuses_is_shown_with_the_kind_of_failure():
+    client = await client_of()
+    error = b'{"error": {"message": "temperature is too high for sk-abcdefghijklmnop"}}'
+    async with openai.service(openai.answer("400 Bad Request", error)) as running:
+        fields = {"provider": "openai", "base_url": running.url, "model_name": "m"}
+        await sync_to_async(make_deployment)("own", **fields)
+        document = manifest_with(
+            orchestrator={
+                "deployment": {"deployment_id": "own"},
+                "system_prompt": {"type": "custom", "content": "Help.", "variables": {}},
+            }
+        )
+
+        events = await ask(client, await saved(), asked(document, said("Hello")))
+
+    said_by_service = "temperature is too high for …"
+    shown = {"model": "own", "error": "status 400", "said": said_by_service}
+    assert last(events, "failed") == shown

@@ -113,7 +113,7 @@ async def test_nonsense_is_told_from_an_answer(settings, answer, text):
         (b"", ""),
         (b"key is the-secret, token is jwt-7", "key is …, token is …"),
         (b"x" * 400, "x" * 299 + "…"),
-        (b"\x1b[31mred", " [31mred"),
+        (b"\x1b[31mred", "[31mred"),
         (b"y" * 100_000, ""),
     ],
 )

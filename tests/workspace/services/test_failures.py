@@ -5,8 +5,13 @@ from typing import Any, cast
 
 import pytest
 
-from apps.workspace.services.failures import failure_in_stream, failure_of_refusal
+from apps.workspace.services.failures import (
+    failure_in_stream,
+    failure_of_refusal,
+    without_credentials,
+)
 from tests.contract import proves
+from tests.tables import each_row
 
 TOO_LONG = [
     "prompt is too long: 210000 tokens > 200000 maximum",
@@ -57,3 +62,41 @@ def test_other_refusals_are_not(message):
     failure = failure_of_refusal(refusal(), body)
 
     assert (failure.code, failure.is_too_long) == ("invalid_value", False)
+
+
+@each_row(
+    ("body", "said"),
+    [
+        (
+            b'{"error": {"message": "temperature\\n  is\\u0000 too high"}}',
+            "temperature is too high",
+        ),
+        (b'{"error": "no such model"}', "no such model"),
+        (b'{"detail": "Not authorized"}', "Not authorized"),
+        (b"upstream connect error", "upstream connect error"),
+        (b"<html><body>502 Bad Gateway</body></html>", ""),
+        (b'{"error": {"message": 5}}', ""),
+        (b'{"error": {"message": "sent Bearer abcdefgh"}}', "sent Bearer …"),
+        (b'{"error": {"message": "wrong key sk-proj-abc123***XYZ9"}}', "wrong key …"),
+        (b'{"error": {"message": "api_key=abcdefgh is wrong"}}', "api_key=… is wrong"),
+        (
+            b"{\"message\": \"[{'loc': ('body', 'messages'), 'input': [{'role': 'user'}]}]\"}",
+            "[{'loc': ('body', 'messages'), …",
+        ),
+        (b'{"message": "Bad type of \'input[0].content\'"}', "Bad type of 'input[0].content'"),
+    ],
+)
+def test_operators_read_one_line_without_credentials_and_the_request(body, said):
+    assert failure_of_refusal(refusal(), body).said == said
+
+
+def test_a_long_message_is_cut():
+    said = failure_of_refusal(refusal(), b"a" * 400 + b" " + b"key-" * 50).said
+
+    assert without_credentials(said, ["key-" * 50]) == "a" * 400 + " …"
+    assert without_credentials("a" * 5_000, []) == "a" * 499 + "…"
+
+
+def test_credentials_of_the_service_are_masked_in_each_spelling():
+    assert without_credentials("a/b+c=d a%2Fb%2Bc%3Dd", ["a/b+c=d"]) == "… …"
+    assert without_credentials("abc", ["abc", ""]) == "abc"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import aclosing
 from typing import Any
 
@@ -275,3 +276,20 @@ async def test_a_listener_who_leaves_ends_the_question_at_once(wire):
             assert words(list(await anext(batches))) == "a"
         async with asyncio.timeout(60):
             await running.left.wait()
+
+
+@each_row("is_streamed", [False, True])
+async def test_the_services_own_message_is_kept_for_operators_without_the_key(wire, is_streamed):
+    key = "a-key-of-the-service"
+    error = {"type": "invalid_request_error", "code": "bad", "message": f"Bad\nkey {key}."}
+    body = json.dumps({"type": "error", "error": error}).encode()
+    reply = (
+        chunked(b"event: error\ndata: " + body + b"\n\n")
+        if is_streamed
+        else answer("400 Bad Request", body)
+    )
+
+    failure = await failure_of(wire, *reply, api_key=key)
+
+    assert failure.said == "Bad key …."
+    assert key not in f"{failure} {failure.display}"

@@ -31,7 +31,7 @@
  *
  * @typedef {[text: string, value: string]} Pair
  * @typedef {{facts: Pair[], links: Pair[]}} Page about the application
- * @typedef {{role: string, content: string, custom_content?: {state: unknown}}} Message
+ * @typedef {{role: string, content: string, name?: string, custom_content?: {state: unknown}}} Message
  *
  * @typedef {object} Holder somebody who has a role, or may get one
  * @property {"user" | "group"} kind

@@ -22,6 +22,8 @@ export class DraftChat {
   conversation = [];
   /** @type {{text: string, length: number, document: string} | null} */
   asked = null;
+  /** The question of an earlier run. @type {Message | undefined} */
+  replayed;
   /** @type {AbortController | null} */
   asking = null;
 
@@ -62,10 +64,18 @@ export class DraftChat {
     const question = turns.at(-1);
     if (question?.role !== "user") return;
     this.conversation = turns.slice(0, -1);
+    this.replayed = question;
     this.input.value = question.content;
     this.status.textContent = "The question of the run stands below. Send it to ask the draft.";
     if (!this.conversation.length) return;
-    const said = this.conversation.map(({ content }) => element("div", { class: "studio-said" }, element("p", {}, content)));
+    const said = this.conversation.map(({ role, name, content }) =>
+      element(
+        role === "user" ? "div" : "article",
+        { class: role === "user" ? "studio-said" : "studio-answer", "data-role": role },
+        name ? element("p", { class: "studio-quiet" }, name) : "",
+        element("p", {}, content),
+      ),
+    );
     this.log.replaceChildren(...said);
   }
 
@@ -73,6 +83,7 @@ export class DraftChat {
     this.asking?.abort();
     this.conversation = [];
     this.asked = null;
+    this.replayed = undefined;
     this.log.replaceChildren(
       element("p", { class: "studio-quiet" }, "Ask the draft something. It answers with what stands in the page now, saved or not; nothing is kept."),
       this.starters(),
@@ -114,7 +125,8 @@ export class DraftChat {
     const length = this.conversation.length;
     this.asked = { text, length, document: JSON.stringify(this.store.document) };
     if (!length) this.log.replaceChildren();
-    this.conversation.push({ role: "user", content: text });
+    const { name } = this.replayed?.content.trim() === text ? this.replayed : { name: undefined };
+    this.conversation.push({ role: "user", content: text, ...(name && { name }) });
     this.log.append(element("div", { class: "studio-said" }, element("p", {}, text)));
     const which = this.beside.checked ? ["draft", "live"] : ["draft"];
     const row = element("div", { class: "studio-answers" });
@@ -267,6 +279,11 @@ class Answer {
   on_tool({ tool, seconds, failed }) {
     const time = seconds === null ? "" : `, ${seconds.toFixed(2)} s`;
     this.steps.append(element("p", { class: failed ? "studio-error" : "studio-quiet" }, `${tool}${failed ? " failed" : ""}${time}`));
+  }
+
+  /** A call of a model that failed, in the words of its service. @param {{model: string, error: string, said: string}} data */
+  on_failed({ model, error, said }) {
+    this.steps.append(element("p", { class: "studio-error" }, `${model} failed (${error})${said ? `: ${said}` : ""}`));
   }
 
   /** @param {{kind: string}} asked */

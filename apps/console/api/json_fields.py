@@ -1,0 +1,67 @@
+"""JSON of rows in the description of the API, as the models say that check it."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from pydantic import TypeAdapter
+from rest_framework import serializers
+
+from apps.cases.case_messages import MOST_TURNS, CaseTurn
+from apps.cases.expectations import MOST_EXPECTATIONS, Expectation
+
+PLACE = "#/components/schemas/{model}"
+
+
+def list_of(name: str, most: int, least: int = 0) -> dict[str, Any]:
+    items = {"$ref": PLACE.format(model=name)}
+    return {"type": "array", "items": items, "minItems": least, "maxItems": most}
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {}})
+class DocumentField(serializers.JSONField): ...
+
+
+@extend_schema_field(list_of("CaseTurn", MOST_TURNS, least=1))
+class CaseMessagesField(serializers.JSONField): ...
+
+
+@extend_schema_field(list_of("CaseExpectation", MOST_EXPECTATIONS))
+class CaseExpectationsField(serializers.JSONField): ...
+
+
+def add_components(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
+    """Add the objects that the fields above refer to. A hook of drf-spectacular."""
+    found: dict[str, Any] = {}
+    for name, kind in (("CaseTurn", CaseTurn), ("CaseExpectation", Expectation)):
+        schema = TypeAdapter(kind).json_schema(ref_template=PLACE)
+        found |= schema.pop("$defs", {})
+        found[name] = schema
+    components = result["components"]["schemas"]
+    components |= {name: in_openapi(schema) for name, schema in found.items()}
+    result["components"]["schemas"] = dict(sorted(components.items()))
+    return result
+
+
+def in_openapi(schema: Any) -> Any:
+    """A JSON Schema of pydantic in the dialect of OpenAPI 3.0."""
+    if isinstance(schema, list):
+        return [in_openapi(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    # The title of a schema is a text; a property of that name is a schema.
+    made = {
+        key: in_openapi(value)
+        for key, value in schema.items()
+        if not (key == "title" and isinstance(value, str))
+    }
+    if kinds := [name for name, one in schema.get("properties", {}).items() if "const" in one]:
+        made["required"] = [*kinds, *made.get("required", ())]  # it has a default in code alone
+    if "const" in made:
+        made["enum"] = [made.pop("const")]
+    if isinstance(least := made.get("exclusiveMinimum"), int | float) and least is not True:
+        made |= {"minimum": least, "exclusiveMinimum": True}
+    match made.get("anyOf"):
+        case [dict() as one, {"type": "null"}]:
+            del made["anyOf"]
+            return {**one, **{k: v for k, v in made.items() if v is not None}, "nullable": True}
+    return made
