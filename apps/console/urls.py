@@ -74,6 +74,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/find/", staff(find), name="palette"),
     path("admin/catalog/application/<int:pk>/try/", include((workbench_urls, "workbench"))),
     path("admin/catalog/application/new/", staff(studio_new.new_application), name="studio-new"),
+    path(
+        "admin/catalog/application/new/slug/",
+        staff(studio_new.proposed_slug),
+        name="studio-new-slug",
+    ),
     path("admin/catalog/application/<int:pk>/studio/", include((studio_urls, "studio"))),
     path("api/", include(router.urls)),
     path("api/content/", ContentViewSet.as_view({"get": "list"}), name="api-content"),
