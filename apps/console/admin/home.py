@@ -25,6 +25,7 @@ from django.utils import timezone
 from apps.capabilities.mcp.administration import sessions
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.mcp_sessions import may_administer, place_of, redacted_error
+from apps.console.admin.mcp_uses import server_key, uses_by_server
 from apps.console.admin.needs import Counts, Fact, RowCount, needs
 from apps.console.admin.today import compared, read_daily_runs
 from apps.console.operated import seen_slugs
@@ -98,7 +99,7 @@ def blocks(request: HttpRequest, counts: Counts) -> list[Block]:
             may_administer(request),
             "MCP servers that are down",
             down,
-            "None, as far as this process knows.",
+            "None that an application uses, as far as this process knows.",
         ),
         (sees_runs, "Health", partial(health, ends), ""),
     ]
@@ -228,11 +229,17 @@ def frequency(count: int, last: datetime) -> str:
 
 
 def down() -> Iterator[Fact]:
-    """Sessions of this process; those of other processes cannot be seen from here."""
+    """Servers of enabled applications whose sessions of this process have failed.
+
+    Sessions of other processes cannot be seen from here.
+    """
+    found = [one for one in async_to_sync(sessions)() if one.state == "error"]
+    used = uses_by_server() if found else {}
+    failed = {
+        place_of(session): redacted_error(session)
+        for session in found
+        if server_key(session.protocol, session.server) in used
+    }
     page = reverse("admin:workspace_mcpserver_sessions")
-    failed: dict[str, str] = {}
-    for session in async_to_sync(sessions)():
-        if session.state == "error":
-            failed[place_of(session)] = redacted_error(session)
     for place, error in failed.items():
         yield Fact(place, error, "bad", page)
