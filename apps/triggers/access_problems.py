@@ -1,5 +1,7 @@
 """Whether those in whose name webhooks and schedules ask may use their applications."""
 
+from django.utils.translation import gettext_noop
+
 from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.catalog.access import reached
@@ -12,7 +14,7 @@ from apps.triggers.models import Webhook
 
 NO_ACCOUNT = "The service account is closed."
 NO_APPLICATION = "The service account may not use the application, or the application is disabled."
-NO_RIGHTS = "Its account may not use the application, or the application is disabled."
+NO_RIGHTS = gettext_noop("Its account may not use the application, or the application is disabled.")
 
 
 def is_usable(application: int, caller: Caller) -> bool:

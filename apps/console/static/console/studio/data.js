@@ -95,7 +95,7 @@
  *
  * @typedef {{title: string, text: string}} Starter
  *
- * @typedef {"change" | "settled" | "findings" | "stored"} Occasion
+ * @typedef {"change" | "settled" | "findings" | "stored" | "saved"} Occasion
  */
 
 export {};
