@@ -23,6 +23,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.capabilities.mcp.administration import sessions
+from apps.console.admin.callers import caller_names
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.mcp_sessions import may_administer, place_of, redacted_error
 from apps.console.admin.mcp_uses import server_key, uses_by_server
@@ -37,7 +38,7 @@ from apps.live.health import channel_layer_delivers, migrations_are_applied, tro
 from apps.live.leases import oldest_beat
 from apps.live.models import Run
 from apps.live.run_summary import RunSummary
-from apps.notes.sizes import largest_spaces, space_names
+from apps.notes.sizes import largest_spaces
 
 logger = logging.getLogger(__name__)
 
@@ -137,11 +138,11 @@ def health(ends: Ends) -> Iterator[Fact]:
 def notes() -> Iterator[Fact]:
     """The largest workspaces, by name: how much is in them, never what."""
     sizes = largest_spaces(MOST_SPACES)
-    names = space_names([one.owner for one in sizes])
+    names = caller_names(one.owner for one in sizes)
     for one in sizes:
         size = filesizeformat(one.size)
         words = f"{one.notes:,} note{'' if one.notes == 1 else 's'}, {size} with all versions"
-        yield Fact(names.get(one.owner, one.owner), words)
+        yield Fact(names[one.owner], words)
 
 
 def checked(name: str, check: Callable[[], Awaitable[None]], good: str) -> Fact:
