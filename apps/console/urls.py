@@ -19,7 +19,7 @@ from apps.console.api.secrets import SecretViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
 from apps.console.palette import find
-from apps.console.studio import access_panel
+from apps.console.studio import access_panel, uploads
 from apps.console.studio import answers as studio_answers
 from apps.console.studio import new as studio_new
 from apps.console.studio import tool_views as studio_tools
@@ -52,6 +52,7 @@ studio_urls: list[URLPattern] = [
     path("check/", staff(studio.check), name="check"),
     path("save/", staff(studio.save_draft), name="save"),
     path("icon/", staff(studio.upload_icon), name="icon"),
+    path("upload/", staff(uploads.upload_file), name="upload"),
     path("access/", staff(access_panel.save_access), name="access"),
     path("grant/", staff(access_panel.save_grant), name="grant"),
     path("people/", staff(access_panel.find_people), name="people"),
