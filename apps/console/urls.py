@@ -19,7 +19,7 @@ from apps.console.api.secrets import SecretViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
 from apps.console.palette import find
-from apps.console.studio import access_panel, uploads
+from apps.console.studio import access_panel, registered_servers, uploads
 from apps.console.studio import answers as studio_answers
 from apps.console.studio import new as studio_new
 from apps.console.studio import tool_views as studio_tools
@@ -80,6 +80,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         staff(studio_new.proposed_slug),
         name="studio-new-slug",
     ),
+    path("admin/catalog/mcp-server/", staff(registered_servers.register), name="register-server"),
     path("admin/catalog/application/<int:pk>/studio/", include((studio_urls, "studio"))),
     path("api/", include(router.urls)),
     path("api/content/", ContentViewSet.as_view({"get": "list"}), name="api-content"),

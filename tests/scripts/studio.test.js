@@ -119,7 +119,7 @@ test("a draft is checked once the person pauses, and the newest check counts", a
 /** The page of the studio. */
 async function openStudio(t, { hash = "#starters", findings = [], change } = {}) {
   const network = new Network();
-  const choices = { deployments: [], applications: [], prompts: [], skills: [], files: [], secrets: [], servers: [], add: {} };
+  const choices = { deployments: [], applications: [], prompts: [], skills: [], files: [], secrets: [], servers: [], registered: [], add: {} };
   network.answer(`GET ${ADDRESS}choices/`, choices);
   network.answer(`POST ${ADDRESS}check/`, { findings });
   const tab = await openTab(t, "studio", { path: ADDRESS + hash, network, change });

@@ -16,6 +16,8 @@ from apps.catalog.content.skills import installed_skills
 from apps.catalog.models import Application
 from apps.console.admin.capability_fields import details, summary
 from apps.console.operated import seen
+from apps.console.studio.registered_servers import ADD as REGISTER
+from apps.console.studio.registered_servers import registered_servers
 from apps.console.studio.uploads import ADD, is_offered
 from apps.workspace.local.capabilities import capabilities_of
 from apps.workspace.local.deployment import Deployment
@@ -47,11 +49,13 @@ def choices_for(request: HttpRequest, application: Application) -> dict[str, Any
         "files": list(islice(files(request, application), MOST_FILES)),
         "secrets": list(Secret.objects.order_by("name").values_list("name", flat=True)),
         "servers": list(McpServer.objects.order_by("name").values("name", "command")),
+        "registered": registered_servers(),
         "add": {
             name: reverse(f"admin:{address}_add")
             for name, address, permission in ADDED
             if may(permission)
-        },
+        }
+        | ({"address": reverse("register-server")} if may(REGISTER) else {}),
     }
 
 
