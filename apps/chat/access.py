@@ -60,7 +60,9 @@ def caller_of(user: Any, session: SessionBase, locale: str) -> Caller:
     if user is not None and user.is_authenticated:
         return caller_in(user.pk, team_of(user, session), locale=locale)
     if not session.session_key:
-        raise NotAdmitted("no_session", gettext("Your session has ended. Reload the page to go on."))
+        raise NotAdmitted(
+            "no_session", gettext("Your session has ended. Reload the page to go on.")
+        )
     return Caller(bucket_of(session.session_key), locale=locale)
 
 

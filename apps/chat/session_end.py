@@ -25,7 +25,9 @@ async def check_session(scope: Mapping[str, Any]) -> None:
     if not user.is_authenticated:
         return
     if not await database_sync_to_async(is_open)(session.session_key, user.pk):
-        raise NotAdmitted("no_session", gettext("Your session has ended. Reload the page to go on."))
+        raise NotAdmitted(
+            "no_session", gettext("Your session has ended. Reload the page to go on.")
+        )
 
 
 async def while_open(

@@ -8,12 +8,14 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Value
+from django.db.models.functions import Concat, Trim
 
 from apps.catalog.models import Application
 
 VIEW_USERS = "auth.view_user"
 VIEW_GROUPS = "auth.view_group"
+MOST_NAMESAKES = 20
 
 
 def sees_users(operator: Any) -> bool:
@@ -38,6 +40,17 @@ def known_groups(operator: Any, application: Application) -> QuerySet[Group]:
         own = Q(user=operator.pk) | Q(grants__application=application.pk)
         rows = rows.filter(pk__in=Group.objects.filter(own).order_by().values("pk"))
     return rows.order_by("name")
+
+
+def people_named(words: str) -> list[int]:
+    """The ids of accounts that are called so: by username, name or e-mail address."""
+    if not (words := words.strip()):
+        return []
+    users = get_user_model()._default_manager.alias(
+        name=Trim(Concat("first_name", Value(" "), "last_name"))
+    )
+    named = Q(username=words) | Q(email__iexact=words) | Q(name__iexact=words)
+    return list(users.filter(named).order_by("pk").values_list("pk", flat=True)[:MOST_NAMESAKES])
 
 
 def named_like(text: str) -> Q:

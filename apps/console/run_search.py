@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any, overload
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
@@ -19,6 +18,7 @@ from django.utils import timezone
 
 from apps.accounts.buckets import of_person
 from apps.console.operated import of_seen
+from apps.console.people import people_named
 from apps.datetimes import read_datetime
 from apps.insights.models import ModelCall, ToolUse
 from apps.insights.recent_errors import FAILED_TOOL
@@ -172,10 +172,11 @@ def of_reference(words: str) -> Q:
 
 
 def of_caller(words: str) -> Q:
-    """By the bucket, or by the username of a person, wherever they work."""
-    person = User.objects.filter(username=words).values_list("pk", flat=True).first()
-    named = Q(bucket=words)
-    return named if person is None else named | of_person(person)
+    """By the bucket, or by the username, name or e-mail address of people, wherever they work."""
+    found = Q(bucket=words)
+    for person in people_named(words):
+        found |= of_person(person)
+    return found
 
 
 def summary_of(run: Run) -> RunSummary:

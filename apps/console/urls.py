@@ -19,7 +19,7 @@ from apps.console.api.secrets import SecretViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
 from apps.console.palette import find
-from apps.console.studio import access_panel
+from apps.console.studio import access_panel, registered_servers, uploads
 from apps.console.studio import answers as studio_answers
 from apps.console.studio import new as studio_new
 from apps.console.studio import tool_views as studio_tools
@@ -52,6 +52,7 @@ studio_urls: list[URLPattern] = [
     path("check/", staff(studio.check), name="check"),
     path("save/", staff(studio.save_draft), name="save"),
     path("icon/", staff(studio.upload_icon), name="icon"),
+    path("upload/", staff(uploads.upload_file), name="upload"),
     path("access/", staff(access_panel.save_access), name="access"),
     path("grant/", staff(access_panel.save_grant), name="grant"),
     path("people/", staff(access_panel.find_people), name="people"),
@@ -74,6 +75,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/find/", staff(find), name="palette"),
     path("admin/catalog/application/<int:pk>/try/", include((workbench_urls, "workbench"))),
     path("admin/catalog/application/new/", staff(studio_new.new_application), name="studio-new"),
+    path(
+        "admin/catalog/application/new/slug/",
+        staff(studio_new.proposed_slug),
+        name="studio-new-slug",
+    ),
+    path("admin/catalog/mcp-server/", staff(registered_servers.register), name="register-server"),
     path("admin/catalog/application/<int:pk>/studio/", include((studio_urls, "studio"))),
     path("api/", include(router.urls)),
     path("api/content/", ContentViewSet.as_view({"get": "list"}), name="api-content"),

@@ -16,6 +16,7 @@ from apps.console.api.application_field import ApplicationField
 from apps.console.api.rows import RowSerializer, RowViewSet
 from apps.console.giving import may_manage
 from apps.console.operated import may_rule, of_seen, sees_all
+from apps.triggers.access_problems import webhook_problem
 from apps.triggers.models import RunEvent, Subscription, Webhook
 from apps.triggers.webhook_secrets import new_secret, renew, renew_signing
 from apps.workspace.versions import Versioned
@@ -68,6 +69,7 @@ class WebhookSerializer(RowSerializer[Webhook]):
     def before_save(self, row: Webhook, values: dict[str, Any]) -> None:
         if row._state.adding:
             self.secret_told = renew(row)
+        row.problem = webhook_problem(row)
 
     def get_address(self, row: Webhook) -> str:
         return f"/hooks/{row.uuid}"

@@ -18,11 +18,8 @@ from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.caller import Caller
 from apps.accounts.models import ServiceAccount
-from apps.catalog.access import reached
-from apps.catalog.models import Application, Role
 from apps.catalog.resolve import named_version
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.chat.access import caller_of_run
 from apps.chat.languages import language_of_kept
 from apps.chat.models import QueuedMessage
 from apps.chat.questions import PAGE
@@ -35,6 +32,7 @@ from apps.live.models import Run
 from apps.runs.error_texts import error_text
 from apps.schedules.models import LONGEST_REASON, NO_TIME_LEFT, Schedule
 from apps.schedules.occurrences import DueTimes, due_times
+from apps.triggers.access_problems import caller_of, is_usable
 
 AT_ONCE = 500
 """Rows of one transaction."""
@@ -102,20 +100,13 @@ class Callers:
 
     def look_up(self, row: Schedule, application: ResolvedApplication) -> Caller:
         """The owner as they are now. Raises `Refused`, `BudgetSpent`."""
-        caller = caller_of_run(Run(stream=row.pk, bucket=row.owner, caller=row.caller))
+        caller = caller_of(row)
         if not is_usable(row.application_id, caller):
             raise Refused("application_not_found", LOST)
         if self.has_budgets:
             check_start(caller, PAGE, application.slug, row.time_zone)
         is_remembered = row.user_id not in self.services
         return replace(caller, timezone=row.time_zone, surface="", is_remembered=is_remembered)
-
-
-def is_usable(application: int, caller: Caller) -> bool:
-    if caller.principal is None or (caller.scope is not None and application not in caller.scope):
-        return False
-    rows = Application.objects.filter(pk=application, is_enabled=True)
-    return reached(caller.principal, caller.team, Role.USER, rows).exists()
 
 
 @dataclass(frozen=True, slots=True)

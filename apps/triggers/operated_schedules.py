@@ -12,6 +12,7 @@ from apps.schedules import desk
 from apps.schedules.desk import Owner
 from apps.schedules.models import Schedule
 from apps.schedules.proposals import CHANGEABLE, propose
+from apps.triggers.access_problems import note_access
 
 OF_OPERATORS = "An operator paused it."
 
@@ -54,6 +55,7 @@ def save_change(row: Schedule, operator: Any) -> bool:
     if stored is None:
         raise ValidationError("The schedule is gone already.")
     if is_ruled(operator, stored):
+        note_access(row)
         desk.replan(row)
         return False
     wished = {name: getattr(row, name) for name in CHANGEABLE}

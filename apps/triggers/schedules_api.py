@@ -19,6 +19,7 @@ from apps.console.api.problems import RowInvalid, problems_of_row
 from apps.console.operated import may_rule, of_seen
 from apps.schedules import desk, proposals
 from apps.schedules.models import Schedule
+from apps.triggers.access_problems import note_access
 from apps.triggers.api import UNCHANGEABLE, AccountField, refuse_changes
 from apps.triggers.operated_schedules import (
     is_ruled,
@@ -101,6 +102,7 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
         validated_data.pop("is_paused", None)
         row = new_of_account(account, self.context["request"].user)
         set_fields(row, validated_data)
+        note_access(row)
         try:
             return desk.add(row)
         except ValidationError as error:

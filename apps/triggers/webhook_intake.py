@@ -15,10 +15,8 @@ from apps.chat.models import Conversation
 from apps.chat.questions import Begun, begin
 from apps.chat.senders import Sender
 from apps.errors import ApplicationNotFound, Missing, Refused
+from apps.triggers.access_problems import NO_ACCOUNT, NO_APPLICATION
 from apps.triggers.models import Webhook, WebhookCall
-
-NO_ACCOUNT = "The service account is closed."
-NO_APPLICATION = "The service account may not use the application, or the application is disabled."
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def test_an_application_is_made_tried_published_and_found_live(admin_page: Page,
     prompt.fill("You help the desk of {team}.")
     prompt.blur()
     page.get_by_label("{team}").fill("Depot North")
-    expect(state).to_have_text("Draft · unsaved")
+    expect(page.locator(".studio-saved")).to_have_text("Saved")
     section(page, "Model")
     page.get_by_role("radio", name="demo-model").check()
     section(page, "Starters")

@@ -119,7 +119,7 @@ test("a draft is checked once the person pauses, and the newest check counts", a
 /** The page of the studio. */
 async function openStudio(t, { hash = "#starters", findings = [], change } = {}) {
   const network = new Network();
-  const choices = { deployments: [], applications: [], prompts: [], skills: [], files: [], secrets: [], servers: [], add: {} };
+  const choices = { deployments: [], applications: [], prompts: [], skills: [], files: [], secrets: [], servers: [], registered: [], add: {} };
   network.answer(`GET ${ADDRESS}choices/`, choices);
   network.answer(`POST ${ADDRESS}check/`, { findings });
   const tab = await openTab(t, "studio", { path: ADDRESS + hash, network, change });
@@ -190,7 +190,7 @@ test("the button of a starter follows its question until its text is edited", as
 
   assert.equal(words.value, "Parcel");
   await tab.shows(".studio-preview-starters li", "Parcel");
-  await tab.shows(".studio-state", "Live · unsaved");
+  await tab.shows(".studio-saved", "Not saved yet");
 });
 
 test("sub-agents are declared with their toolsets, and the general-purpose one is switched off", async (t) => {
@@ -246,8 +246,90 @@ test("text that is typed while the draft is being saved is kept", async (t) => {
   release();
 
   await until(() => status(tab), "Saved.");
-  await tab.shows(".studio-state", "Draft · unsaved");
+  await tab.shows(".studio-saved", "Not saved yet");
   assert.equal((await tab.field(QUESTION)).value, "Find parcel 8");
+});
+
+test("a draft is saved by itself after a pause, and the field keeps the focus and its text", async (t) => {
+  const tab = await openStudio(t);
+  stored(tab, "save");
+  const question = await tab.field(QUESTION);
+  question.focus();
+  tab.fill(question, "Find parcel 7");
+  await tab.shows(".studio-saved", "Not saved yet");
+
+  await tab.shows(".studio-saved", "Saved");
+  const [{ document, is_automatic }] = sent(tab, "save");
+  assert.deepEqual([document.conversation_starters.starters[0].text, is_automatic], ["Find parcel 7", true]);
+  assert.equal(status(tab), "");
+  assert.equal(await tab.field(QUESTION), question);
+
+  tab.fill(question, "Find parcel 8");
+  await until(() => sent(tab, "save").length, 2);
+  const { base, version } = sent(tab, "save")[1];
+  assert.deepEqual([base.document.conversation_starters.starters[0].text, version], ["Find parcel 7", 1]);
+});
+
+test("what others saved is drawn once nobody types in the section, and nothing typed is lost", async (t) => {
+  const tab = await openStudio(t);
+  const others = { starters: [{ title: "Theirs", text: "Theirs" }] };
+  stored(tab, "save", { document: { conversation_starters: others }, message: "Saved. Ben saved this draft just now. Both edits are kept." });
+  const question = await tab.field(QUESTION);
+  question.focus();
+  tab.fill(question, "Mine");
+  await until(() => status(tab), "Saved. Ben saved this draft just now. Both edits are kept.");
+  assert.equal(question.value, "Mine");
+
+  question.blur();
+
+  await tab.shows(".studio-preview-starters li", "Theirs");
+});
+
+test("a credential is saved when its field is left, not while it is typed", async (t) => {
+  const tab = await openStudio(t);
+  tab.network.answer(`POST ${ADDRESS}save/`, Response.json({ message: "Not saved yet." }, { status: 202 }));
+  const question = await tab.field(QUESTION);
+  question.focus();
+  tab.fill(question, "sk-1");
+  await until(() => sent(tab, "save").length, 1);
+  await tab.shows(".studio-saved", "Not saved yet");
+  stored(tab, "save");
+
+  question.blur();
+
+  await tab.shows(".studio-saved", "Saved");
+  assert.deepEqual(sent(tab, "save").map(({ is_automatic }) => is_automatic), [true, false]);
+});
+
+test("a refused field keeps what was typed, and the bar names it", async (t) => {
+  const tab = await openStudio(t);
+  const message = "Could not be saved: Title: This field is required.";
+  stored(tab, "save", { title: "Page tests", refused: ["title"], message });
+  const question = await tab.field(QUESTION);
+  tab.fill(question, "Find parcel 7");
+  await until(() => status(tab), message);
+
+  await tab.shows(".studio-saved", "Could not be saved");
+  assert.equal((await tab.field(QUESTION)).value, "Find parcel 7");
+});
+
+test("a number that is none is kept as it was typed", async (t) => {
+  const tab = await openStudio(t, { hash: "#limits" });
+  stored(tab, "save");
+  const rounds = await tab.field("Times the model may be asked");
+  tab.fill(rounds, "5x");
+  await tab.shows(".studio-saved", "Saved");
+  tab.fill(rounds, " 7 ");
+  await until(() => sent(tab, "save").length, 2);
+
+  assert.deepEqual(sent(tab, "save").map(({ document }) => document.orchestrator.max_iterations), ["5x", 7]);
+});
+
+test("links that leave the studio open another tab", async (t) => {
+  const tab = await openStudio(t, { hash: "#versions" });
+  await tab.appears(".studio-body a", "All versions, to compare and bring back");
+  const links = tab.all("[data-section] a, [data-bar] a");
+  assert.deepEqual([...new Set(links.map((link) => link.getAttribute("target") ?? link.target))], ["_blank"]);
 });
 
 test("a draft that cannot be saved shows why", async (t) => {
@@ -255,7 +337,7 @@ test("a draft that cannot be saved shows why", async (t) => {
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   tab.network.isDown = true;
   tab.press(tab.document.body, "Control+s");
-  await until(() => status(tab), "This server cannot be reached; nothing was saved. Try again.");
+  await until(() => status(tab), "Could not be saved: this server cannot be reached. It is tried again.");
 
   tab.network.isDown = false;
   const findings = [{ path: "orchestrator", severity: "error", message: "is missing" }];

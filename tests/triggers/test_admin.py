@@ -10,7 +10,8 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from apps.catalog.models import Change
+from apps.catalog.models import Change, Grant, Role
+from apps.triggers.access_problems import NO_APPLICATION
 from apps.triggers.models import Delivery, Subscription, Webhook, WebhookCall
 from apps.triggers.webhook_secrets import hash_of
 from tests.catalog.rows import make_application
@@ -111,6 +112,7 @@ def test_the_page_of_a_webhook_says_what_it_was_sent_and_why_it_does_not_ask(
     client: Client, boss: User
 ):
     webhook, _ = make_webhook(make_application(), problem="The service account is closed.")
+    User.objects.filter(pk=webhook.account.user_id).update(is_active=False)
     call = WebhookCall.objects.create(
         webhook=webhook, message_id="m", task=uuid4(), conversation=uuid4()
     )
@@ -121,6 +123,20 @@ def test_the_page_of_a_webhook_says_what_it_was_sent_and_why_it_does_not_ask(
     assert str(call.task) in page
     assert "The service account is closed." in page
     assert "The service account is closed." in listed
+
+
+def test_a_webhook_whose_account_may_not_use_its_application_is_saved_with_a_warning(
+    client: Client, boss: User
+):
+    application, account = make_application(is_shared=False), make_account()
+
+    made = client.post(f"{WEBHOOKS}add/", typed_webhook(application, account), follow=True)
+    state = client.get(WEBHOOKS).content.decode()
+    Grant.objects.create(application=application, user=account.user, role=Role.USER)
+
+    assert f"It refuses all messages: {NO_APPLICATION}" in made.content.decode()
+    assert NO_APPLICATION in state
+    assert NO_APPLICATION not in client.get(WEBHOOKS).content.decode()
 
 
 def test_a_template_that_is_broken_json_is_refused_at_its_field(client: Client, boss: User):

@@ -9,6 +9,7 @@ from django.contrib.auth.models import Group, Permission, User
 from rest_framework.test import APIClient
 
 from apps.catalog.models import Grant, Role
+from apps.triggers.access_problems import NO_APPLICATION
 from apps.triggers.models import Subscription, Webhook
 from apps.triggers.webhook_secrets import hash_of
 from tests.catalog.rows import make_application, make_operator
@@ -63,6 +64,17 @@ def test_a_webhook_is_made_read_changed_and_deleted_and_its_secret_is_told_once(
     assert (changed.data["secret"], read.data["secret"]) == (None, None)
     assert renewed.data["secret"] == again.secret != webhook.secret
     assert read.data["template"] == "Order ${body.id}"
+
+
+def test_a_webhook_reports_that_its_account_may_not_use_its_application(api: APIClient):
+    application, account = make_application("orders", is_shared=False), make_account("robot")
+
+    created = api.post(WEBHOOKS, webhook_of("orders", "robot"))
+    Grant.objects.create(application=application, user=account.user, role=Role.USER)
+    granted = api.patch(f"{WEBHOOKS}{created.data['id']}/", {"name": "Orders"})
+
+    assert (created.status_code, created.data["problem"]) == (201, NO_APPLICATION)
+    assert (granted.status_code, granted.data["problem"]) == (200, "")
 
 
 def test_a_key_is_kept_as_a_hash(api: APIClient):

@@ -16,6 +16,7 @@ from apps.live.models import Run
 from apps.schedules import desk
 from apps.schedules.models import Schedule
 from apps.schedules.proposals import WAITS, agree, differences
+from apps.triggers.access_problems import NO_RIGHTS
 from apps.triggers.due_schedules import LOST
 from apps.triggers.operated_schedules import OF_OPERATORS
 from tests.triggers.rows import NOON, add_schedule, add_user, application_of, fired
@@ -230,6 +231,26 @@ def test_a_schedule_that_an_operator_makes_for_a_program_asks_with_its_rights(do
     row.refresh_from_db()
     assert (row.message, row.proposal) == ("And now?", None)
     assert (row.is_paused, row.pause_reason) == (True, LOST)
+
+
+def test_a_schedule_reports_that_its_account_may_not_use_its_application():
+    client, user = operator(*MAY)
+    application = application_of(owner=user, is_shared=False)
+    account = ServiceAccount.objects.create(user=add_user("robot"))
+    asked = {"name": "Report", "message": "What is new?", "kind": "interval", "time_zone": "UTC"}
+    times = {"interval_seconds": 3600, "start_at": "2026-05-04T12:00Z"}
+    of = {"application": application.slug, "account": "robot"}
+
+    made = client.post("/api/schedules/", {**asked, **times, **of}, "application/json").json()
+    typed_again = typed(**asked, **{**times, "start_at": "2026-05-04T12:00"}, expression="")
+    page = f"/admin/schedules/schedule/{made['id']}/change/"
+    warned = client.post(page, typed_again, follow=True).content.decode()
+    Grant.objects.create(application=application, user=account.user, role=Role.USER)
+    changed = client.patch(f"/api/schedules/{made['id']}/", {"name": "B"}, "application/json")
+
+    assert made["last_problem"] == NO_RIGHTS
+    assert f"It cannot ask: {NO_RIGHTS}" in warned
+    assert changed.json()["last_problem"] == ""
 
 
 def test_an_operator_reads_which_version_answers_a_person_and_cannot_change_it():

@@ -295,6 +295,11 @@ OWN_PAGES = [
     ),
     post("/admin/workspace/deployment/{w.asked.pk}/models/", None, {"model": "a"}, 200),
     post("/admin/workspace/mcpserver/sessions/reconnect/", None, {"session": "1"}),
+    post(
+        "/admin/catalog/mcp-server/",
+        ContentItem,
+        {"name": "desk", "url": "https://desk.example.com/mcp", "protocol": "streamable_http"},
+    ),
     post("/admin/workspace/mcpserver/{w.server.pk}/connect/", None, {}),
     post(
         "/admin/runs/run/answer/{w.asked_card.pk}/",

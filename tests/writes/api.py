@@ -20,7 +20,7 @@ from apps.insights.budgets.models import Budget
 from apps.live.models import Run
 from apps.schedules.models import Schedule
 from apps.triggers.models import Subscription, Webhook
-from apps.workspace.local.models import Deployment, McpServer, Secret
+from apps.workspace.local.models import Deployment, McpServer, Secret, StoredFile
 from tests.writes.calls import Write
 from tests.writes.world import PNG
 
@@ -200,6 +200,13 @@ STUDIO = [
     studio("check", None, TYPED),
     studio("save", ApplicationDraft, {**TYPED, "title": "Other", "version": 1, "base": TYPED}),
     studio("icon", IconImage, PNG),
+    Write(
+        "POST",
+        "/admin/catalog/application/{w.drafted.pk}/studio/upload/",
+        StoredFile,
+        {"file": ("a.txt", b"a"), "shared": "true"},
+        status=200,
+    ),
     studio("access", Application, {"audience": "public"}),
     studio("grant", Grant, {"kind": "user", "name": "grace", "role": "user"}),
     studio("people", None, {"text": "gra"}),

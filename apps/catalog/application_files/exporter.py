@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.utils.text import slugify
-
 from apps.catalog.application_files.document import (
     DOCUMENT_FILE,
     PROMPT_FILE,
@@ -19,6 +17,7 @@ from apps.catalog.application_files.yaml_writer import write
 from apps.catalog.file_kinds import APPLICATION
 from apps.catalog.icons.images import ICON_FILES, image_of
 from apps.catalog.models import Application
+from apps.catalog.slugs import slug_of
 from apps.catalog.versions.drafts import draft_of, with_draft
 from apps.manifest.credentials import credential_places
 
@@ -81,7 +80,7 @@ def case_texts(application: Application, *, with_real_runs: bool) -> Iterator[tu
     room = connected_cases()
     taken: set[str] = set()
     for document in room.documents(application, with_real_runs) if room is not None else ():
-        name = free_name(slugify(str(document.get("name", "")))[:80] or "case", taken)
+        name = free_name(slug_of(str(document.get("name", "")), 80) or "case", taken)
         taken.add(name)
         yield f"{CASES}/{name}.yaml", write({key: by_name(document[key], {}) for key in document})
 

@@ -4,11 +4,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from copy import copy
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils import timezone
 
 from apps.catalog.application_files.own_skills import skills_of
 from apps.catalog.extraction import extract, refusals
@@ -25,11 +27,33 @@ WRITTEN = ("title", "description", "icon", "manifest")
 
 
 class DraftOvertaken(Exception):
-    """Somebody saved the draft meanwhile; `draft` is what they saved, None if they ended it."""
+    """Somebody saved the draft meanwhile; `draft` is what they saved, None if they ended it.
 
-    def __init__(self, draft: ApplicationDraft | None) -> None:
-        super().__init__("Somebody saved this draft while you were editing it.")
+    The message names them to `user`, whose edit is refused.
+    """
+
+    def __init__(self, draft: ApplicationDraft | None, user: User | None = None) -> None:
+        super().__init__(last_save(draft, user))
         self.draft = draft
+
+
+def last_save(draft: ApplicationDraft | None, user: User | None) -> str:
+    """ "Anna Berg saved this draft 2 minutes ago.", as `user` reads it."""
+    author = draft.author if draft is not None else None
+    if draft is None or author is None:
+        return "Somebody saved this draft while you were editing it."
+    if author == user:
+        return f"You saved this draft {time_since(draft.updated_at)}, in another tab or program."
+    name = author.get_full_name() or author.get_username()
+    return f"{name} saved this draft {time_since(draft.updated_at)}."
+
+
+def time_since(moment: datetime) -> str:
+    minutes = int((timezone.now() - moment).total_seconds() // 60)
+    for unit, name in ((24 * 60, "day"), (60, "hour"), (1, "minute")):
+        if count := minutes // unit:
+            return f"{count} {name}{'' if count == 1 else 's'} ago"
+    return "just now"
 
 
 def draft_of(row: Application) -> ApplicationDraft:
@@ -79,7 +103,7 @@ def save_draft(
         locked = Application.objects.select_for_update(of=("self",)).get(pk=row.pk)
         draft = draft_of(row)
         if seen is not None and seen != draft.version:
-            raise DraftOvertaken(draft if draft.pk else None)
+            raise DraftOvertaken(draft if draft.pk else None, user)
         before = digest_of_draft(draft) if draft.pk else ""
         set_written(draft, values, row, user)
         is_changed = before != digest_of_draft(draft)

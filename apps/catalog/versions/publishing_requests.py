@@ -101,7 +101,7 @@ def request_publishing(
             raise ValidationError("One person publishes this application; nobody has to ask.")
         draft = draft_of(row)
         if seen is not None and seen != draft.version:
-            raise DraftOvertaken(draft if draft.pk else None)
+            raise DraftOvertaken(draft if draft.pk else None, user)
         if not draft.pk:
             draft = save_draft(row, {}, None, user)
         PublishingRequest.objects.filter(draft=draft).delete()

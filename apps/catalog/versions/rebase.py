@@ -63,7 +63,7 @@ def take_over_live(
         row = Application.objects.select_for_update(of=("self",)).get(pk=row.pk)
         draft = draft_of(row)
         if seen is not None and seen != draft.version:
-            raise DraftOvertaken(draft if draft.pk else None)
+            raise DraftOvertaken(draft if draft.pk else None, user)
         if live is not None and live != row.live_number:
             raise ValidationError(
                 f"Version {row.live_number} went live meanwhile. Look at its changes first."

@@ -1,8 +1,10 @@
 """The names of those on whose behalf something runs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from django.contrib.auth.models import User
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from apps.accounts.buckets import place_of
 from apps.accounts.models import ApiKey, Team
@@ -10,16 +12,14 @@ from apps.integers import read_integer
 
 
 def caller_names(buckets: Iterable[str]) -> dict[str, str]:
-    """The names of users, of API keys and of teams, by bucket; of all others, the bucket itself."""
+    """The names of people, of API keys and of teams, by bucket; of all others, the bucket itself."""
     wanted = set(buckets)
     places = {one: place for one in wanted if (place := place_of(one)) is not None}
     in_teams = {one: f"{place[1]}" for one, place in places.items() if place[1] is not None}
     prefixes = [one[4:] for one in wanted if one.startswith("key-")]
-    names = dict(
-        User.objects.filter(pk__in={user for user, _ in places.values()}).values_list(
-            "pk", "username"
-        )
-    )
+    people = User.objects.filter(pk__in={user for user, _ in places.values()})
+    columns = people.only("pk", "username", "first_name", "last_name", "email")
+    names = {user.pk: person_name(user) for user in columns}
     alone = {one[5:]: one for one in wanted if one.startswith("team-")}
     teams = team_names({*in_teams.values(), *alone})
     keys = ApiKey.objects.filter(prefix__in=prefixes).values_list("prefix", "name")
@@ -34,6 +34,17 @@ def caller_names(buckets: Iterable[str]) -> dict[str, str]:
         **{bucket: teams[number] for number, bucket in alone.items() if number in teams},
         **{f"key-{prefix}": f"key {name}" for prefix, name in keys},
     }
+
+
+def person_name(user: User) -> str:
+    """What a person is called: by their name, else their e-mail address, else their username."""
+    return user.get_full_name() or user.email or user.get_username()
+
+
+def shown_caller(bucket: str, names: Mapping[str, str]) -> str | SafeString:
+    """The name, with the bucket as what a pointer on it shows."""
+    name = names.get(bucket, bucket)
+    return name if name == bucket else format_html('<span title="{}">{}</span>', bucket, name)
 
 
 def team_names(numbers: Iterable[str]) -> dict[str, str]:

@@ -10,9 +10,12 @@ from apps.cases.player import Mode
 from apps.cases.runner import MOST_TIMES, CaseRunRequest
 from apps.cases.targets import DRAFT, LIVE
 from apps.catalog.models import Application, ApplicationVersion
+from apps.catalog.review import unknown_deployments
+from apps.catalog.versions.drafts import draft_of
 from apps.catalog.versions.states import has_draft
 from apps.integers import read_integer
 
+MODEL = "orchestrator.deployment."
 MOST_VERSIONS = 20
 MODES = (
     (
@@ -37,9 +40,7 @@ MODES = (
 
 class CaseRunForm(forms.Form):
     target = forms.ChoiceField(label="State")
-    mode = forms.ChoiceField(
-        choices=[(mode.value, title) for mode, title, _ in MODES], initial=CaseRun.Mode.REPLAY
-    )
+    mode = forms.ChoiceField(choices=[(mode.value, title) for mode, title, _ in MODES])
     times = forms.IntegerField(label="Attempts at each case", min_value=1, max_value=MOST_TIMES)
     is_recording = forms.BooleanField(required=False)
     is_approved = forms.BooleanField(required=False)
@@ -56,6 +57,23 @@ class CaseRunForm(forms.Form):
             *(chosen["target"], mode, chosen["times"]),
             *(chosen["is_recording"], chosen["is_approved"], cases),
         )
+
+
+def first_choices(application: Application, target: str, *, is_recorded: bool) -> dict[str, Any]:
+    """Initial values: a replay of what is recorded, else a live run that is recorded.
+
+    `is_recorded`: each of the cases has a recording.
+    """
+    is_live = not is_recorded and not model_problem(application, target)
+    mode = CaseRun.Mode.LIVE if is_live else CaseRun.Mode.REPLAY
+    return {"times": 1, "target": target, "mode": mode, "is_recording": is_live}
+
+
+def model_problem(application: Application, target: str) -> str:
+    """Why no model can be asked for the draft or the live state; "" if one can, or is unknown."""
+    document = draft_of(application).manifest if target == DRAFT else application.manifest
+    problems = unknown_deployments(document)
+    return next((one.message for one in problems if one.path.startswith(MODEL)), "")
 
 
 def targets_of(application: Application) -> list[tuple[str, str]]:

@@ -17,13 +17,20 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.cases.background import carry_out_later
 from apps.cases.from_runs import RunNotReadable, case_from_run
-from apps.cases.models import Case, CaseRun, CaseSettings
+from apps.cases.models import Case, CaseSettings
 from apps.cases.runner import begin, problem_text
 from apps.cases.standings import standings_of
 from apps.catalog.models import Application
 from apps.console.admin.application_filter import OfApplication
 from apps.console.admin.case_form import CaseForm
-from apps.console.admin.case_run_form import MODES, CaseRunForm, numbers_in, targets_of
+from apps.console.admin.case_run_form import (
+    MODES,
+    CaseRunForm,
+    first_choices,
+    model_problem,
+    numbers_in,
+    targets_of,
+)
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.feedback_transcripts import case_from_feedback, shared_feedback
 from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
@@ -228,9 +235,12 @@ class CaseAdmin(RecordedAdmin[Case]):
             return self.page(request, "admin/cases/choose.html", "Run cases", known)
         application = get_object_or_404(edited(request), slug=slug)
         numbers = numbers_in(request)
-        initial = {"times": 1, "mode": CaseRun.Mode.REPLAY}
+        rows = Case.objects.filter(application=application).order_by("name")
+        chosen = rows if numbers is None else rows.filter(pk__in=numbers)
+        unrecorded = chosen.filter(cassettes=None).count()
         states = targets_of(application)
-        initial["target"] = states[0][0] if states else ""
+        target = states[0][0] if states else ""
+        initial = first_choices(application, target, is_recorded=not unrecorded)
         form = CaseRunForm(application, request.POST or None, initial=initial)
         problem = ""
         if request.method == "POST" and form.is_valid():
@@ -241,15 +251,14 @@ class CaseAdmin(RecordedAdmin[Case]):
             else:
                 carry_out_later(run, numbers)
                 return redirect(reverse("admin:cases_caserun_change", args=[run.pk]))
-        rows = Case.objects.filter(application=application).order_by("name")
-        chosen = rows if numbers is None else rows.filter(pk__in=numbers)
         context = {
             "application": application,
             "form": form,
             "problem": problem,
             "modes": MODES,
             "cases": list(chosen),
-            "unrecorded": chosen.filter(cassettes=None).count(),
+            "unrecorded": unrecorded,
+            "model_problem": model_problem(application, target),
         }
         title = f"Run cases of {application.title}"
         return self.page(request, "admin/cases/begin.html", title, context)

@@ -26,9 +26,12 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
+    """`hint` is what a pointer on it shows."""
+
     value: Value
     unit: Unit = "count"
     link: str = ""
+    hint: str = ""
 
     @property
     def text(self) -> str:

@@ -33,7 +33,7 @@ from apps.console.admin.edit_merge import CHOICE
 from apps.console.admin.versions import ApplicationVersions
 from apps.integers import read_integer
 
-OVERTAKEN = "Somebody saved the draft meanwhile. Below is what stands in it now."
+OVERTAKEN = "{} Below is what is in it now."
 
 
 class DraftPages(ApplicationVersions):
@@ -137,7 +137,7 @@ def asked(row: Application, note: str, user: Any, *, seen: int | None, address: 
     try:
         request_publishing(row, note, user, seen=seen, address=address)
     except DraftOvertaken as error:
-        raise ValidationError(OVERTAKEN) from error
+        raise ValidationError(OVERTAKEN.format(error)) from error
 
 
 def taken_over(
@@ -147,6 +147,6 @@ def taken_over(
     try:
         take_over_live(row, choices, user, seen=seen, live=live)
     except DraftOvertaken as error:
-        raise ValidationError(OVERTAKEN) from error
+        raise ValidationError(OVERTAKEN.format(error)) from error
     except ConflictsOpen as error:
         raise ValidationError(str(error)) from error

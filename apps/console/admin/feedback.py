@@ -14,7 +14,7 @@ from django.utils.text import Truncator
 from django.views.decorators.http import require_safe
 
 from apps.console.admin.application_filter import OfApplication
-from apps.console.admin.callers import caller_names
+from apps.console.admin.callers import caller_names, shown_caller
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.feedback_transcripts import shared_feedback
 from apps.console.admin.run_contents import may_read
@@ -109,8 +109,8 @@ class FeedbackAdmin(Admin[Feedback]):
         return row.transcript is not None
 
     @admin.display(description="person")
-    def person(self, row: Feedback) -> str:
-        return caller_names([row.bucket])[row.bucket]
+    def person(self, row: Feedback) -> str | SafeString:
+        return shown_caller(row.bucket, caller_names([row.bucket]))
 
     @admin.display(description="where it leads")
     def actions_of(self, row: Any) -> SafeString | str:

@@ -23,8 +23,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.capabilities.mcp.administration import sessions
+from apps.console.admin.callers import caller_names
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.mcp_sessions import may_administer, place_of, redacted_error
+from apps.console.admin.mcp_uses import server_key, uses_by_server
 from apps.console.admin.needs import Counts, Fact, RowCount, needs
 from apps.console.admin.today import compared, read_daily_runs
 from apps.console.operated import seen_slugs
@@ -36,7 +38,7 @@ from apps.live.health import channel_layer_delivers, migrations_are_applied, tro
 from apps.live.leases import oldest_beat
 from apps.live.models import Run
 from apps.live.run_summary import RunSummary
-from apps.notes.sizes import largest_spaces, space_names
+from apps.notes.sizes import largest_spaces
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +100,7 @@ def blocks(request: HttpRequest, counts: Counts) -> list[Block]:
             may_administer(request),
             "MCP servers that are down",
             down,
-            "None, as far as this process knows.",
+            "None that an application uses, as far as this process knows.",
         ),
         (sees_runs, "Health", partial(health, ends), ""),
     ]
@@ -136,11 +138,11 @@ def health(ends: Ends) -> Iterator[Fact]:
 def notes() -> Iterator[Fact]:
     """The largest workspaces, by name: how much is in them, never what."""
     sizes = largest_spaces(MOST_SPACES)
-    names = space_names([one.owner for one in sizes])
+    names = caller_names(one.owner for one in sizes)
     for one in sizes:
         size = filesizeformat(one.size)
         words = f"{one.notes:,} note{'' if one.notes == 1 else 's'}, {size} with all versions"
-        yield Fact(names.get(one.owner, one.owner), words)
+        yield Fact(names[one.owner], words)
 
 
 def checked(name: str, check: Callable[[], Awaitable[None]], good: str) -> Fact:
@@ -228,11 +230,17 @@ def frequency(count: int, last: datetime) -> str:
 
 
 def down() -> Iterator[Fact]:
-    """Sessions of this process; those of other processes cannot be seen from here."""
+    """Servers of enabled applications whose sessions of this process have failed.
+
+    Sessions of other processes cannot be seen from here.
+    """
+    found = [one for one in async_to_sync(sessions)() if one.state == "error"]
+    used = uses_by_server() if found else {}
+    failed = {
+        place_of(session): redacted_error(session)
+        for session in found
+        if server_key(session.protocol, session.server) in used
+    }
     page = reverse("admin:workspace_mcpserver_sessions")
-    failed: dict[str, str] = {}
-    for session in async_to_sync(sessions)():
-        if session.state == "error":
-            failed[place_of(session)] = redacted_error(session)
     for place, error in failed.items():
         yield Fact(place, error, "bad", page)

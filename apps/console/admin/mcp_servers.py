@@ -39,6 +39,7 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
     list_display = ("name", "command", "state", "tools", "session_count", "is_enabled")
     list_filter = ("is_enabled",)
     search_fields = ("name", "command")
+    list_before_template = "admin/mcp/before.html"
     fieldsets = (
         (None, {"fields": ("name", "is_enabled")}),
         (

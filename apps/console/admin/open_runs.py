@@ -19,7 +19,7 @@ from apps.accounts.buckets import bucket_of
 from apps.accounts.persons import is_same_person
 from apps.agent.ledger import InteractionKind
 from apps.console.admin.answer_forms import FORMS, AnswerForm, heading, kind_of, shown_arguments
-from apps.console.admin.callers import caller_names
+from apps.console.admin.callers import caller_names, shown_caller
 from apps.console.admin.run_contents import record_reading
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.operated import of_seen, seen
@@ -78,7 +78,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
     ordering = ("started_at",)
     actions = ("stop_selected",)
     list_before_template = "admin/runs/before.html"
-    fields = ("application", "bucket", "door", "status", "started_at", "holder", "attempts")
+    fields = ("application", "person", "door", "status", "started_at", "holder", "attempts")
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("runs.view_run")
@@ -96,13 +96,14 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         listed = super().get_changelist_instance(request)
         names = caller_names(row.bucket for row in listed.result_list)
         for row in listed.result_list:
-            row.person_name = names[row.bucket]
+            row.shown_person = shown_caller(row.bucket, names)
             row.may_answer = may_answer(request)
         return listed
 
     @admin.display(description="person", ordering="bucket")
-    def person(self, run: Any) -> str:
-        return str(run.person_name)
+    def person(self, run: Any) -> str | SafeString:
+        known: str | None = getattr(run, "shown_person", None)
+        return known or shown_caller(run.bucket, caller_names([run.bucket]))
 
     @admin.display(description="state", ordering="status")
     def state(self, run: Run) -> str:
@@ -165,7 +166,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
             "card": asked.asked,
             "arguments": shown_arguments(asked),
             "form": form,
-            "person": name_of(asked.run),
+            "person": shown_caller(asked.run.bucket, caller_names([asked.run.bucket])),
             "needs_other": asked.asked.get("four_eyes")
             and is_same_person(asked.run.bucket, bucket_of(request.user.pk)),
         }

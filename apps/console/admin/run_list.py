@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.views import ChangeList
 
-from apps.console.admin.callers import caller_names
+from apps.console.admin.callers import caller_names, shown_caller
 from apps.console.operated import seen
 from apps.console.run_search import (
     DOORS,
@@ -89,13 +89,16 @@ class RunList(ChangeList):  # type: ignore[misc]  # the theme is not typed
 
 
 def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
-    """The rows with their `costs` and the name of the `person_name`, in a few queries for all."""
+    """The rows with their `costs`, and the caller as a `person_name` and as `shown_person`, in a few
+    queries for all.
+    """
     found: list[Any] = list(rows)
     costs = costs_of_runs([row.pk for row in found])
     names = caller_names(row.bucket for row in found)
     for row in found:
         row.costs = costs[row.pk].costs if row.pk in costs else {}
         row.person_name = names[row.bucket]
+        row.shown_person = shown_caller(row.bucket, names)
     return found
 
 

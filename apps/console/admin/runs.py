@@ -14,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.console.admin.callers import caller_names
+from apps.console.admin.callers import caller_names, shown_caller
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.run_contents import may_read, record_reading
 from apps.console.admin.run_links import links_of
@@ -125,9 +125,9 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         return {"may_read": may_read(request), "said": said, "failed_call": failed_call(run)}
 
     @admin.display(description="person", ordering="bucket")
-    def person(self, run: Any) -> str:
-        known = getattr(run, "person_name", None)
-        return str(known or caller_names([run.bucket])[run.bucket])
+    def person(self, run: Any) -> str | SafeString:
+        known: str | None = getattr(run, "shown_person", None)
+        return known or shown_caller(run.bucket, caller_names([run.bucket]))
 
     @admin.display(description="state", ordering="status")
     def state(self, run: RunSummary) -> SafeString:
@@ -177,7 +177,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     def get_fields(self, request: HttpRequest, obj: RunSummary | None = None) -> list[str]:
         own = super().get_fields(request, obj)
-        names = [name for name in own if name not in self.readonly_fields]
+        names = [name for name in own if name not in ("bucket", *self.readonly_fields)]
         names = ["state" if name == "status" else name for name in names]
         names += ["person", "versions", "cost"]
         if obj is not None and helpers_of(obj).exists():
@@ -201,7 +201,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
             raise PermissionDenied
         found = requests_of(run.pk)
         shown = [view_of(row, parts, withholds_private=True) for row, parts in found]
-        context = {"run": run, "requests": shown}
+        person = shown_caller(run.bucket, caller_names([run.bucket]))
+        context = {"run": run, "person": person, "requests": shown}
         return self.page(request, "admin/runs/requests.html", "What the models saw", context)
 
     def stop_view(self, request: HttpRequest, number: UUID) -> HttpResponse:

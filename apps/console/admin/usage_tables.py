@@ -1,6 +1,6 @@
 """What the page "Usage" shows of a report: tiles, charts and tables."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -154,7 +154,7 @@ def lines_table(by: By, found: Report, links: Links) -> Table:
     cells = tool_cells if by == "tool" else model_cells
     rows = [
         [
-            Cell(named.get(one.name, one.name), link=links.to(by, one.name)),
+            named_cell(one.name, named, links.to(by, one.name)),
             *(Cell(one.sums.runs) for _ in runs),
             *cells(one),
         ]
@@ -254,13 +254,19 @@ def last_errors_table(errors: Sequence[FailedCall], links: Links) -> Table:
             Cell(one.kind),
             Cell(one.name),
             Cell(one.application, link=links.to("application", one.application)),
-            Cell(named[one.bucket]),
+            named_cell(one.bucket, named),
         ]
         for one in errors
     ]
     titles = ("When (UTC)", "Error", "Deployment or tool", "Application", "Caller")
     columns = [Column(title, is_text=True) for title in titles]
     return Table("last-errors", "Last errors", columns, rows)
+
+
+def named_cell(id: str, named: Mapping[str, str], link: str = "") -> Cell:
+    """The name, with the id as its hint."""
+    name = named.get(id, id)
+    return Cell(name, link=link, hint="" if name == id else id)
 
 
 def plain_columns(*titles: str) -> list[Column]:

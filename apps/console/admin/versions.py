@@ -1,7 +1,7 @@
 """The published versions of an application in the admin: compared, restored, withdrawn, archived."""
 
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -16,7 +16,7 @@ from apps.catalog.history.display import MOST_SHOWN, rendered_differences
 from apps.catalog.models import Application, ApplicationDraft, Role
 from apps.catalog.versions import publication
 from apps.catalog.versions.content_changes import content_changes, live_content
-from apps.catalog.versions.drafts import draft_of
+from apps.catalog.versions.drafts import draft_of, last_save
 from apps.catalog.versions.publishing_requests import is_required, publishing_refusal, request_of
 from apps.catalog.versions.rebase import is_outdated
 from apps.catalog.versions.states import state_of
@@ -132,9 +132,8 @@ class ApplicationVersions(Admin[Application]):
         if request.method == "POST":
             is_over, only_new = ("over" in request.POST, "only_new" in request.POST)
             if request.POST.get("seen") != str(draft.version):
-                problems = [
-                    "Somebody saved the draft meanwhile. Below is what it would change now."
-                ]
+                said = last_save(draft if draft.pk else None, cast(Any, request.user))
+                problems = [f"{said} Below is what it would change now."]
             elif not (
                 problems := refusals(
                     lambda: publication.publish(

@@ -16,9 +16,13 @@ from apps.catalog.content.skills import installed_skills
 from apps.catalog.models import Application
 from apps.console.admin.capability_fields import details, summary
 from apps.console.operated import seen
+from apps.console.studio.registered_servers import ADD as REGISTER
+from apps.console.studio.registered_servers import registered_servers
+from apps.console.studio.uploads import ADD, is_offered
 from apps.workspace.local.capabilities import capabilities_of
 from apps.workspace.local.deployment import Deployment
 from apps.workspace.local.models import PUBLIC, McpServer, Secret, SharedFile, StoredFile
+from apps.workspace.local.paths import write_path
 
 MOST_FILES = 500
 
@@ -42,21 +46,23 @@ def choices_for(request: HttpRequest, application: Application) -> dict[str, Any
         "places": names(content, "place"),
         "toolsets": names(content, "toolset"),
         "tools": names(content, "tool"),
-        "files": list(islice(files(request), MOST_FILES)),
+        "files": list(islice(files(request, application), MOST_FILES)),
         "secrets": list(Secret.objects.order_by("name").values_list("name", flat=True)),
         "servers": list(McpServer.objects.order_by("name").values("name", "command")),
+        "registered": registered_servers(),
         "add": {
             name: reverse(f"admin:{address}_add")
             for name, address, permission in ADDED
             if may(permission)
-        },
+        }
+        | ({"address": reverse("register-server")} if may(REGISTER) else {}),
     }
 
 
 ADDED = (
     ("deployment", "workspace_deployment", "workspace.add_deployment"),
     ("secret", "workspace_secret", "workspace.add_secret"),
-    ("file", "workspace_sharedfile", "workspace.add_sharedfile"),
+    ("file", "workspace_sharedfile", ADD),
     ("server", "workspace_mcpserver", "workspace.add_mcpserver"),
     ("content", "catalog_contentitem", "catalog.add_contentitem"),
 )
@@ -90,11 +96,12 @@ def names(content: Content, kind: ItemKind) -> list[str]:
     return sorted(content.items[kind])
 
 
-def files(request: HttpRequest) -> Iterator[dict[str, str]]:
-    """The shared ones, then those of the person."""
+def files(request: HttpRequest, application: Application) -> Iterator[dict[str, str]]:
+    """Those of the application and the shared ones, then those of the person."""
     for name in SharedFile.objects.order_by("name").values_list("name", flat=True):
-        yield {"path": f"files/{PUBLIC}/{name}", "of": "everybody"}
+        if is_offered(name, application):
+            yield {"path": write_path(PUBLIC, name), "of": "everybody"}
     bucket = bucket_of(request.user.pk)
     own = StoredFile.objects.filter(bucket=bucket).order_by("name")
     for name in own.values_list("name", flat=True):
-        yield {"path": f"files/{bucket}/{name}", "of": "you"}
+        yield {"path": write_path(bucket, name), "of": "you"}

@@ -6,13 +6,13 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
-from django.utils.text import slugify
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.catalog.application_files.starts import example_named, examples
 from apps.catalog.models import Application
+from apps.catalog.slugs import slug_of
 from apps.console.operated import seen
 from apps.console.studio.beginnings import copy_of, empty, make, make_of_file, sent_file
 from apps.console.studio.first_steps import first_steps
@@ -24,9 +24,13 @@ STARTS = (
     ("file", "A file"),
 )
 
+LONGEST_TITLE = 200
+LONGEST_STEM = 40
+"""Of a slug that is made of a title; a number may follow."""
+
 
 class NewApplicationForm(forms.Form):
-    title = forms.CharField(max_length=200, label="What it is called")
+    title = forms.CharField(max_length=LONGEST_TITLE, label="What it is called")
     slug = forms.SlugField(
         max_length=50,
         required=False,
@@ -55,7 +59,7 @@ class NewApplicationForm(forms.Form):
 
     def clean_slug(self) -> str:
         typed: str = self.cleaned_data["slug"]
-        return typed or free_slug(slugify(self.cleaned_data.get("title", ""))[:40])
+        return typed or slug_for(self.cleaned_data.get("title", ""))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -108,9 +112,19 @@ def tell(form: NewApplicationForm, error: ValidationError) -> None:
         form.add_error(name if name in ("title", "slug") else "start", errors)
 
 
-def free_slug(stem: str) -> str:
-    """The stem, or the first `stem-N` that is not taken."""
-    stem = stem or "application"
+@require_safe
+def proposed_slug(request: HttpRequest) -> JsonResponse:
+    """The slug that an application with this title would have."""
+    rows: Any = admin.site.get_model_admin(Application)
+    if not rows.has_add_permission(request):
+        raise PermissionDenied
+    title = request.GET.get("title", "").strip()[:LONGEST_TITLE]
+    return JsonResponse({"slug": slug_for(title) if title else ""})
+
+
+def slug_for(title: str) -> str:
+    """The title in Latin letters, or the first `stem-N` that is not taken."""
+    stem = slug_of(title, LONGEST_STEM) or "application"
     taken = set(Application.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
     candidates = (stem if number == 1 else f"{stem}-{number}" for number in range(1, 10_000))
     return next(candidate for candidate in candidates if candidate not in taken)

@@ -36,6 +36,7 @@ PAGES = (
     "publish",
     "difference",
     "icon",
+    "upload",
     "request",
     "return",
     "access",

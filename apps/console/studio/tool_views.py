@@ -15,6 +15,7 @@ from apps.catalog.models import Application
 from apps.catalog.versions.drafts import as_written
 from apps.console.studio.access import application_seen, for_editors
 from apps.console.studio.predefined_tools import predefined_toolsets
+from apps.console.studio.registered_servers import server_of_template
 from apps.console.studio.tool_cards import toolset_cards
 from apps.console.studio.tool_sources.curl_command import read_curl
 from apps.console.studio.tool_sources.fetched_sources import fetch_source
@@ -60,8 +61,18 @@ def curl(request: HttpRequest, row: Application) -> HttpResponse:
 
 @with_sources
 def mcp_tools(request: HttpRequest, row: Application) -> HttpResponse:
-    """Connect to a server, as the person who asks."""
-    found = put_back(body_of(request).get("server"), sources_of(row))
+    """Connect to a server, or to the one that is registered under the name `template`, as the person
+    who asks.
+    """
+    body = body_of(request)
+    if name := body.get("template"):
+        registered = server_of_template(str(name))
+        if registered is None:
+            raise SourceInvalid(f"There is no registered server {str(name)[:100]!r}.")
+        # Where it is, and its credential, stay on this server.
+        listed = server_tools(registered, bucket_of(request.user.pk))
+        return JsonResponse({**asdict(listed), "server": {}})
+    found = put_back(body.get("server"), sources_of(row))
     if found.problems:
         raise SourceInvalid(f"{found.problems[0]}.")
     return JsonResponse(asdict(server_tools(found.document, bucket_of(request.user.pk))))

@@ -32,13 +32,17 @@ from apps.console.studio.working_copy import (
     difference_rows,
     findings_of,
     icon_problems,
+    makes_secrets,
     problems_of,
     save,
     sources_of,
+    title_problems,
     working_copy,
 )
 from apps.manifest.aliases import with_own_names
 from apps.workspace.local.deployment import Deployment
+
+HELD = "Not saved yet: leave the field of the credential, and it becomes a secret."
 
 
 @require_safe
@@ -65,7 +69,7 @@ def check(request: HttpRequest, row: Application) -> JsonResponse:
     """What is wrong with the typed draft, in the words of every other check."""
     typed = typed_in(body_of(request))
     found = review_text(text_of(typed.document), sources=sources_of(row))
-    beside = [*icon_problems(typed), *skill_problems(typed.skills or {})]
+    beside = [*title_problems(typed), *icon_problems(typed), *skill_problems(typed.skills or {})]
     beside += cycle_problems(row.slug, with_own_names(typed.document), row.pk)
     found += findings_of(typed, beside)
     return JsonResponse({"findings": [asdict(one) for one in found]})
@@ -82,19 +86,23 @@ def upload_icon(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def save_draft(request: HttpRequest, row: Application) -> JsonResponse:
+    """`is_automatic`: while somebody types. Such a save makes no secrets of what may be half typed."""
     body = body_of(request)
     seen = body.get("version")
-    base, picked = typed_in(body.get("base")), body.get("choices")
+    typed, base, picked = typed_in(body), typed_in(body.get("base")), body.get("choices")
     picked = {str(k): str(v) for k, v in picked.items()} if isinstance(picked, dict) else {}
     number = seen if isinstance(seen, int) else 0
     try:
-        said = save(row, typed_in(body), number, base, picked, request.user)
+        if body.get("is_automatic") is True and makes_secrets(typed, row):
+            return JsonResponse({"message": HELD}, status=202)
+        saved = save(row, typed, number, base, picked, request.user)
     except DraftRefused as error:
         findings = [asdict(one) for one in error.findings]
         return JsonResponse({"message": str(error), "findings": findings}, status=422)
     except DraftClashing as error:
         return JsonResponse({"message": str(error), "clashes": error.clashes}, status=409)
-    return stored(request, row, said)
+    findings = [asdict(one) for one in saved.findings]
+    return stored(request, row, saved.said, refused=saved.refused, findings=findings)
 
 
 @for_editors
@@ -175,9 +183,9 @@ def refused(row: Application, error: ValidationError, otherwise: str) -> JsonRes
     return JsonResponse({"message": message, "findings": findings}, status=422)
 
 
-def stored(request: HttpRequest, row: Application, said: str) -> JsonResponse:
+def stored(request: HttpRequest, row: Application, said: str, **more: Any) -> JsonResponse:
     row = application_seen(request, row.pk)  # the old one remembers its draft
-    return JsonResponse({**stored_data(request, row), "message": said})
+    return JsonResponse({**stored_data(request, row), "message": said, **more})
 
 
 @for_editors

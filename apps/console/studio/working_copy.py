@@ -9,7 +9,9 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
+from apps.catalog.address_credentials import with_constants
 from apps.catalog.application_files.own_skills import Skills, own_skills_of, skills_of
+from apps.catalog.extraction import movable
 from apps.catalog.history.differences import MISSING, differences
 from apps.catalog.history.display import (
     MOST_SHOWN,
@@ -27,6 +29,8 @@ from apps.console.studio.typed import TypedDraft, text_of
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
 
+BESIDE = {"title", "description", "icon", "skills"}
+"""Fields of a draft next to its manifest."""
 MOST_ATTEMPTS = 3
 """At a save; somebody else would have to save between each of them."""
 
@@ -35,15 +39,15 @@ class DraftRefused(Exception):
     """The draft cannot be stored; the `findings` say where."""
 
     def __init__(self, findings: list[Finding]) -> None:
-        super().__init__("Nothing was saved. Each mistake stands beside its field.")
+        super().__init__(refusal_of(findings))
         self.findings = findings
 
 
 class DraftClashing(Exception):
     """Somebody else has changed the same places; `clashes` have both values as texts."""
 
-    def __init__(self, clashes: list[dict[str, str]]) -> None:
-        super().__init__("Somebody else changed the same places. Choose whose value stays.")
+    def __init__(self, overtaken: str, clashes: list[dict[str, str]]) -> None:
+        super().__init__(f"{overtaken} You changed the same places. Choose whose value stays.")
         self.clashes = clashes
 
 
@@ -84,6 +88,17 @@ def sources_of(row: Application) -> list[Any]:
     return [draft_of(row).manifest, row.manifest]
 
 
+@dataclass(frozen=True, slots=True)
+class SavedDraft:
+    """`said` is a sentence about the save. `refused` are fields that kept their stored values, for the
+    reasons in `findings`.
+    """
+
+    said: str
+    refused: list[str]
+    findings: list[Finding]
+
+
 def save(
     row: Application,
     typed: TypedDraft,
@@ -91,33 +106,68 @@ def save(
     base: TypedDraft,
     choices: Mapping[str, str],
     user: Any,
-) -> str:
-    """Store what was typed, merged with what others saved since `base`; a sentence about it.
+) -> SavedDraft:
+    """Store what was typed, merged with what others saved since `base`.
 
-    Raises `DraftRefused`, `DraftClashing`.
+    A field that no draft can have keeps its stored value, and all others are saved. Raises
+    `DraftRefused`, `DraftClashing`.
     """
-    said = "Saved."
+    said = overtaken_by = ""
     for _ in range(MOST_ATTEMPTS):
         document = whole_document(typed, sources_of(row))
         values = {**asdict(typed), "manifest": document}
         if typed.skills is None:
             del values["skills"]
         try:
-            save_draft(row, values, seen, user)
-            return said
-        except ValidationError as error:
-            raise DraftRefused(findings_of(typed, problems_of(error))) from error
+            return save_valid(row, typed, values, seen, user, said)
         except DraftOvertaken as overtaken:
             row = Application.objects.get(pk=row.pk)
             stored = copy_of(overtaken.draft) if overtaken.draft else working_copy(row)
-        typed = merged(typed, base, stored.masked, choices)
+            overtaken_by = str(overtaken)
+        typed = merged(typed, base, stored.masked, choices, overtaken_by)
         base, seen = stored.masked, stored.version
-        said = "Saved, together with what somebody else saved meanwhile."
-    raise DraftClashing([])
+        said = f"{overtaken_by} Both edits are kept."
+    raise DraftClashing(overtaken_by, [])
+
+
+def save_valid(
+    row: Application, typed: TypedDraft, values: dict[str, Any], seen: int, user: Any, said: str
+) -> SavedDraft:
+    """Raises `DraftRefused`, `DraftOvertaken`."""
+    try:
+        save_draft(row, values, seen, user)
+    except ValidationError as error:
+        findings = findings_of(typed, problems_of(error))
+        refused = sorted(BESIDE & getattr(error, "error_dict", {}).keys())
+        if not refused or len(refused) < len(error.error_dict):
+            raise DraftRefused(findings) from error
+        others = {name: value for name, value in values.items() if name not in refused}
+        if others.keys().isdisjoint(("manifest", *BESIDE)):
+            raise DraftRefused(findings) from error
+        saved = save_valid(row, typed, others, seen, user, said)
+        found = [*findings, *saved.findings]
+        return SavedDraft(refusal_of(found), [*refused, *saved.refused], found)
+    return SavedDraft(f"Saved. {said}".rstrip(), [], [])
+
+
+def refusal_of(findings: Sequence[Finding]) -> str:
+    """Names the field of the first mistake."""
+    first = findings[0]
+    place = first.path.strip("()").capitalize() if first.path.startswith("(") else first.path
+    return f"Could not be saved: {place or 'the manifest'}: {first.message}"
+
+
+def makes_secrets(typed: TypedDraft, row: Application) -> bool:
+    """Whether saving would make secrets of credentials, which may be typed in part so far."""
+    return bool(movable(with_constants(whole_document(typed, sources_of(row)))))
 
 
 def merged(
-    mine: TypedDraft, base: TypedDraft, theirs: TypedDraft, choices: Mapping[str, str]
+    mine: TypedDraft,
+    base: TypedDraft,
+    theirs: TypedDraft,
+    choices: Mapping[str, str],
+    overtaken: str,
 ) -> TypedDraft:
     """Raises `DraftClashing` for places that both changed, unless they are chosen."""
     merging = Merge(choices)
@@ -128,7 +178,7 @@ def merged(
         if one.path not in choices
     ]
     if shown:
-        raise DraftClashing(shown)
+        raise DraftClashing(overtaken, shown)
     return TypedDraft(**found)
 
 
@@ -174,6 +224,10 @@ def problems_of(error: ValidationError) -> list[Problem]:
             named = "" if field in ("manifest", "__all__") else f"({field})"
             found.append(Problem(path, text) if is_placed else Problem(named, message))
     return found
+
+
+def title_problems(typed: TypedDraft) -> list[Problem]:
+    return [] if typed.title else [Problem("(title)", "This field is required.")]
 
 
 def icon_problems(typed: TypedDraft) -> list[Problem]:

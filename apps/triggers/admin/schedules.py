@@ -19,6 +19,7 @@ from apps.console.operated import edited, edits_all, may_rule, of_seen
 from apps.schedules import desk
 from apps.schedules.models import Schedule
 from apps.schedules.proposals import LIMITS, TIMES, proposed
+from apps.triggers.access_problems import NO_RIGHTS, note_access
 from apps.triggers.operated_schedules import (
     is_ruled,
     may_change,
@@ -136,7 +137,10 @@ class ScheduleAdmin(Admin[Schedule]):
         if change:
             obj.has_to_be_agreed = save_change(obj, request.user)
         else:
+            note_access(obj)
             desk.add(obj)
+        if obj.last_problem == NO_RIGHTS:
+            self.message_user(request, f"It cannot ask: {NO_RIGHTS}", messages.WARNING)
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
         if not obj.has_to_be_agreed:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -14,6 +14,7 @@ from apps.accounts.models import ServiceAccount
 from apps.console.admin.recorded import HISTORY_FIELDS
 from apps.console.admin.versioned_form import VersionedForm
 from apps.console.giving import manageable, may_manage
+from apps.triggers.access_problems import webhook_problem
 from apps.triggers.admin.operated_rows import OperatedRows
 from apps.triggers.models import Webhook
 from apps.triggers.webhook_secrets import renew
@@ -56,6 +57,12 @@ class WebhookAdmin(OperatedRows[Webhook]):
         may = super().has_change_permission(request, obj)
         return may and (obj is None or may_manage(request.user, obj.account.user))
 
+    def save_model(self, request: HttpRequest, obj: Webhook, form: Any, change: bool) -> None:
+        obj.problem = webhook_problem(obj)
+        super().save_model(request, obj, form, change)
+        if obj.problem:
+            self.message_user(request, f"It refuses all messages: {obj.problem}", messages.WARNING)
+
     def secret_name_of(self, row: Webhook) -> str:
         return "key" if row.check_kind == Webhook.Check.KEY else "signing secret"
 
@@ -87,7 +94,8 @@ class WebhookAdmin(OperatedRows[Webhook]):
     def state(self, webhook: Webhook) -> str:
         if not webhook.is_enabled:
             return "Disabled"
-        return webhook.problem or "Takes messages"
+        # The account may have been given a role since.
+        return (webhook.problem and webhook_problem(webhook)) or "Takes messages"
 
     @admin.display(description="last message")
     def last_call(self, webhook: Webhook) -> Any:

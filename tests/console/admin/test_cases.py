@@ -105,6 +105,33 @@ async def test_a_run_is_begun_in_the_admin_goes_on_by_itself_and_is_read_by_a_sc
     assert "differs" not in words(compared)
 
 
+def test_a_run_proposes_a_replay_of_what_is_recorded_and_otherwise_a_live_run_that_records():
+    client, user = staff()
+    application = make_application(owner=user)
+    first, second = (make_case(application, name) for name in ("First", "Second"))
+    model = make_deployment()
+
+    def proposed(query: str = "") -> tuple[Any, ...]:
+        page = client.get(f"{LIST}run/?application=travel{query}")
+        initial = page.context["form"].initial
+        return initial["mode"], initial["is_recording"], page.context["model_problem"]
+
+    nothing = proposed()
+    first.cassettes.create(tape={})
+    one, both = proposed(f"&case={first.pk}"), proposed()
+    second.cassettes.create(tape={})
+    recorded = proposed()
+    model.is_enabled = False
+    model.save()
+    second.cassettes.all().delete()
+    mode, is_recording, problem = proposed()
+
+    assert (nothing, both) == (("live", True, ""), ("live", True, ""))
+    assert (one, recorded) == (("replay", False, ""), ("replay", False, ""))
+    assert (mode, is_recording) == ("replay", False)
+    assert problem == "the deployment 'demo-model' is disabled; enable it or name another."
+
+
 def test_a_case_made_of_a_run_is_marked_and_its_reading_is_in_the_audit():
     client, user = staff()
     application = make_application(owner=user)

@@ -28,7 +28,7 @@ from apps.live.run_counts import count_runs
 from apps.live.run_summary import RunSummary
 from apps.notes.spaces import owner_of_team
 from tests.catalog.content.files import write
-from tests.catalog.rows import make_application, make_operator
+from tests.catalog.rows import make_application, make_operator, manifest_with
 from tests.console.pages import permit, staff_account
 from tests.contract import proves
 from tests.insights.calls import NOON, model_call, store, tool_use
@@ -140,14 +140,22 @@ def test_errors_are_grouped_with_links_to_who_can_mend_them(client, operator):
     ]
 
 
-def test_mcp_servers_that_are_down_are_named_without_their_addresses(client, operator, monkeypatch):
+def test_used_mcp_servers_that_are_down_are_named_without_their_addresses(
+    client, operator, monkeypatch
+):
+    secret = "https://down.example/token-123/mcp"
+    server = {"url": secret, "protocol": "streamable_http"}
+    toolset = {"type": "mcp", "name": "desk", "mcp_server_info": server}
+    make_application(manifest=manifest_with(tool_sets=[toolset]))
+
     def session(state: Any, url: str, error: str = "") -> PooledSession:
         return PooledSession(1, url, "http", "user-1", state, (), 0, 1, error=error)
 
     async def sessions() -> list[PooledSession]:
-        secret = "https://down.example/token-123/mcp"
+        unused = "https://unused.example/mcp"
         return [
             session("connected", "https://up.example/mcp"),
+            session("error", unused, f"{unused} cannot be reached."),
             session("error", secret, f"{secret} cannot be reached."),
         ]
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 
 from apps.accounts.models import AuditEntry, Team
-from apps.console.admin.callers import caller_names
+from apps.console.admin.callers import caller_names, shown_caller
 from tests.accounts.teams import make_team
 from tests.console.admin.test_giving import typed
 from tests.console.pages import signed_in
@@ -143,6 +143,21 @@ def test_the_list_tells_of_teams_that_nobody_administers(client):
     page = client.get(LIST).text
 
     assert page.count("None: nobody can add members") == 1
+
+
+def test_people_are_named_by_their_name_or_else_their_address_or_username():
+    people = [
+        User.objects.create_user("a1", "anna@example.org", first_name="Anna", last_name="Berg"),
+        User.objects.create_user("b2", "ben@example.org"),
+        User.objects.create_user("c3"),
+    ]
+    buckets = [f"user-{one.pk}" for one in people]
+
+    names = caller_names(buckets)
+
+    assert list(map(names.get, buckets)) == ["Anna Berg", "ben@example.org", "c3"]
+    assert shown_caller(buckets[0], names) == f'<span title="{buckets[0]}">Anna Berg</span>'
+    assert shown_caller("session-1", names) == "session-1"
 
 
 def test_callers_are_named_with_their_teams():

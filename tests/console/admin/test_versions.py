@@ -71,7 +71,7 @@ def test_a_draft_is_published_with_a_note_after_its_changes_were_seen(client):
     client.post(url, {"note": "Another title", "seen": draft.version})
 
     assert BEFORE in shown
-    assert "Somebody saved the draft meanwhile" in stale
+    assert "Somebody saved this draft while you were editing it." in stale
     assert "Say what is new" in silent
     version = row.versions.latest("number")
     assert (version.number, version.title, version.note, version.author_name) == (
@@ -335,7 +335,7 @@ def test_two_people_publish_on_the_pages_of_versions(client):
     assert "Two people publish this application. Save your change as a draft" in at_once
     assert ("Request publishing…" in before, "Publish…" in before) == (True, False)
     assert BEFORE in shown
-    assert "Somebody saved the draft meanwhile" in stale
+    assert "You saved this draft just now, in another tab or program." in stale
     assert "somebody else has to publish it" in own
     assert "Publishing is requested anna," in asked
     assert "Publish or send back…" in asked

@@ -181,5 +181,7 @@ def test_skills_and_an_icon_that_two_have_changed_meanwhile_are_both_kept(admin_
     second = send(admin_client, row, "save", written(seen, **skill(text)) | base)
 
     assert (first.status_code, second.status_code) == (200, 200)
-    assert second.json()["message"] == "Saved, together with what somebody else saved meanwhile."
+    assert second.json()["message"] == (
+        "Saved. You saved this draft just now, in another tab or program. Both edits are kept."
+    )
     assert (second.json()["icon"], second.json()["skills"]) == ("🦊", skill(text)["skills"])

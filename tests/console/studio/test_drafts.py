@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from apps.catalog.application_files.own_skills import skills_of
 from apps.catalog.models import Application, ApplicationDraft
@@ -62,7 +65,7 @@ def test_edits_of_two_at_different_places_are_both_kept(row):
     seen = page_data(anna, row)
     assert save(ben, row, seen, prompted("You help.", max_iterations=9)).status_code == 200
     answer = save(anna, row, seen, prompted("You sell.", max_iterations=3))
-    assert answer.json()["message"] == "Saved, together with what somebody else saved meanwhile."
+    assert answer.json()["message"] == "Saved. ben saved this draft just now. Both edits are kept."
     assert answer.json()["document"] == prompted("You sell.", max_iterations=9)
 
 
@@ -70,16 +73,53 @@ def test_for_places_that_two_changed_the_second_chooses(row):
     anna, ben = signed_in("anna"), signed_in("ben")
     seen = page_data(anna, row)
     save(ben, row, seen, prompted("You trade."))
+    User.objects.filter(username="ben").update(first_name="Ben", last_name="Berg")
+    ApplicationDraft.objects.update(updated_at=timezone.now() - timedelta(minutes=2))
     mine = prompted("You sell.", max_iterations=3)
     refused = save(anna, row, seen, mine)
     path = "document.orchestrator.system_prompt.content"
     assert refused.status_code == 409
     assert refused.json() == {
-        "message": "Somebody else changed the same places. Choose whose value stays.",
+        "message": "Ben Berg saved this draft 2 minutes ago. You changed the same places. Choose "
+        "whose value stays.",
         "clashes": [{"path": path, "mine": '"You sell."', "theirs": '"You trade."'}],
     }
     assert save(anna, row, seen, mine, choices={path: "theirs"}).status_code == 200
     assert page_data(ben, row)["document"] == prompted("You trade.")
+
+
+def test_a_field_that_no_draft_can_have_keeps_its_value_and_all_others_are_saved(admin_client, row):
+    data = page_data(admin_client, row)
+    changed = {"title": " ", "description": "New", "icon": "no icon", "document": prompted("A")}
+    body = written(data, **changed) | {"version": 0, "base": written(data)}
+    answer = send(admin_client, row, "save", body)
+    found = answer.json()
+    assert (answer.status_code, sorted(found["refused"])) == (200, ["icon", "title"])
+    assert found["message"].startswith("Could not be saved: ")
+    assert {one["path"] for one in found["findings"]} == {"(title)", "(icon)"}
+    assert (found["title"], found["icon"]) == (data["title"], data["icon"])
+    assert (found["description"], found["document"]) == ("New", prompted("A"))
+
+
+def test_a_bad_value_in_the_manifest_is_saved_as_it_was_typed(admin_client, row):
+    document = prompted("You help.", max_iterations="many")
+    answer = save(admin_client, row, page_data(admin_client, row), document)
+    found = send(admin_client, row, "check", written(page_data(admin_client, row))).json()
+    assert (answer.json()["message"], answer.json()["document"]) == ("Saved.", document)
+    assert [one["path"] for one in found["findings"]] == ["orchestrator.max_iterations"]
+
+
+def test_a_credential_that_is_being_typed_does_not_become_a_secret(admin_client, row):
+    authorization = {"type": "bearer", "token": "sk-ha"}
+    server = {"protocol": "streamable_http", "url": "https://desk.example.com/mcp"}
+    info = {**server, "authorization": authorization}
+    toolset = {"type": "mcp", "name": "desk", "mcp_server_info": info}
+    document = prompted("You help.") | {"tool_sets": [toolset]}
+    data = page_data(admin_client, row)
+    held = save(admin_client, row, data, document, is_automatic=True)
+    without = save(admin_client, row, data, prompted("You sell."), is_automatic=True)
+    assert (held.status_code, held.json()["message"][:14]) == (202, "Not saved yet:")
+    assert (without.status_code, Secret.objects.count()) == (200, 0)
 
 
 def test_credentials_are_masked_kept_and_become_secrets(admin_client, row):

@@ -75,6 +75,17 @@ def test_an_application_begins_as_a_draft_with_a_name_of_its_title(admin_client)
     assert again.slug == "desk-helper-2"
 
 
+def test_a_title_in_another_script_becomes_a_name_in_addresses_that_is_shown_beforehand(
+    admin_client,
+):
+    make_deployment()
+    shown = admin_client.get(f"{NEW}slug/", {"title": "Кошка"}).json()
+    row = made(admin_client.post(NEW, {"title": "Кошка", "start": "empty"}))
+    again = admin_client.get(f"{NEW}slug/", {"title": "Кошка"}).json()
+    assert (shown, row.slug, again) == ({"slug": "koshka"}, "koshka", {"slug": "koshka-2"})
+    assert admin_client.get(f"{NEW}slug/").json() == {"slug": ""}
+
+
 def test_an_application_begins_as_a_copy_an_example_or_a_file(admin_client):
     original = make_application(
         manifest=manifest_with(contexts=[{"type": "user-defined", "content": "A"}])
@@ -102,7 +113,8 @@ def test_what_cannot_begin_is_told_at_its_place(admin_client):
 
 
 def test_only_those_who_may_add_applications_begin_one():
-    assert staff("view_application").get(NEW).status_code == 403
+    client = staff("view_application")
+    assert [client.get(url).status_code for url in (NEW, f"{NEW}slug/?title=a")] == [403, 403]
 
 
 def test_a_new_installation_is_shown_three_steps_until_they_are_done(admin_client):

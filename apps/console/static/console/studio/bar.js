@@ -1,21 +1,37 @@
-// The bar above everything: the state of the draft, and what can be done with it.
+// The bar above everything: the state of the draft, which is saved while one types, and what can be done with it.
 
 import { part } from "../parts.js";
 import { button, element, link, newId } from "./elements.js";
 import { PublishPanel } from "./publish-panel.js";
+import { canonical } from "./store.js";
 
 /**
- * @import { State, Stored } from "./data.js"
+ * @import { Draft, State, Stored } from "./data.js"
  * @import { Store } from "./store.js"
  *
  * @typedef {{path: string, mine: string, theirs: string}} Clash
  */
 
+const AUTOSAVE_MS = 1500;
+const RETRY_MS = 10_000;
+/** @type {Record<string, string>} */
+const SAVES = { "": "", waiting: "Not saved yet", saving: "Saving…", saved: "Saved", failed: "Could not be saved" };
+
+/** @typedef {"asked" | "typed" | "left"} Reason of a save: a button, a pause while typing, or that a field was left */
+
 export class Bar {
+  /** @type {keyof typeof SAVES} */
+  progress = "";
+  #timer = 0;
+  #isHeld = false;
+  /** The save that goes on, or the last one: the next begins after it. @type {Promise<boolean>} */
+  #saving = Promise.resolve(true);
+
   /** @param {HTMLElement} root @param {Store} store */
   constructor(root, store) {
     this.store = store;
     this.state = element("span", { class: "studio-state" });
+    this.saved = element("span", { class: "studio-saved" });
     this.checked = element("button", { type: "button", class: "studio-checked", onclick: () => this.list() });
     this.status = element("p", { role: "status", class: "studio-status", tabIndex: -1 });
     // It scrolls, so it takes the focus.
@@ -28,12 +44,12 @@ export class Bar {
     this.notice = element("p", { class: "studio-notice", hidden: true });
     const actions = may ? [this.discard, this.save, this.request, this.publish] : [];
     this.title = part(root, "h1", HTMLHeadingElement);
-    this.chat = link("Open in chat", store.data.urls.chat, { class: "workbench-button", target: "_blank" });
+    this.chat = link("Open in chat", store.data.urls.chat, { class: "workbench-button" });
     root.append(
       element(
         "div",
         { class: "studio-bar-line" },
-        ...[this.title, this.state, this.checked],
+        ...[this.title, this.state, this.saved, this.checked],
         element("div", { class: "studio-actions" }, this.toChat(), this.chat, ...actions),
       ),
       this.notice,
@@ -41,7 +57,14 @@ export class Bar {
       this.details,
     );
     store.say = (text, isBad) => this.say(text, isBad);
-    store.subscribe(() => this.show());
+    store.subscribe((what) => {
+      if (what === "change") this.schedule();
+      this.show();
+    });
+    if (may) {
+      document.addEventListener("focusout", () => this.#isHeld && this.saveDraft({}, "left"));
+      document.addEventListener("visibilitychange", () => document.hidden && this.autosave());
+    }
     document.addEventListener("keydown", (event) => {
       if (!(event.ctrlKey || event.metaKey) || event.key !== "s" || !may) return;
       event.preventDefault();
@@ -58,11 +81,12 @@ export class Bar {
 
   show() {
     const { state, isChanged, findings, isChecked, data } = this.store;
-    const text = isChanged ? `${state.title} · unsaved` : state.title;
     this.title.textContent = this.store.title;
-    this.state.textContent = text;
-    this.state.dataset.state = isChanged ? "unsaved" : state.name;
-    this.save.disabled = !isChanged;
+    this.state.textContent = state.title;
+    this.state.dataset.state = state.name;
+    this.saved.textContent = SAVES[this.progress];
+    this.saved.dataset.progress = this.progress;
+    this.save.disabled = !isChanged || this.progress === "saving";
     this.discard.disabled = !isChanged && !state.can_discard;
     const errors = findings.filter(({ severity }) => severity === "error").length;
     const warnings = findings.length - errors;
@@ -84,9 +108,9 @@ export class Bar {
 
   /** Who asks for publishing, or sent the draft back; and the live version to take over. @param {State} state */
   showNotice({ notice, take_over: address, number }) {
-    const link = address ? element("a", { href: address }, `Take over the changes of version ${number}`) : "";
-    this.notice.replaceChildren(notice, notice && link ? " " : "", link);
-    this.notice.hidden = !notice && !link;
+    const taking = address ? link(`Take over the changes of version ${number}`, address) : "";
+    this.notice.replaceChildren(notice, notice && taking ? " " : "", taking);
+    this.notice.hidden = !notice && !taking;
   }
 
   list() {
@@ -124,46 +148,110 @@ export class Bar {
     this.status.classList.toggle("studio-error", isBad);
   }
 
+  /** Save after a pause; what somebody types and takes back is no change. */
+  schedule(delay = AUTOSAVE_MS) {
+    if (!this.store.data.may_change) return;
+    clearTimeout(this.#timer);
+    if (this.progress !== "saving") this.progress = this.store.isChanged ? "waiting" : "saved";
+    this.#timer = setTimeout(() => this.autosave(), delay);
+  }
+
+  autosave() {
+    const { isChanged, state } = this.store;
+    const isAsking = !this.details.hidden && this.details.dataset.what !== "findings";
+    // A save would withdraw the request, and change what somebody is about to publish.
+    if (isChanged && !isAsking && !state.is_requested && this.progress !== "saving") this.saveDraft({}, "typed");
+  }
+
+  /** @param {keyof typeof SAVES} progress */
+  note(progress) {
+    this.progress = progress;
+    this.show();
+  }
+
+  /** @param {string} text @param {boolean} [isAgain] it is tried again by itself */
+  fail(text, isAgain = false) {
+    this.say(text, true);
+    this.note("failed");
+    clearTimeout(this.#timer);
+    if (isAgain) this.#timer = setTimeout(() => this.autosave(), RETRY_MS);
+    return false;
+  }
+
   /**
    * Save, merging what others saved meanwhile. Gives whether the draft is stored.
-   * @param {Record<string, string>} choices by the paths of clashes
+   * @param {Record<string, string>} choices by the paths of clashes @param {Reason} reason
    */
-  async saveDraft(choices = {}) {
-    this.save.disabled = true;
-    this.say("Saving…");
-    const { version, base } = this.store;
-    const current = structuredClone(this.store.current); // fields go on changing the document itself
+  saveDraft(choices = {}, reason = "asked") {
+    this.#saving = this.#saving.then(() => this.#save(choices, reason));
+    return this.#saving;
+  }
+
+  /** @param {Record<string, string>} choices @param {Reason} reason @returns {Promise<boolean>} */
+  async #save(choices, reason) {
+    const { store } = this;
+    if (reason !== "asked" && !store.isChanged) return true;
+    const hadFailed = this.progress === "failed";
+    clearTimeout(this.#timer);
+    this.#isHeld = false;
+    this.note("saving");
+    if (reason === "asked") this.say("Saving…");
+    const { version, base } = store;
+    const sent = structuredClone(store.current); // fields go on changing the document itself
     let response;
     try {
-      response = await this.store.send("save", { ...current, version, base, choices });
+      response = await store.send("save", { ...sent, version, base, choices, is_automatic: reason === "typed" });
     } catch {
-      this.say("This server cannot be reached; nothing was saved. Try again.", true);
-      this.save.disabled = false;
+      return this.fail("Could not be saved: this server cannot be reached. It is tried again.", true);
+    }
+    if (response.redirected) return this.fail("Could not be saved: you are signed out. Sign in in another tab, then save.");
+    const answer = await response.json().catch(() => ({}));
+    if (response.status === 202) {
+      this.#isHeld = true;
+      this.note("waiting");
       return false;
     }
-    const answer = await response.json().catch(() => ({}));
     if (response.status === 409) {
-      this.ask(answer);
+      this.note("failed");
+      this.ask(answer, reason === "asked");
       return false;
     }
     if (!response.ok) {
-      this.say(answer.message ?? `It could not be saved (status ${response.status}).`, true);
-      if (answer.findings) this.store.found(answer.findings);
-      this.save.disabled = false;
-      return false;
+      if (answer.findings) store.found(answer.findings);
+      return this.fail(answer.message ?? `Could not be saved (status ${response.status}).`);
     }
-    const typedMeanwhile = JSON.stringify(this.store.current) !== JSON.stringify(current);
-    const typed = structuredClone(this.store.current);
-    this.store.keep(answer);
-    if (typedMeanwhile) Object.assign(this.store, typed);
-    this.details.hidden = true;
-    this.say(answer.message);
-    this.store.tell(typedMeanwhile ? "change" : "stored");
-    return true;
+    const isOther = this.take(answer, sent);
+    const isRefused = answer.refused?.length > 0;
+    this.progress = isRefused ? "failed" : store.isChanged ? "waiting" : "saved";
+    if (isRefused) this.say(answer.message, true);
+    else if (reason === "asked" || isOther) this.say(answer.message);
+    else if (hadFailed) this.say("");
+    store.tell(isOther ? "stored" : "saved");
+    if (store.isChanged && !isRefused) this.schedule();
+    return !isRefused;
+  }
+
+  /**
+   * What is stored now is what is edited. Gives whether that is another draft than was typed.
+   * @param {Stored & {refused?: (keyof Draft)[]}} answer @param {Draft} sent
+   */
+  take(answer, sent) {
+    const { store } = this;
+    const { document, title, description, icon, skills } = answer;
+    const stored = { document, title, description, icon, skills };
+    const kept = Object.fromEntries((answer.refused ?? []).map((name) => [name, stored[name]]));
+    const isTyped = canonical({ ...sent, title: sent.title.trim(), ...kept }) === canonical(stored);
+    const typedMeanwhile = canonical(store.current) !== canonical(sent);
+    if (isTyped) store.keepTyped(answer, { ...sent, ...kept });
+    // Not yet this version: the next save merges what is typed with what others saved.
+    else if (typedMeanwhile) store.keepTyped({ version: store.version, state: answer.state }, sent);
+    else store.keep(answer);
+    if (this.details.dataset.what === "clashes") this.details.hidden = true;
+    return !isTyped && !typedMeanwhile;
   }
 
   /** Others changed the same places: let the person choose for each. @param {{message: string, clashes: Clash[]}} refusal */
-  ask({ message, clashes }) {
+  ask({ message, clashes }, takesFocus = true) {
     this.say(message, true);
     const fields = clashes.map(({ path, mine, theirs }) => {
       const name = newId("clash");
@@ -193,14 +281,15 @@ export class Bar {
     this.details.dataset.what = "clashes";
     this.details.hidden = false;
     this.details.replaceChildren(...fields, done);
-    this.save.disabled = false;
-    fields[0]?.querySelector("input")?.focus();
+    if (takesFocus) fields[0]?.querySelector("input")?.focus();
   }
 
   async forget() {
     const { state } = this.store;
     const what = state.can_discard ? "the draft and what you changed" : "what you changed since it was saved";
     if (!window.confirm(`Discard ${what}?`)) return;
+    clearTimeout(this.#timer);
+    await this.#saving;
     const response = await this.store.send("discard", {}).catch(() => null);
     const answer = await response?.json().catch(() => null);
     if (!response?.ok || !answer) {
@@ -214,6 +303,7 @@ export class Bar {
   keep(answer) {
     this.store.keep(answer);
     this.details.hidden = true;
+    this.progress = "";
     this.say(answer.message);
     this.store.tell("stored");
   }
@@ -237,6 +327,7 @@ export class Bar {
       sendBack: takesTwo && !isRequest ? (words) => this.sendPublish("return", { words }) : null,
       close: () => {
         this.details.hidden = true;
+        if (this.store.isChanged) this.schedule();
         (isRequest ? this.request : this.publish).focus();
       },
     });
@@ -249,7 +340,13 @@ export class Bar {
     const response = await this.store.send(name, body).catch(() => null);
     const answer = await response?.json().catch(() => null);
     if (response?.ok && answer) {
-      this.keep(answer);
+      if (this.store.isChanged) {
+        // What was typed since it was saved becomes the next draft.
+        this.store.keepTyped(answer, this.store.base);
+        this.details.hidden = true;
+        this.say(answer.message);
+        this.store.tell("change");
+      } else this.keep(answer);
       this.status.focus();
       return {};
     }

@@ -83,7 +83,8 @@
  * @property {{name: string, description: string}[]} skills
  * @property {{path: string}[]} files
  * @property {string[]} secrets
- * @property {{name: string}[]} servers
+ * @property {{name: string}[]} servers programs of this installation
+ * @property {{template: string, title: string}[]} registered servers at an address
  * @property {Record<string, string>} add addresses of forms, by kind
  *
  * @typedef {object} Difference what publishing changes at one place
@@ -95,7 +96,7 @@
  *
  * @typedef {{title: string, text: string}} Starter
  *
- * @typedef {"change" | "settled" | "findings" | "stored"} Occasion
+ * @typedef {"change" | "settled" | "findings" | "stored" | "saved"} Occasion
  */
 
 export {};

@@ -13,6 +13,7 @@
  * @property {string} [help]
  * @property {string} [findingsPath] if its findings are not at its path
  * @property {boolean} [isExact] what was found below the path belongs to other fields
+ * @property {(typed: string) => string} [check] what is unusual about the typed text
  *
  * @typedef {FieldText & {path: string}} BoundField
  * @typedef {{rows?: number, placeholder?: string, empty?: string, list?: string, type?: string}} TextOptions
@@ -63,8 +64,9 @@ export function focusOn(selector) {
 export const button = (text, onclick, properties = {}) =>
   element("button", { type: "button", class: "workbench-button", onclick, ...properties }, text);
 
-/** @param {string} text @param {string} href @param {Record<string, any>} properties */
-export const link = (text, href, properties = {}) => element("a", { href, ...properties }, text);
+/** A link; one that leads out of the studio opens another tab. @param {string} text @param {string} href @param {Record<string, any>} properties */
+export const link = (text, href, properties = {}) =>
+  element("a", { href, target: href.startsWith("#") ? undefined : "_blank", rel: href.startsWith("#") ? undefined : "noopener", ...properties }, text);
 
 /** @param {Child[]} children */
 export const paragraph = (...children) => element("p", {}, ...children);
@@ -76,7 +78,7 @@ export const quiet = (...children) => element("p", { class: "studio-quiet" }, ..
  * A field: label, control, help, its place in the manifest, and what was found there.
  * @param {Store} store @param {FieldText & {control: Field}} options
  */
-export function field(store, { label, path, help, control, findingsPath = path ?? "", isExact = false }) {
+export function field(store, { label, path, help, control, findingsPath = path ?? "", isExact = false, check = () => "" }) {
   const id = control.id || newId("field");
   control.id = id;
   const notes = element("div", { class: "studio-findings", id: `${id}-findings`, "aria-live": "polite" });
@@ -98,7 +100,7 @@ export function field(store, { label, path, help, control, findingsPath = path ?
   );
   const show = () => {
     const found = findingsPath ? store.findingsAt(findingsPath, isExact) : [];
-    const typed = numberProblem(control);
+    const typed = check(control.value);
     /** @type {Finding[]} */
     const wrong = typed ? [{ severity: "warning", path: findingsPath, message: typed }] : [];
     notes.replaceChildren(...[...wrong, ...found].map((one) => findingNote(one, findingsPath)));
@@ -106,21 +108,28 @@ export function field(store, { label, path, help, control, findingsPath = path ?
     else control.removeAttribute("aria-invalid");
   };
   store.subscribe((what) => what === "findings" && show(), box);
-  if (control.type === "number") control.addEventListener("input", show);
+  control.addEventListener("input", show);
   show();
   return box;
 }
 
 /**
- * What the browser finds wrong with a typed number; the server lets models have ranges of their own.
- * @param {Field} control
+ * What is unusual about a typed number; the server lets models have ranges of their own.
+ * @param {string} typed @param {NumberOptions} options
  */
-function numberProblem(control) {
-  if (!(control instanceof HTMLInputElement) || control.type !== "number" || control.validity.valid) return "";
-  const { validity, min, max } = control;
-  if (validity.badInput) return "this is no number; it is left out.";
-  if (validity.stepMismatch) return "this is between two of the usual values.";
-  return max === "" ? `the least is ${min}.` : `the usual values are from ${min} to ${max}.`;
+function numberProblem(typed, { min = -Infinity, max = Infinity, step = "any" }) {
+  const number = numberIn(typed);
+  if (typeof number !== "number") return "";
+  if (number < min || number > max) return max === Infinity ? `the least is ${min}.` : `the usual values are from ${min} to ${max}.`;
+  const steps = step === "any" ? 0 : number / step;
+  return Math.abs(steps - Math.round(steps)) > 1e-9 ? "this is between two of the usual values." : "";
+}
+
+/** The typed number; a text that is none as it is, for the draft keeps it. @param {string} typed */
+function numberIn(typed) {
+  const text = typed.trim();
+  if (!text) return undefined;
+  return Number.isFinite(Number(text)) ? Number(text) : typed;
 }
 
 /** @param {Finding} finding @param {string} own the path of the field */
@@ -169,13 +178,12 @@ export function textField(store, { path, rows, placeholder, empty, list, type, .
  * A number; an empty field removes it, so that the default holds.
  * @param {Store} store @param {BoundField & NumberOptions} options
  */
-export function numberField(store, { path, min, max, step = "any", placeholder, ...rest }) {
+export function numberField(store, { path, min, max, step, placeholder, ...rest }) {
   const value = store.get(path);
-  const control = element("input", { type: "number", min, max, step, placeholder, value: value ?? "" });
-  control.addEventListener("input", () =>
-    store.change(path, control.value === "" ? undefined : Number(control.value)),
-  );
-  return field(store, { path, control, ...rest });
+  // Of a field of the type number, a script cannot read what is no number.
+  const control = element("input", { type: "text", inputMode: "decimal", autocomplete: "off", placeholder, value: value ?? "" });
+  control.addEventListener("input", () => store.change(path, numberIn(control.value)));
+  return field(store, { path, control, check: (typed) => numberProblem(typed, { min, max, step }), ...rest });
 }
 
 /**

@@ -15,6 +15,12 @@ export async function fetchJson(address) {
   return response.json();
 }
 
+/** JSON with sorted keys: databases sort those of a manifest. @param {unknown} value @returns {string} */
+export const canonical = (value) =>
+  JSON.stringify(value, (_, one) =>
+    one && typeof one === "object" && !Array.isArray(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one,
+  );
+
 export class Store {
   /** @type {Set<{listener: (what: Occasion) => void, owner: Node | null}>} */
   #listeners = new Set();
@@ -48,6 +54,15 @@ export class Store {
   keep({ document, title, description, icon, skills, version, state }) {
     Object.assign(this, { document, title, description, icon, skills, version, state });
     this.base = structuredClone(this.current);
+  }
+
+  /**
+   * The server has stored `draft`: what was typed stays, and counts as changed where it differs.
+   * @param {{version: number, state: State}} stored @param {Draft} draft
+   */
+  keepTyped({ version, state }, draft) {
+    Object.assign(this, { version, state });
+    this.base = structuredClone(draft);
   }
 
   /** @returns {Draft} */
@@ -119,8 +134,8 @@ export class Store {
   }
 
   /**
-   * `listener(what)` is told of "change", "settled" (nothing was typed for a moment), "findings" and
-   * "stored". One with an `owner` is forgotten when that element has left the page.
+   * `listener(what)` is told of "change", "settled" (nothing was typed for a moment), "findings", "stored"
+   * (the draft is another one now) and "saved" (it is what was typed). One with an `owner` is forgotten when that element has left the page.
    * @param {(what: Occasion) => void} listener @param {Node | null} owner
    */
   subscribe(listener, owner = null) {

@@ -15,6 +15,8 @@ import { Store } from "./store.js";
 const PROBLEM = "This section could not be loaded. Check the connection, and whether you are still signed in.";
 
 class Studio {
+  isOutdated = false;
+
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
@@ -35,11 +37,21 @@ class Studio {
     window.addEventListener("beforeunload", (event) => this.store.isChanged && event.preventDefault());
     this.store.subscribe((what) => {
       if (what === "findings") this.markMenu();
-      if (what === "stored") this.open(this.section);
+      if (what === "stored") this.redraw();
+    });
+    this.panel.addEventListener("focusout", ({ relatedTarget }) => {
+      const isLeft = !(relatedTarget instanceof Node && this.panel.contains(relatedTarget));
+      if (isLeft && this.isOutdated) this.open(this.section);
     });
     this.open(this.wanted());
     this.root.dataset.ready = "";
     this.checker.check();
+  }
+
+  /** Draw what is stored now, once nobody types in the section. */
+  redraw() {
+    this.isOutdated = this.panel.contains(document.activeElement) && document.activeElement?.id !== "studio-section";
+    if (!this.isOutdated) this.open(this.section);
   }
 
   wanted() {
@@ -55,6 +67,7 @@ class Studio {
   /** @param {Section} section */
   open(section, isChosen = false) {
     this.section = section;
+    this.isOutdated = false;
     SECTIONS.forEach(({ id }, index) => {
       if (id === section.id) this.links[index].setAttribute("aria-current", "true");
       else this.links[index].removeAttribute("aria-current");

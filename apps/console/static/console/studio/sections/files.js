@@ -1,9 +1,10 @@
 // What the application knows from the start: texts, files and folders.
 
-import { button, element, findings, focusOn, link, newId, numberField, paragraph, quiet, switchField, textField, withChoices } from "../elements.js";
+import { part, reasonOf } from "../../parts.js";
+import { button, element, field, findings, focusOn, link, newId, numberField, paragraph, quiet, switchField, textField, withChoices } from "../elements.js";
 
 /**
- * @import { Json } from "../data.js"
+ * @import { Choices, Json } from "../data.js"
  * @import { Section } from "../sections.js"
  * @import { Store } from "../store.js"
  */
@@ -38,6 +39,11 @@ export const files = {
       paths,
       ...list.map((one, index) => card(store, one, index, paths.id, redraw)),
       element("p", { class: "studio-actions" }, ...Object.entries(KINDS).map(([kind, name]) => button(`Add a ${name.toLowerCase()}`, () => add(kind)))),
+      uploading(store, choices, (path) => {
+        choices.files.push({ path });
+        store.change(PATH, [...(store.get(PATH) ?? []), { type: "file", url: path }]);
+        redraw();
+      }),
       list.length ? "" : findings(store, PATH),
       switchField(store, {
         label: "Search the files",
@@ -58,14 +64,58 @@ export const files = {
         isOn: (value) => Boolean(value),
         help: "The model gets tools that list, read, write and move files in a folder of whoever asks.",
       }),
-      paragraph(
-        choices.add.file ? link("Upload a shared file", choices.add.file) : "",
-        " ",
-        link("Attached files and their state", store.data.urls.files),
-      ),
+      paragraph(link("Attached files and their state", store.data.urls.files)),
     ];
   }),
 };
+
+/**
+ * Files of this computer, each of which becomes a context. @param {Store} store @param {Choices} choices @param {(path: string) => void} done
+ */
+function uploading(store, choices, done) {
+  if (!store.data.may_change) return "";
+  const control = element("input", { type: "file", multiple: true });
+  const shared = element("input", { type: "checkbox", id: newId("shared") });
+  const status = element("p", { role: "status", class: "studio-status", "data-upload": "" });
+  control.addEventListener("change", async () => {
+    const sent = [...(control.files ?? [])];
+    const [isShared, failed, paths] = [shared.checked, /** @type {string[]} */ ([]), /** @type {string[]} */ ([])];
+    control.disabled = true;
+    for (const file of sent) {
+      status.textContent = `Uploading ${file.name}…`;
+      try {
+        paths.push(await upload(store, file, isShared));
+      } catch (error) {
+        failed.push(`${file.name}: ${reasonOf(error)}`);
+      }
+    }
+    paths.forEach(done);
+    // Drawn again, the section has another place for the words.
+    const place = paths.length ? part(document, "[data-upload]", HTMLElement) : status;
+    place.textContent = [paths.length && `Uploaded: ${paths.map((path) => decodeURIComponent(path.split("/").pop() ?? "")).join(", ")}.`, ...failed].filter(Boolean).join(" ");
+    place.classList.toggle("studio-error", failed.length > 0);
+    control.disabled = false;
+    control.value = "";
+  });
+  return element(
+    "div",
+    { class: "studio-card" },
+    field(store, { label: "Upload files", control, help: "Only this application is offered them. Whoever knows the path of one can read it." }),
+    choices.add.file && element("p", {}, shared, " ", element("label", { htmlFor: shared.id }, "Offer them to all applications")),
+    status,
+  );
+}
+
+/** @param {Store} store @param {File} file @param {boolean} isShared @returns {Promise<string>} its path */
+async function upload(store, file, isShared) {
+  const body = new FormData();
+  body.set("file", file);
+  body.set("shared", String(isShared));
+  const response = await fetch(store.data.urls.upload, { method: "POST", headers: { "X-CSRFToken": store.data.csrf }, body });
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok || !answer.path) throw new Error(answer.message ?? "It could not be uploaded. Try again.");
+  return answer.path;
+}
 
 /**
  * @param {Store} store @param {Json} context @param {number} index @param {string} list the id of the paths @param {() => void} redraw

@@ -103,7 +103,7 @@ function credentialField(store, path, secrets) {
     { class: "studio-inner" },
     element("label", { htmlFor: typed.id }, "The credential"),
     typed,
-    quiet("Saving makes a secret of it, and the application only names that."),
+    quiet("It becomes a secret once you leave the field, and the application only names that."),
   );
   own.hidden = Boolean(name);
   const control = element(
@@ -120,7 +120,7 @@ function credentialField(store, path, secrets) {
   });
   const box = field(store, { label: "Secret", path, control });
   if (name && !secrets.names.includes(name) && secrets.add) {
-    box.append(link(`Add the secret ${name}`, `${secrets.add}?name=${encodeURIComponent(name)}`, { target: "_blank" }));
+    box.append(link(`Add the secret ${name}`, `${secrets.add}?name=${encodeURIComponent(name)}`));
   }
   box.append(own);
   return box;

@@ -52,11 +52,16 @@ export async function ask(store, name, body) {
   return answer;
 }
 
-/** `done(toolset)` adds what was chosen, here and below. @param {FoundServer} found @param {(toolset: Json) => void} done */
-export function serverFound(found, done) {
+/**
+ * `done(toolset)` adds what was chosen, here and below. A server that is registered as `template` is only referred to.
+ * @param {FoundServer} found @param {(toolset: Json) => void} done @param {string} [template]
+ */
+export function serverFound(found, done, template) {
+  const reference = { type: "predefined", template_name: template };
   const toolset = { type: "mcp", name: plainName(found.name), mcp_server_info: found.server };
   /** @param {Json} authorization */
   const withSignIn = (authorization) => done({ ...toolset, mcp_server_info: { ...found.server, authorization } });
+  if (found.needs_sign_in && template) return [element("p", {}, button("Add it", () => done(reference)))];
   if (found.needs_sign_in) {
     return [
       element(
@@ -69,7 +74,12 @@ export function serverFound(found, done) {
   }
   /** @type {string[] | null} */
   let chosen = null;
-  const add = button("Add these tools", () => done({ ...toolset, ...(chosen ? { allowed_tools: chosen } : {}) }), { class: "workbench-button workbench-primary" });
+  const written = () => {
+    const allowed = chosen ? { allowed_tools: chosen } : {};
+    if (!template) return { ...toolset, ...allowed };
+    return chosen ? { ...reference, override: allowed } : reference;
+  };
+  const add = button("Add these tools", () => done(written()), { class: "workbench-button workbench-primary" });
   const list = tickList(found.tools, null, (ticked, names) => {
     chosen = ticked;
     add.disabled = !names.length;

@@ -22,11 +22,11 @@ import { plural } from "./paths.js";
  */
 
 /**
- * What the server at `server` offers, as `{ tools, needs_sign_in, message, name, server }`.
- * @param {Store} store @param {Json} server @param {AbortSignal} [signal] @returns {Promise<FoundServer>}
+ * What the server at `server` offers, or the one that is registered as `template`, as `{ tools, needs_sign_in, message, name, server }`.
+ * @param {Store} store @param {Json} server @param {AbortSignal} [signal] @param {string} [template] @returns {Promise<FoundServer>}
  */
-export async function askServer(store, server, signal) {
-  const response = await store.send("mcp_tools", { server }, signal);
+export async function askServer(store, server, signal, template) {
+  const response = await store.send("mcp_tools", template ? { template } : { server }, signal);
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new Error(answer.message ?? "The server could not be asked.");
   return answer;

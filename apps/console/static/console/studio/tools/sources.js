@@ -1,7 +1,7 @@
 // Where new tools come from. Each source is a form of its own, which ends in toolsets of the draft.
 
 import { parts, reasonOf } from "../../parts.js";
-import { button, element, quiet } from "../elements.js";
+import { button, element, link, quiet } from "../elements.js";
 import { fetchJson } from "../store.js";
 import { addToolsets, nameOf, plainName } from "./paths.js";
 import { ask, commandFound, labelled, line, serverFound, serviceFound } from "./found.js";
@@ -41,30 +41,39 @@ function slow(text, work, doing) {
   return element("div", { class: "studio-actions" }, made, status);
 }
 
-/** An MCP server: an address or a registered program, then its tools. @type {Source} */
+/** An MCP server: an address, or one that is registered here; then its tools. @type {Source} */
 function fromServer(store, choices, done) {
   const address = line({ placeholder: "https://mcp.example.com/mcp", inputMode: "url" });
-  const program = element("select", {}, element("option", { value: "" }, "– an address –"), ...choices.servers.map(({ name }) => element("option", { value: name }, name)));
+  const { registered, servers } = choices;
+  const options = [
+    ...registered.map(({ template, title }) => [`address ${template}`, title === template ? title : `${title} (${template})`]),
+    ...servers.map(({ name }) => [`program ${name}`, `${name} (a program)`]),
+  ];
+  const known = element("select", {}, element("option", { value: "" }, "– an address –"), ...options.map(([value, text]) => element("option", { value }, text)));
   const place = element("div", { class: "studio-inner" });
-  const server = () => (program.value ? { protocol: "stdio", server: program.value } : { url: address.value.trim() });
-  program.addEventListener("change", () => {
-    address.disabled = Boolean(program.value);
+  /** @param {string} kind */
+  const chosen = (kind) => (known.value.startsWith(`${kind} `) ? known.value.slice(kind.length + 1) : "");
+  const server = () => (chosen("program") ? { protocol: "stdio", server: chosen("program") } : { url: address.value.trim() });
+  known.addEventListener("change", () => {
+    address.disabled = Boolean(known.value);
   });
   const connect = slow(
     "Connect",
     async () => {
       place.replaceChildren();
-      const found = await askServer(store, server());
-      place.replaceChildren(...serverFound(found, done));
+      const template = chosen("address");
+      const found = await askServer(store, server(), undefined, template);
+      place.replaceChildren(...serverFound(found, done, template));
       return found.message;
     },
     "Connecting…",
   );
   return [
     labelled("Address of the server", address),
-    choices.servers.length > 0 && labelled("Or a program of this installation", program),
+    options.length > 0 && labelled("Or one of this installation", known),
     connect,
     place,
+    choices.add.address && element("p", {}, link("Register a server for all applications", choices.add.address)),
   ];
 }
 

@@ -1,0 +1,165 @@
+"""MCP servers at an address that an operator registers once, for all applications.
+
+Each is a predefined toolset: applications refer to it by its name and choose among its tools, and its
+history, credential and publishing are those of predefined content.
+"""
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+
+from apps.catalog.content.installed import installed
+from apps.catalog.content.models import ContentItem
+from apps.console.admin.mcp_uses import PROGRAM
+from apps.console.admin.theme import PasswordInput
+from apps.console.api.content import save
+from apps.console.api.problems import RowInvalid
+from apps.manifest.names import localized
+from apps.workspace.egress.urls import AddressInvalid, read_url
+from apps.workspace.local.models import Secret
+
+ADD = "catalog.add_contentitem"
+KIND = ContentItem.Kind.TOOLSET
+AUTHORIZATIONS = (
+    ("", "It is not told"),
+    ("bearer", "With a token"),
+    ("api_key", "With a key in a header"),
+    ("basic", "With a username and a password"),
+    ("oauth", "Each person signs in with an account of their own (OAuth)"),
+)
+CREDENTIALS = {"bearer": "token", "api_key": "key", "basic": "password"}
+LOGINS = {"api_key": "name", "basic": "username"}
+NO_CREDENTIAL = "Choose a secret, or type the credential."
+TAKEN = "There is a predefined toolset of that name already."
+
+
+class RegisteredServerForm(forms.Form):
+    name = forms.CharField(max_length=100, label="Name", help_text="What applications call it.")
+    description = forms.CharField(max_length=300, required=False, label="What it is for")
+    url = forms.CharField(
+        max_length=2000,
+        label="Address",
+        widget=forms.TextInput(attrs={"placeholder": "https://mcp.example.com/mcp"}),
+    )
+    protocol = forms.ChoiceField(
+        choices=(("streamable_http", "Streamable HTTP"), ("sse", "SSE, the older one"))
+    )
+    authorization = forms.ChoiceField(
+        choices=AUTHORIZATIONS, required=False, label="How it is told who is calling"
+    )
+    login = forms.CharField(
+        max_length=200, required=False, label="Username, or name of the key's header"
+    )
+    secret = forms.ModelChoiceField(
+        Secret.objects.order_by("name"), required=False, to_field_name="name", label="Secret"
+    )
+    credential = forms.CharField(
+        max_length=10_000,
+        required=False,
+        label="Or the credential itself",
+        widget=PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="It becomes a secret that is sent to this server alone.",
+    )
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if name in installed().items["toolset"]:
+            raise forms.ValidationError(TAKEN)
+        return name
+
+    def clean_url(self) -> str:
+        url: str = self.cleaned_data["url"]
+        try:
+            read_url(url)
+        except AddressInvalid as error:
+            raise forms.ValidationError(str(error)) from error
+        return url
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        kind = cleaned.get("authorization", "")
+        if kind in CREDENTIALS and not (cleaned.get("secret") or cleaned.get("credential")):
+            self.add_error("credential", NO_CREDENTIAL)
+        if kind in LOGINS and not cleaned.get("login"):
+            self.add_error("login", "This field is required.")
+        return cleaned
+
+    @property
+    def toolset(self) -> dict[str, Any]:
+        """Of a valid form, as a manifest has it."""
+        typed = self.cleaned_data
+        info = {name: typed[name] for name in ("url", "protocol")}
+        if typed["authorization"]:
+            info["authorization"] = self.written_authorization()
+        described = {"description": typed["description"]} if typed["description"] else {}
+        name = {"type": "mcp", "name": typed["name"]}
+        return {**name, **described, "mcp_server_info": info}
+
+    def written_authorization(self) -> dict[str, Any]:
+        typed = self.cleaned_data
+        kind, secret = typed["authorization"], typed["secret"]
+        found = {"type": kind}
+        if kind in LOGINS:
+            found[LOGINS[kind]] = typed["login"]
+        if kind in CREDENTIALS:
+            found[CREDENTIALS[kind]] = {"$secret": secret.name} if secret else typed["credential"]
+        return found
+
+    def tell(self, refused: RowInvalid) -> None:
+        """Put each mistake beside its field."""
+        for one in refused.problems:
+            place = one.message.partition(": ")[0] if one.path == "text" else one.path
+            fields = ("authorization", "url", "protocol", "name")
+            self.add_error(next((field for field in fields if field in place), None), one.message)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def register(request: HttpRequest) -> HttpResponse:
+    """Raises PermissionDenied."""
+    if not request.user.has_perm(ADD):
+        raise PermissionDenied
+    form = RegisteredServerForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        name, text = form.cleaned_data["name"], json.dumps(form.toolset, indent=2)
+        try:
+            save(ContentItem(), {"kind": KIND, "name": name, "text": text}, request)
+        except RowInvalid as refused:
+            form.tell(refused)
+        else:
+            said = f"{name} is registered. Applications choose it in the studio, under Tools."
+            messages.success(request, said)
+            return redirect("admin:catalog_contentitem_item", KIND, name)
+    rows: Any = admin.site.get_model_admin(ContentItem)
+    title = "Register an MCP server at an address"
+    answer: HttpResponse = rows.page(request, "admin/mcp/register.html", title, {"form": form})
+    return answer
+
+
+def registered_servers() -> list[dict[str, str]]:
+    """The predefined toolsets whose server is at an address, by their names."""
+    return [
+        {"template": name, "title": localized(toolset.get("name") or "") or name}
+        for name in sorted(installed().items["toolset"])
+        if (toolset := registered_toolset(name)) is not None
+    ]
+
+
+def server_of_template(name: str) -> Any:
+    """The `mcp_server_info` of a registered server, None if there is none."""
+    toolset = registered_toolset(name)
+    return None if toolset is None else toolset["mcp_server_info"]
+
+
+def registered_toolset(name: str) -> dict[str, Any] | None:
+    item = installed().items["toolset"].get(name)
+    value = item.value if item is not None and not item.problem else None
+    info = value.get("mcp_server_info") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or value.get("type") != "mcp" or not isinstance(info, dict):
+        return None
+    return None if info.get("protocol") == PROGRAM else value

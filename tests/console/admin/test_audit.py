@@ -1,0 +1,71 @@
+"""The audit in the admin names people, and finds them by their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from apps.accounts.models import AuditEntry
+from apps.live.run_summary import RunSummary
+from tests.console.pages import permit, staff_account
+
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
+
+PAGE = "/admin/accounts/auditentry/"
+
+
+def anna() -> User:
+    return User.objects.create_user("a1", first_name="Anna", last_name="Berg")
+
+
+def entry(actor: str, subject: str = "") -> AuditEntry:
+    event = AuditEntry.Event.VIEWED_AS
+    made: AuditEntry = AuditEntry.objects.create(event=event, actor=actor, subject=subject)
+    return made
+
+
+def test_people_are_named_in_the_audit_and_found_by_their_name(admin_client: Any):
+    person = anna()
+    named = f"user-{person.pk}"
+    by, on, other = entry(named), entry("key-12", f"{named}-team-7"), entry("user-0")
+
+    def found(words: str) -> set[int]:
+        listed = admin_client.get(PAGE, {"q": words}).context["cl"].result_list
+        return {row.pk for row in listed}
+
+    page = admin_client.get(PAGE).text
+    assert f'<span title="{named}">Anna Berg</span>' in page
+    assert f'<span title="{named}-team-7">Anna Berg in a deleted team</span>' in page
+    assert found("anna berg") == found("a1") == {by.pk, on.pk}
+    assert (found("user-0"), found("")) == ({other.pk}, {by.pk, on.pk, other.pk})
+
+
+def test_a_list_of_many_callers_costs_no_query_for_each(
+    admin_client: Any, django_assert_max_num_queries: Any
+):
+    for number in range(20):
+        user = User.objects.create_user(f"u{number}")
+        entry(f"user-{user.pk}")
+
+    with django_assert_max_num_queries(14):
+        admin_client.get(PAGE)
+
+
+def test_runs_show_the_name_of_their_person_and_are_found_by_it(client: Any):
+    person = anna()
+    run = RunSummary.objects.create(
+        application="travel", bucket=f"user-{person.pk}", door="page", status="done"
+    )
+    operator = staff_account("olga", "view_runsummary")
+    permit(operator, "access_all_applications")
+    client.force_login(operator)
+    page = "/admin/runs/runsummary/"
+
+    listed = client.get(page, {"user": "anna berg"})
+    shown = client.get(f"{page}{run.pk}/change/").text
+
+    assert [row.pk for row in listed.context["cl"].result_list] == [run.pk]
+    label = f'<span title="{run.bucket}">Anna Berg</span>'
+    assert (label in listed.text, label in shown) == (True, True)
