@@ -129,7 +129,8 @@ class Tool:
     """`toolset` is its place in the manifest, "" for none. `constants` are arguments of every call
     that the model does not see. `is_repeatable`: two calls have the effect of one. `is_private`:
     arguments and results are for the person alone; logs and operators see how long they are.
-    `is_read_only`: a call changes nothing anywhere.
+    `is_read_only`: a call changes nothing anywhere. `full_name` is how its server and the manifest
+    spell it, with the toolset's name in front, "" if models see the same name.
     """
 
     spec: ToolSpec
@@ -141,6 +142,7 @@ class Tool:
     is_repeatable: bool = False
     is_private: bool = False
     is_read_only: bool = False
+    full_name: str = ""
 
 
 @dataclass(slots=True)

@@ -105,8 +105,8 @@ class DialMcpToolSet(Described, McpTools):
     type: Literal["dial-mcp"] = "dial-mcp"
     """Says that DIAL Core keeps the toolset."""
     name: str = UNNAMED
-    """Stands in front of the names of its tools where Core tells no name of the toolset. Hooks and
-    sub-agents call the toolset by it."""
+    """Stands in front of the names of its tools where Core tells no name of the toolset; left out, what
+    the server calls itself. Hooks and sub-agents call the toolset by it."""
     deployment_id: str = Field(default_factory=str, json_schema_extra=Marks(resource=True))
     """Id of the toolset, such as `toolsets/public/calendar`. Core knows where its server is and how
     people sign in to it."""

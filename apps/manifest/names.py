@@ -31,7 +31,18 @@ def sanitize(name: str) -> str:
 
 def visible_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
     """The name of a tool behind that of its toolset, whose English name is taken."""
-    return sanitize(f"{localized(toolset_name)}_{function_name}")
+    return sanitize(full_name(toolset_name, function_name))
+
+
+def full_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
+    """The name of a tool behind that of its toolset, as both are written."""
+    return f"{localized(toolset_name)}_{function_name}"
+
+
+def possible_names(toolset_name: str | Mapping[str, str], function_name: str) -> frozenset[str]:
+    """The visible names that a tool may have: its own, and the one beside another of that name."""
+    shown = visible_name(toolset_name, function_name)
+    return frozenset((shown, hashed(shown, full_name(toolset_name, function_name))))
 
 
 def visible_names(
@@ -41,12 +52,11 @@ def visible_names(
 
     Tools whose names become the same, or lose all that tells them apart, get a hash of their own.
     """
-    prefix = localized(toolset_name)
     names = {name: visible_name(toolset_name, name) for name in function_names}
     counts = Counter(names.values())
-    kept = {name for name, shown in names.items() if shown == f"{prefix}_{name}"}
+    kept = {name for name, shown in names.items() if shown == full_name(toolset_name, name)}
     return {
-        name: hashed(shown, f"{prefix}_{name}")
+        name: hashed(shown, full_name(toolset_name, name))
         if (counts[shown] > 1 and name not in kept)
         or (name and not _letter.search(_refused.sub("", name)))
         else shown

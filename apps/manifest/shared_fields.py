@@ -34,7 +34,7 @@ class Named(Described):
     name: Localized
     """Stands in front of the names of its tools (`desk` makes `desk_find_ticket` of `find_ticket`;
     tools of deployments, of the page, and internal tools keep their own) and in the titles of their
-    stages. One text, or one for each language: `{"en": "Desk", "de": "Schalter"}`, of which the model
+    stages. Empty for an MCP server: what the server calls itself. One text, or one for each language: `{"en": "Desk", "de": "Schalter"}`, of which the model
     sees the English one."""
 
 

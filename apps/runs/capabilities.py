@@ -23,6 +23,7 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InitializationIssue
 from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest
+from apps.manifest.names import sanitize
 from apps.manifest.toolsets import label_of
 
 logger = logging.getLogger(__name__)
@@ -168,9 +169,13 @@ def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
     if place.tools is None:
         return
     internal = internal_tools(manifest)
+    names = tools.names
     for name, tool in list(tools.listed.items()):
         at = _place.match(tool.toolset or internal.get(name, ""))
-        if at is None or name in place.tools:
+        if at is None or name in place.tools or tool.full_name in place.tools:
+            continue
+        plain = sanitize(tool.full_name)
+        if tool.full_name and plain in place.tools and plain not in names:
             continue
         if label_of(manifest.tool_sets[int(at[1])]) not in place.tools:
             tools.hidden[name] = tools.listed.pop(name)

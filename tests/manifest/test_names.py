@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.manifest.names import localized, sanitize, visible_name, visible_names
+from apps.manifest.names import localized, possible_names, sanitize, visible_name, visible_names
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -84,3 +84,9 @@ def test_a_name_with_a_hash_does_not_change_with_the_other_tools():
         for name, shown in visible_names("srv", ["查询天气", "查询股票"]).items()
         if name == "查询天气"
     }
+
+
+def test_the_possible_names_of_a_tool_have_its_name_beside_any_other_tool():
+    alone, beside = visible_names("srv", ["a.b"]), visible_names("srv", ["a.b", "a_b"])
+
+    assert possible_names("srv", "a.b") == {alone["a.b"], beside["a.b"]}

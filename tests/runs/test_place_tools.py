@@ -55,3 +55,22 @@ def test_t_21_a_place_leaves_the_tools_that_it_names(names: Any, listed: set[str
     assert set(tools.listed) == listed
     # Hooks can still call the others, the model cannot.
     assert set(tools.hidden) == set(box().listed) - listed
+
+
+@pytest.mark.parametrize(
+    ("named", "others", "is_listed"),
+    [
+        ("orders_a.b", (), True),
+        ("orders_a_b", (), True),
+        ("orders_a_b", ("orders_a_b",), False),
+    ],
+)
+def test_a_place_finds_a_tool_whose_name_got_a_hash(named, others, is_listed):
+    hashed, toolset = "orders_a_b_0123abcd", "tool_sets[0]"
+    made = {name: tool(name, lambda arguments: "") for name in (hashed, *others)}
+    tools = Toolbox({name: replace(one, toolset=toolset) for name, one in made.items()})
+    tools.listed[hashed] = replace(tools.listed[hashed], full_name="orders_a.b")
+
+    narrow(tools, ChatPlace("x", "X", "", (named,)), MANY)
+
+    assert set(tools.listed) == {*others, *((hashed,) if is_listed else ())}

@@ -25,7 +25,7 @@ from apps.capabilities.wrappers.stages import DeferredEmit
 from apps.errors import ToolError
 from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
-from apps.manifest.names import in_all_languages, sanitize, visible_name
+from apps.manifest.names import full_name, in_all_languages, sanitize, visible_name
 from apps.manifest.toolsets import PredefinedToolSet
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,9 @@ def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
     tools = {**toolbox.hidden, **toolbox.unlisted, **toolbox.listed}
     if hook.toolset_name is None:
         return tools.get(hook.tool_name)
-    exact = tools.get(visible_name(hook.toolset_name, hook.tool_name))
+    written = full_name(hook.toolset_name, hook.tool_name)
+    exact = next((tool for tool in tools.values() if tool.full_name == written), None)
+    exact = exact or tools.get(visible_name(hook.toolset_name, hook.tool_name))
     if exact is not None:
         return exact
     # Tools of a DIAL toolset have Core's name of it as their prefix.
@@ -46,12 +48,16 @@ def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
         if not isinstance(toolset, PredefinedToolSet)
         and hook.toolset_name in in_all_languages(toolset.name)
     }
-    ending = f"_{sanitize(hook.tool_name)}"
+    ending, written = f"_{sanitize(hook.tool_name)}", f"_{hook.tool_name}"
     found = [
         tool
         for tool in tools.values()
         if tool.toolset in places
-        and (tool.spec.name == hook.tool_name or tool.spec.name.endswith(ending))
+        and (
+            tool.spec.name == hook.tool_name
+            or tool.spec.name.endswith(ending)
+            or tool.full_name.endswith(written)
+        )
     ]
     return min(found, key=lambda tool: len(tool.spec.name), default=None)
 

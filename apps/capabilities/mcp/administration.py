@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-import mcp_types as types
-
 from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.endpoints import find_endpoint
 from apps.capabilities.mcp.listings import Listing, read_listing
@@ -88,17 +86,15 @@ def title_of(server: McpServer) -> str:
     return read_url(server.url).parts._replace(fragment="", query="").geturl()
 
 
-async def list_tools(
-    server: McpServer, bucket: str, seconds: float = 30.0
-) -> tuple[types.Tool, ...]:
-    """The server's tools as it lists them now. Raises `ToolError`, `Unsupported`."""
+async def list_server(server: McpServer, bucket: str, seconds: float = 30.0) -> Listing:
+    """What the server lists now. Raises `ToolError`, `Unsupported`."""
     endpoint = await find_endpoint(server)
     async with current_pool().leases() as leases:
         slot = leases.take(endpoint, bucket)
         slot.forget_lists()
         try:
             context = RequestContext(seconds=seconds)
-            return (await slot.cached("listing", context, read_listing)).tools
+            return await slot.cached("listing", context, read_listing)
         except ConnectionFailed as failure:
             raise ToolError(failure.message(endpoint.title)) from failure
 

@@ -10,6 +10,7 @@ from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp_types import (
     CONNECTION_CLOSED,
     INVALID_REQUEST,
+    PARSE_ERROR,
     URL_ELICITATION_REQUIRED,
     ElicitRequestURLParams,
 )
@@ -28,6 +29,8 @@ NO_SERVER = (
     "the address does not behave as an MCP server; probably there is none at it (404), or the "
     "session has ended."
 )
+UNPARSED = "Failed to parse "
+"""Begins what the SDK says of a message that it cannot read; what follows has its own words."""
 CONNECTION = "connection"
 SERVER_CODES = range(-32099, -31999)
 """Of JSON-RPC; a server decides what they mean."""
@@ -100,6 +103,8 @@ def wanted_pages(error: BaseException) -> tuple[ElicitRequestURLParams, ...]:
 
 def sentence_of(error: BaseException) -> tuple[str, str]:
     """What is wrong with the server, and the kind of failure."""
+    if is_unreadable(error):
+        return "the server's answer does not follow the protocol.", CONNECTION
     match error:
         case MCPError() if error.message == TERMINATED:
             return NO_SERVER, "mcp"
@@ -109,8 +114,6 @@ def sentence_of(error: BaseException) -> tuple[str, str]:
             return one_line(error.message, MESSAGE_CHARACTERS) or "without a message", "mcp"
         case TimeoutError():
             return "the server did not answer in time.", CONNECTION
-        case ValidationError():
-            return "the server's answer does not follow the protocol.", CONNECTION
         case SSEError():
             return "the server sent an event that is too large, or nonsense.", CONNECTION
         case EgressRefused() | ToolError() | Unsupported():
@@ -149,6 +152,12 @@ class Refusal(msgspec.Struct):
     """An error of JSON-RPC. The SDK takes none without an `id`, which servers leave out of these."""
 
     error: RefusalError
+
+
+def is_unreadable(error: BaseException) -> bool:
+    if isinstance(error, MCPError):
+        return error.code == PARSE_ERROR and error.message.startswith(UNPARSED)
+    return isinstance(error, ValidationError)
 
 
 def is_closed(error: BaseException) -> bool:

@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 MOST_PAGES = 100
 MOST_LISTED = 5_000
 MOST_RESOURCES = 500
+NAME_CHARACTERS = 60
 
 
 P = TypeVar("P", types.ListToolsResult, types.ListResourcesResult)
@@ -26,7 +27,8 @@ P = TypeVar("P", types.ListToolsResult, types.ListResourcesResult)
 class Listing:
     """`fingerprint` is the same for the same tools, whichever caller they were listed for.
 
-    `problems` say what of the server's list is missing, and why.
+    `problems` say what of the server's list is missing, and why. `server_name` is what the server
+    calls itself, "" if it does not.
     """
 
     tools: tuple[types.Tool, ...]
@@ -34,6 +36,7 @@ class Listing:
     fingerprint: str
     has_resources: bool
     problems: tuple[str, ...] = ()
+    server_name: str = ""
 
 
 async def read_listing(client: Client) -> Listing:
@@ -51,7 +54,13 @@ async def read_listing(client: Client) -> Listing:
         digest.hexdigest(),
         capabilities.resources is not None,
         tuple(problems),
+        server_name(client),
     )
+
+
+def server_name(client: Client) -> str:
+    info = client.server_info
+    return one_line(info.title or info.name, NAME_CHARACTERS) if info is not None else ""
 
 
 async def read_tools(client: Client, problems: list[str]) -> tuple[types.Tool, ...]:

@@ -15,6 +15,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from apps.agent.surrogates import mend
+from apps.capabilities.mcp.bare_messages import with_objects
 from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.workspace.local.mcp_servers import RegisteredServer
 
@@ -161,7 +162,8 @@ async def read_messages(
                 if not line:
                     return
                 try:
-                    message = types.jsonrpc_message_adapter.validate_json(mend(line), by_name=False)
+                    readable = with_objects(mend(line))
+                    message = types.jsonrpc_message_adapter.validate_json(readable, by_name=False)
                 except (ValidationError, RecursionError):
                     garbage += bool(line.strip())
                     continue

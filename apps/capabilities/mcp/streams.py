@@ -16,6 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
+from apps.capabilities.mcp.bare_messages import with_objects
 from apps.capabilities.mcp.connection_failures import ENDED, ConnectionFailed
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.lenient_results import LenientResults
@@ -77,8 +78,9 @@ async def transport(
     if endpoint.program is not None:
         return process_streams(endpoint.program, errors, MOST_MESSAGE_BYTES)
     is_sse = endpoint.protocol == "sse"
+    authorize = endpoint.authorizing(sent)
     client = make_session_client(
-        endpoint.trust, endpoint.authorizing(sent), MOST_MESSAGE_BYTES, broken if is_sse else None
+        endpoint.trust, authorize, MOST_MESSAGE_BYTES, with_objects, broken if is_sse else None
     )
     if is_sse:
         return sse_client(endpoint.url, httpx_client_factory=lambda *_, **__: client)

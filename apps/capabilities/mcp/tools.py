@@ -35,7 +35,7 @@ from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.sign_in import ask_person
 from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import InitializationIssue
-from apps.manifest.names import Localized, visible_names
+from apps.manifest.names import Localized, full_name, visible_names
 from apps.manifest.parameters import ParameterStage
 from apps.manifest.tools import as_stated
 
@@ -67,13 +67,9 @@ class PreparedTools:
 
 def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str]) -> PreparedTools:
     """`withheld` are tools that a model may not be shown, as `withheld_tools` has them."""
-    chosen = list(allowed_tools(toolset, listing))
-    if len(chosen) > MOST_TOOLS:
-        issue = InitializationIssue(
-            f"Toolset {toolset.label}: its server has {len(chosen):,} tools; at most {MOST_TOOLS} "
-            "can be used. Name those that are needed in allowed_tools."
-        )
-        return PreparedTools(issues=(issue,))
+    hides = frozenset(toolset.node.hidden_from_model or ())
+    # What hooks need comes first, then what the server lists first.
+    chosen = sorted(allowed_tools(toolset, listing), key=lambda tool: tool.name not in hides)
     tools: list[PreparedTool] = []
     hidden: list[PreparedTool] = []
     issues: list[InitializationIssue] = []
@@ -81,8 +77,10 @@ def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str
     left_out: dict[str, list[str]] = {}
     schemas = SchemaReader()
     names = visible_names(toolset.name, [tool.name for tool in chosen])
-    for tool in chosen:
-        kept = hidden if tool.name in (toolset.node.hidden_from_model or ()) else tools
+    if len(chosen) > MOST_TOOLS:
+        issues.append(toolset_issue(toolset, surplus_problem(chosen), is_hard=False))
+    for tool in chosen[:MOST_TOOLS]:
+        kept = hidden if tool.name in hides else tools
         if kept is tools and tool.name in withheld:
             left_out.setdefault(withheld[tool.name], []).append(tool.name)
             continue
@@ -95,10 +93,18 @@ def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str
     return PreparedTools(tuple(tools), tuple(hidden), tuple(issues))
 
 
-def toolset_issue(toolset: Toolset, problem: str) -> InitializationIssue:
+def surplus_problem(chosen: Sequence[types.Tool]) -> str:
+    first = chosen[MOST_TOOLS].name
+    return (
+        f"its server has {len(chosen):,} tools; at most {MOST_TOOLS} can be used. Those from "
+        f"{one_line(first)!r} on are left out. Name those that are needed in allowed_tools."
+    )
+
+
+def toolset_issue(toolset: Toolset, problem: str, *, is_hard: bool = True) -> InitializationIssue:
     text = f"Toolset {toolset.label}: {problem}"
     log_once(text)
-    return InitializationIssue(text)
+    return InitializationIssue(text, is_hard=is_hard)
 
 
 @lru_cache(maxsize=1024)  # once for each, in a process
@@ -130,6 +136,7 @@ def prepare_tool(
 ) -> PreparedTool:
     """`name` is the tool's for the model. Raises `SchemaInvalid`."""
     arguments = schemas.read(tool.input_schema)
+    written = full_name(toolset.name, tool.name)
     called = one_line(tool.name)
     title = title_of(toolset.name, called, f"Calling {called} via MCP")
     description = shortened(tool.description or tool.name, DESCRIPTION_CHARACTERS)
@@ -147,6 +154,7 @@ def prepare_tool(
         is_untrusted=as_stated(toolset.node.is_untrusted, otherwise=is_told_open(told)),
         approval=approval_rules(toolset.manifest, toolset.node.approval),
         risk=risk_of(told),
+        full_name=written if written != name else "",
     )
     has_code = toolset.runs_code and CODE in arguments.schema.get("properties", {})
     streams = CODE if has_code else ""

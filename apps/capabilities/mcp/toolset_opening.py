@@ -139,6 +139,8 @@ class PreparableToolset:
         slot = leases.take(bound.endpoint, bound.bucket, alone=alone, asks=asks)
         opened.binding = binding = replace(bound, endpoint=slot.endpoint)
         listing = await slot.cached("listing", binding.request_context(), read_listing)
+        toolset = replace(binding.toolset, server_name=listing.server_name)
+        opened.binding = binding = replace(binding, toolset=toolset)
         withheld = await withheld_tools(binding, listing)
         opened.tools = await self.tools(binding.toolset, listing, withheld)
         if binding.toolset.tells_instructions and listing.instructions.strip():

@@ -6,7 +6,13 @@ from apps.accounts.caller import Caller
 from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.errors import ToolError, ToolTimedOut
 from apps.manifest.manifest import Manifest
-from apps.manifest.mcp_toolsets import DialMcpToolSet, McpResources, McpTools, McpToolSet
+from apps.manifest.mcp_toolsets import (
+    UNNAMED,
+    DialMcpToolSet,
+    McpResources,
+    McpTools,
+    McpToolSet,
+)
 from apps.manifest.names import Localized, localized
 from apps.manifest.toolsets import DialAppToolSet, label_of
 from apps.workspace.egress.headers import header_name_problem, header_value_problem, is_lasting
@@ -17,7 +23,8 @@ class Toolset:
     """`path` is its place in the manifest; `seconds` is the time that a call has.
 
     `kept_as` is its id in the workspace, "" when the manifest itself says where the server is;
-    `known_as` is how the workspace calls it, which wins over the manifest's name.
+    `known_as` is how the workspace calls it, which wins over the manifest's name; `server_name`
+    is how the server calls itself, for a toolset that has no other name.
     """
 
     path: str
@@ -26,16 +33,20 @@ class Toolset:
     seconds: float
     kept_as: str = ""
     known_as: Localized = ""
+    server_name: str = ""
 
     @property
     def name(self) -> Localized:
         """Precedes the names of its tools."""
-        return self.known_as if localized(self.known_as) else self.node.name
+        if localized(self.known_as):
+            return self.known_as
+        is_named = localized(self.node.name) and self.node.name != UNNAMED
+        return self.node.name if is_named or not self.server_name else self.server_name
 
     @property
     def label(self) -> str:
         """For reports."""
-        return label_of(self.node) or self.path
+        return label_of(self.node) or self.server_name or self.path
 
     @property
     def resources(self) -> McpResources | None:

@@ -27,6 +27,7 @@ from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.prepared import PreparedTool, unannounced
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
 from apps.errors import NotApproved
+from apps.manifest.names import sanitize
 
 Risk = Literal["read-only", "changes", "destructive"]
 
@@ -64,7 +65,8 @@ def with_approval(
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         name, given = tool.spec.name, invocation.arguments
-        decision = rules.judge(name, with_defaults(arguments, given))
+        written = tool.full_name
+        decision = rules.judge(name, with_defaults(arguments, given), full_name=written)
         if decision == "deny":
             return refused(FORBIDDEN)
         answered = invocation.answers.get("approval")
@@ -72,6 +74,10 @@ def with_approval(
             return await decided(tool, rules, opening, invocation, answered)
         because = opening.taint.reason if is_guarded else ""
         consent = invocation.ledger.consent(name)
+        if written and consent is None:
+            # What the person decided about the name without a hash may be about another tool.
+            plain = invocation.ledger.consent(sanitize(written))
+            consent = "confirm" if plain == "confirm" else None
         if not because and not has_to_ask(rules, decision, consent):
             return await tool.work(opening, invocation)
         if rules.nearest("four_eyes") and not invocation.ledger.is_kept:
@@ -116,7 +122,7 @@ async def decided(
         return refused(UNCHANGEABLE)
     # The tool checks the arguments once more, and its rules hold for what the person wrote too.
     approved = {**invocation.arguments, **changed}
-    if changed and rules.judge(tool.spec.name, approved) == "deny":
+    if changed and rules.judge(tool.spec.name, approved, full_name=tool.full_name) == "deny":
         return refused(FORBIDDEN)
     return await tool.work(opening, replace(invocation, arguments=approved))
 

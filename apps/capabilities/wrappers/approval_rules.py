@@ -21,6 +21,7 @@ from django.conf import settings
 from apps.json_schemas.checks import SchemaCheck
 from apps.manifest.approvals import Approval, CallRules, Scope
 from apps.manifest.manifest import Manifest
+from apps.manifest.names import sanitize
 from apps.patterns import compile_pattern
 
 logger = logging.getLogger(__name__)
@@ -47,10 +48,12 @@ class Matcher:
     def schemas(self) -> tuple[SchemaCheck, ...]:
         return tuple(SchemaCheck.of(schema) for schema in self.rules.arguments)
 
-    def matches(self, text: str, arguments: Mapping[str, Any], deadline: float) -> bool:
+    def matches(self, texts: Sequence[str], arguments: Mapping[str, Any], deadline: float) -> bool:
         """Raises `TimeoutError` past the deadline, and whatever a broken rule raises."""
         return any(
-            pattern.search(text, timeout=left_until(deadline)) for pattern in self.patterns
+            pattern.search(text, timeout=left_until(deadline))
+            for pattern in self.patterns
+            for text in texts
         ) or any(schema.accepts(arguments, left_until(deadline)) for schema in self.schemas)
 
 
@@ -77,15 +80,24 @@ class ApprovalRules:
         given = tuple(level for level in levels if level is not None)
         return cls(given, tuple((Matcher(one.deny), Matcher(one.allow)) for one in given))
 
-    def judge(self, tool: str, arguments: Mapping[str, Any]) -> Decision:
-        """The decision about one call. `arguments` have their default values."""
-        text = call_text(tool, arguments) if self.has_patterns else ""
+    def judge(self, tool: str, arguments: Mapping[str, Any], *, full_name: str = "") -> Decision:
+        """The decision about one call. `arguments` have their default values.
+
+        Rules find a tool by its `full_name` too. What the name would be without a hash may be that
+        of another tool, so it is for rules that deny.
+        """
+        names = dict.fromkeys(filter(None, (tool, full_name)))
+        texts = [call_text(name, arguments) for name in names] if self.has_patterns else []
+        plain = sanitize(full_name) if full_name else tool
+        denied = [*texts, call_text(plain, arguments)] if plain not in names and texts else texts
         deadline = time.monotonic() + DECISION_SECONDS
-        if any(found(deny, text, arguments, deadline, otherwise=True) for deny, _ in self.matchers):
+        if any(
+            found(deny, denied, arguments, deadline, otherwise=True) for deny, _ in self.matchers
+        ):
             return "deny"
         deadline = time.monotonic() + DECISION_SECONDS
         if any(
-            found(allow, text, arguments, deadline, otherwise=False) for _, allow in self.matchers
+            found(allow, texts, arguments, deadline, otherwise=False) for _, allow in self.matchers
         ):
             return "allow"
         return "confirm" if self.asks and self.mode == "confirm" else "allow"
@@ -125,10 +137,15 @@ class ApprovalRules:
 
 
 def found(
-    matcher: Matcher, text: str, arguments: Mapping[str, Any], deadline: float, *, otherwise: bool
+    matcher: Matcher,
+    texts: Sequence[str],
+    arguments: Mapping[str, Any],
+    deadline: float,
+    *,
+    otherwise: bool,
 ) -> bool:
     try:
-        return matcher.matches(text, arguments, deadline)
+        return matcher.matches(texts, arguments, deadline)
     except Exception:
         # A rule that cannot be evaluated never makes a call possible.
         logger.warning(

@@ -25,7 +25,7 @@ class Wishes:
 
     References in arguments named in `addresses` are not loaded. A tool without `attachment` filters
     its attachments itself, while they arrive. `is_repeatable`: two calls have the effect of one;
-    `is_untrusted`: others decide what results say. `is_private`: as of `Tool`.
+    `is_untrusted`: others decide what results say. `is_private`, `full_name`: as of `Tool`.
     """
 
     arguments: Arguments
@@ -39,6 +39,7 @@ class Wishes:
     addresses: frozenset[str] = frozenset()
     approval: ApprovalRules = field(default_factory=ApprovalRules)
     risk: Risk = "changes"
+    full_name: str = ""
 
 
 def prepared_tool(
@@ -66,5 +67,6 @@ def wrapped(tool: PreparedTool, wishes: Wishes) -> PreparedTool:
         is_repeatable=wishes.is_repeatable,
         is_private=wishes.is_private,
         is_read_only=wishes.risk == "read-only",
+        full_name=wishes.full_name,
     )
     return with_approval(tool, wishes.approval, wishes.arguments, wishes.display, wishes.risk)

@@ -26,7 +26,7 @@ class PreparedTool:
     `streams` names an argument that is shown while the model writes it, "" for none. `announce`
     gives, for a locale, the opening of the stage before the arguments are complete. `constants` are
     arguments of every call that the model is not told. `is_repeatable`: two calls have the effect
-    of one; `is_private`, `is_read_only`: as of `Tool`.
+    of one; `is_private`, `is_read_only`, `full_name`: as of `Tool`.
     """
 
     spec: ToolSpec
@@ -38,6 +38,7 @@ class PreparedTool:
     is_repeatable: bool = False
     is_private: bool = False
     is_read_only: bool = False
+    full_name: str = ""
 
     def bind(self, opening: Opening) -> Tool:
         announcement = self.announce(opening.caller.locale)
@@ -51,4 +52,5 @@ class PreparedTool:
             self.is_repeatable,
             self.is_private,
             self.is_read_only,
+            self.full_name,
         )

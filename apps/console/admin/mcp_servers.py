@@ -11,7 +11,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.buckets import bucket_of
-from apps.capabilities.mcp.administration import list_tools, reconnect, sessions
+from apps.capabilities.mcp.administration import list_server, reconnect, sessions
 from apps.console.admin.mcp_server_form import McpServerForm
 from apps.console.admin.mcp_sessions import (
     may_administer,
@@ -125,13 +125,13 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
         server = get_object_or_404(McpServer, pk=pk)
         asked = Named(protocol=PROGRAM, server=server.name)
         try:
-            tools = async_to_sync(list_tools)(asked, bucket_of(request.user.pk))
+            listed = async_to_sync(list_server)(asked, bucket_of(request.user.pk))
         except (ToolError, QuickAppError) as error:
             self.message_user(request, str(error), messages.ERROR)
         except TimeoutError:
             self.message_user(request, "The server did not answer in time.", messages.ERROR)
         else:
-            said = f"{server.name} is connected and offers {counted(tools)}."
+            said = f"{server.name} is connected and offers {counted(listed.tools)}."
             self.message_user(request, said)
         return redirect(self.url("change", server.pk))
 

@@ -12,7 +12,7 @@ from apps.catalog.content.installed import installed
 from apps.catalog.content.references import resolve_references
 from apps.catalog.models import Application
 from apps.manifest.mcp_toolsets import DialMcpToolSet, McpServer, McpToolSet
-from apps.manifest.names import localized, visible_name
+from apps.manifest.names import localized, possible_names
 from apps.manifest.toolsets import DialAppToolSet, ToolSet
 from apps.manifest.validation import ManifestInvalid, read
 from apps.workspace.egress.urls import AddressInvalid, read_url
@@ -56,11 +56,12 @@ def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
     for server, tool in tools:
         by_server.setdefault(server, set()).add(tool)
     return {
-        visible_name(toolset.name, tool)
+        name
         for application in Application.objects.all()
         for toolset in toolsets_of(application)
         if isinstance(toolset, McpToolSet)
         for tool in by_server.get(place_of(toolset.mcp_server_info), ())
+        for name in possible_names(toolset.name, tool)
     }
 
 

@@ -17,7 +17,7 @@ from apps.catalog.content.layers import Content
 from apps.console.studio.tool_sources.parameter_dialect import listed
 from apps.console.workbench.toolsets import host_of, origin
 from apps.insights.recent_errors import failed_uses
-from apps.manifest.names import localized, sanitize, visible_name
+from apps.manifest.names import localized, possible_names, sanitize
 from apps.manifest.toolsets import ToolSet
 
 DAYS = 7
@@ -122,5 +122,5 @@ def is_of(tool: str, kind: str, name: str, names: tuple[str, ...] | None) -> boo
     if names is None:
         return bool(name) and tool.startswith(sanitize(f"{name}_"))
     if kind in PREFIXED:
-        return any(tool == visible_name(name, one) for one in names)
+        return any(tool in possible_names(name, one) for one in names)
     return any(tool == sanitize(one) for one in names)

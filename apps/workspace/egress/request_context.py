@@ -7,7 +7,7 @@ answer that fails that one request only.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -20,6 +20,9 @@ from apps.agent.surrogates import Mender
 
 REFUSAL_BYTES = 4_096
 UNANSWERED = -1
+LINE_ENDS = (b"\n", b"\r")
+Rewrite = Callable[[bytes], bytes]
+"""Given a whole message of a server, returns what the SDK reads in its place."""
 
 
 @dataclass(slots=True)
@@ -63,21 +66,60 @@ class RequestContext:
 CURRENT: ContextVar[RequestContext | None] = ContextVar("request_context", default=None)
 
 
+class Messages:
+    """Rewrites the messages of a body that arrives in pieces: the JSON that it is, or the data of
+    each of its events. Data of several lines stays as it is, and so does a line that is too long.
+    """
+
+    def __init__(self, rewrite: Rewrite, most: int, *, is_stream: bool) -> None:
+        self.rewrite = rewrite
+        self.most = most
+        self.is_stream = is_stream
+        self.rest = bytearray()
+
+    def feed(self, piece: bytes) -> bytes:
+        self.rest += piece
+        end = max(map(self.rest.rfind, LINE_ENDS)) + 1 if self.is_stream else 0
+        if not end and len(self.rest) > self.most:
+            end = len(self.rest)
+        lines = bytes(self.rest[:end])
+        del self.rest[:end]
+        return b"".join(map(self.line, lines.splitlines(keepends=True)))
+
+    def line(self, line: bytes) -> bytes:
+        if not line.startswith(b"data:"):
+            return line
+        data = line[len(b"data:") :].strip()
+        ending = line[len(line.rstrip(b"\r\n")) :]
+        found = self.rewrite(data)
+        return line if found is data else b"data: " + found + ending
+
+    def end(self) -> bytes:
+        rest = bytes(self.rest)
+        return self.line(rest) if self.is_stream else self.rewrite(rest)
+
+
 class LimitedBody(httpx2.AsyncByteStream):
     """Raises `httpx2.StreamError`, which SDKs take as the failure of one request.
 
     `ends_at` is on the clock of the event loop, None for never. Halves of characters, which SDKs
-    refuse, are mended.
+    refuse, are mended, and the `messages` rewritten.
     """
 
     def __init__(
-        self, response: httpx2.Response, most: int, context: RequestContext, ends_at: float | None
+        self,
+        response: httpx2.Response,
+        most: int,
+        context: RequestContext,
+        ends_at: float | None,
+        messages: Messages,
     ) -> None:
         self.response = response
         self.most = most
         self.size = 0
         self.context = context
         self.ends_at = ends_at
+        self.messages = messages
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         if self.response.headers.get("content-encoding", "identity").lower() != "identity":
@@ -91,8 +133,9 @@ class LimitedBody(httpx2.AsyncByteStream):
                 if piece is None:
                     break
                 self.count(piece)
-                yield mender.feed(piece)
-            if rest := mender.end():
+                if ready := self.messages.feed(mender.feed(piece)):
+                    yield ready
+            if rest := self.messages.feed(mender.end()) + self.messages.end():
                 yield rest
         except (httpx2.TimeoutException, TimeoutError) as error:
             raise self.stream_error(

@@ -12,7 +12,13 @@ from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.guarded_transports import Httpx2Transport
 from apps.workspace.egress.headers import retry_after
-from apps.workspace.egress.request_context import CURRENT, LimitedBody, RequestContext
+from apps.workspace.egress.request_context import (
+    CURRENT,
+    LimitedBody,
+    Messages,
+    RequestContext,
+    Rewrite,
+)
 from apps.workspace.egress.sdk_clients import make_sdk_client
 
 LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
@@ -39,11 +45,13 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         inner: httpx2.AsyncBaseTransport,
         authorize: Authorize,
         most_bytes: int,
+        rewrite: Rewrite,
         broken: Broken | None = None,
     ) -> None:
         self.inner = inner
         self.authorize = authorize
         self.most_bytes = most_bytes
+        self.rewrite = rewrite
         self.broken = broken
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -105,7 +113,8 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
             most, ends_at = MOST_HEARD_BYTES, None
         if context.is_limited_elsewhere:
             ends_at = None
-        body = LimitedBody(response, most, context, ends_at)
+        messages = Messages(self.rewrite, self.most_bytes, is_stream=is_stream)
+        body = LimitedBody(response, most, context, ends_at, messages)
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
@@ -143,11 +152,17 @@ def limits(method: str, context: RequestContext) -> dict[str, float | None]:
 
 
 def make_session_client(
-    trust: Trust, authorize: Authorize, most_bytes: int, broken: Broken | None = None
+    trust: Trust,
+    authorize: Authorize,
+    most_bytes: int,
+    rewrite: Rewrite,
+    broken: Broken | None = None,
 ) -> Any:
-    """An httpx2 client for an SDK with sessions; the caller closes it."""
+    """An httpx2 client for an SDK with sessions; the caller closes it. `rewrite` is given each
+    message before the SDK reads it.
+    """
     inner = Httpx2Transport(trust, LIMITS)
     return make_sdk_client(
-        RequestContextTransport(inner, authorize, most_bytes, broken),
+        RequestContextTransport(inner, authorize, most_bytes, rewrite, broken),
         {"Accept-Encoding": "identity", "User-Agent": "QuickApps"},
     )

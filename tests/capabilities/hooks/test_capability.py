@@ -1,6 +1,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -592,6 +593,22 @@ async def test_a_toolset_is_found_by_the_name_that_the_manifest_gives_it():
     await events_of(app, ScriptedModel(saying("Fine")))
 
     assert (len(memory.asked), len(other.asked)) == (1, 0)
+
+
+async def test_a_tool_whose_name_got_a_hash_is_found_by_the_name_that_its_server_gives_it():
+    dotted, plain_one = Memory("desk_do_it_0123abcd", "snow"), Memory("desk_do_it")
+    tools = (
+        replace(dotted.tool, toolset="tool_sets[0]", full_name="desk_do.it"),
+        replace(plain_one.tool, toolset="tool_sets[0]"),
+    )
+    toolset = over_http("https://mcp.example.org/mcp")
+    app = application(
+        started(toolset_name="desk", tool_name="do.it"), tools=tools, tool_sets=[toolset]
+    )
+
+    await events_of(app, ScriptedModel(saying("Fine")))
+
+    assert (len(dotted.asked), len(plain_one.asked)) == (1, 0)
 
 
 def test_an_application_without_hooks_opens_nothing():

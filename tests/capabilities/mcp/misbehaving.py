@@ -63,6 +63,8 @@ def call(way: str, id: int) -> None:
             number = {"type": "text", "text": str(len(calls))}
             answers: dict[str, Any] = {
                 "counts": {"result": {"content": [number]}},
+                "bare result": {"result": ["a", 1]},
+                "bare error": {"error": "It is broken."},
                 "nonsense": {"result": {"content": "nothing like a list"}},
             }
             refusal = {"error": {"code": -32000, "message": "refused"}}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from apps.capabilities.mcp.administration import list_tools, reconnect, sessions, title_of
+from apps.capabilities.mcp.administration import list_server, reconnect, sessions, title_of
 from apps.capabilities.mcp.capability import mcp
 from apps.errors import ToolError, Unsupported
 from apps.manifest.mcp_toolsets import McpServer
@@ -30,13 +30,14 @@ async def test_a_server_is_tried_out():
     await register(WELL_BEHAVED, "stdio")
 
     async with nothing_left_over():
-        tools = await list_tools(LOCAL, "user-1")
+        listed = await list_server(LOCAL, "user-1")
         (session,) = await sessions()
 
-    assert [tool.name for tool in tools][:2] == ["add", "move"]
+    assert listed.server_name
+    assert [tool.name for tool in listed.tools][:2] == ["add", "move"]
     assert (session.server, session.protocol, session.bucket) == ("local", "stdio", "user-1")
     assert (session.state, session.users, session.version) == ("connected", 0, 1)
-    assert session.tools == tuple(tool.name for tool in tools)
+    assert session.tools == tuple(tool.name for tool in listed.tools)
     assert session.since is not None
     assert timedelta() <= datetime.now(UTC) - session.since < timedelta(minutes=1)
     assert (session.error, session.failed_at) == ("", None)
@@ -69,7 +70,7 @@ async def test_a_server_that_wants_a_sign_in_says_so():
     async with nothing_left_over(), serving(Reply(401)) as service:
         server = over_http(f"{service.url}/mcp?key=s3cret")
         with pytest.raises(ToolError, match="Authentication required"):
-            await list_tools(server, "user-1")
+            await list_server(server, "user-1")
         (session,) = await sessions()
         again = await reconnect(session.id)
 
@@ -93,4 +94,4 @@ async def test_a_session_that_is_gone_is_not_reconnected():
 async def test_only_registered_programs_are_tried():
     async with nothing_left_over():
         with pytest.raises(Unsupported, match="There is no MCP server named 'local'"):
-            await list_tools(LOCAL, "user-1")
+            await list_server(LOCAL, "user-1")

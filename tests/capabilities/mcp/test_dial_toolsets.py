@@ -141,7 +141,7 @@ async def test_why_nobody_signed_in_is_told_and_the_others_go_on(outcome, told, 
         async with opened(workspace, kept(name="desk"), kept(MAIL, **ONLY_ADD)) as contribution:
             (issue,) = contribution.issues
             assert (issue.message, issue.is_hard) == (told, True)
-            assert names(contribution) == ["untitled-mcp-toolset_add"]
+            assert names(contribution) == ["bits_add"]
 
 
 @proves("9.3")

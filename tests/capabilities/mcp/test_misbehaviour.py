@@ -66,13 +66,6 @@ async def test_a_call_that_goes_wrong_is_told_to_the_model(way, text):
     ("way", "told"),
     [
         ("silent", ["Toolset desk: the server did not answer in time."]),
-        (
-            "many tools",
-            [
-                "Toolset desk: its server has 3,000 tools; at most 500 can be used. "
-                "Name those that are needed in allowed_tools."
-            ],
-        ),
         ("no tools", []),
     ],
 )
@@ -83,6 +76,26 @@ async def test_a_server_that_cannot_be_used_is_an_issue(way, told):
     async with nothing_left_over(), opened_desk(over_stdio(), seconds=seconds) as contribution:
         assert contribution.tools == ()
         assert messages(contribution) == told
+
+
+@proves("9.1", "G-40")
+@pytest.mark.django_db
+async def test_of_too_many_tools_those_that_fit_are_offered_and_hidden_ones_first(caplog):
+    await register(MISBEHAVING, "many tools")
+    toolset = over_stdio(hidden_from_model=["act2999"])
+
+    async with nothing_left_over(), opened_desk(toolset) as contribution:
+        names = [tool.spec.name for tool in contribution.tools]
+        hidden = [tool.spec.name for tool in contribution.hidden]
+
+    told = (
+        "Toolset desk: its server has 3,000 tools; at most 500 can be used. Those from 'act499' on "
+        "are left out. Name those that are needed in allowed_tools."
+    )
+    assert names == [f"desk_act{number}" for number in range(499)]
+    assert hidden == ["desk_act2999"]
+    assert [(issue.message, issue.is_hard) for issue in contribution.issues] == [(told, False)]
+    assert told in caplog.messages
 
 
 @proves("9.1")
@@ -258,7 +271,7 @@ PACKED = Reply(200, b"\x1f\x8b", {"Content-Type": "application/json", "Content-E
         (Reply(503), "desk_act: 503 Service Unavailable"),
         (Reply(401), "Authentication required for toolset 'desk'"),
         (Reply(200, b"<html>"), "desk_act: Unexpected content type:"),
-        (json_reply("{"), "desk_act: Failed to parse JSON response"),
+        (json_reply("{"), "desk_act: the server's answer does not follow the protocol."),
     ],
 )
 async def test_one_failed_call_leaves_the_session_as_it_is(reply, told):

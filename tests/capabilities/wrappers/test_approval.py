@@ -165,6 +165,19 @@ async def test_d_23_people_may_be_stricter_and_spare_questions_only_where_it_is_
     assert isinstance(result, Pending) is waits
 
 
+@pytest.mark.parametrize(("consent", "waits"), [("confirm", True), ("always", False)])
+async def test_a_person_stays_stricter_with_a_tool_whose_name_got_a_hash(consent, waits):
+    prepared = replace(answering(lambda invocation: ToolResult("paid")), full_name="desk_a.b")
+    rules = ApprovalRules.of(Approval.model_validate({"mode": "auto"}))
+    tool = with_approval(prepared, rules, ARGUMENTS, Display("Pay"), "changes").bind(opening_for())
+    ledger = MemoryLedger()
+    ledger.consents["desk_a_b"] = consent
+
+    result = await tool.call(Invocation("a", {"to": "Bob"}, ledger=ledger))
+
+    assert isinstance(result, Pending) is waits
+
+
 @proves("D-22")
 async def test_each_call_of_a_batch_is_judged_by_its_own_arguments():
     payments = Payments(allow=SMALL, deny={"patterns": ["Eve"]})

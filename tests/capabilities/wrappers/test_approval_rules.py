@@ -148,3 +148,20 @@ def test_a_rule_that_cannot_be_evaluated_is_refused_when_it_is_saved(rule, messa
 
 def test_half_characters_of_a_model_are_judged_too():
     assert rules("confirm", deny={"patterns": ["Eve"]}).judge("pay", {"to": "\ud800Eve"}) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("rule", "decision"),
+    [
+        ({"deny": {"patterns": ['"desk_a.b"']}}, "deny"),
+        ({"deny": {"patterns": ['"desk_a_b_0123abcd"']}}, "deny"),
+        ({"deny": {"patterns": ['"desk_a_b"']}}, "deny"),
+        ({"mode": "confirm", "allow": {"patterns": ['"desk_a\\.b"']}}, "allow"),
+        ({"mode": "confirm", "allow": {"patterns": ['"desk_a_b"']}}, "confirm"),
+    ],
+)
+def test_a_rule_finds_a_tool_whose_name_got_a_hash(rule, decision):
+    """What the name would be without it may be another tool's, so nothing is allowed by it."""
+    judged = rules(**rule).judge("desk_a_b_0123abcd", {}, full_name="desk_a.b")
+
+    assert judged == decision

@@ -25,7 +25,7 @@ async def send(url: str, context: RequestContext, method: str = "POST") -> tuple
     CURRENT.set(context)
     async with (
         asyncio.timeout(60),
-        make_session_client(Trust.OPERATOR, no_credentials, MOST_BYTES) as client,
+        make_session_client(Trust.OPERATOR, no_credentials, MOST_BYTES, bytes) as client,
         client.stream(method, url) as response,
     ):
         try:

@@ -8,7 +8,7 @@ from asgiref.sync import async_to_sync
 from mcp_types import Tool
 from pydantic import ValidationError
 
-from apps.capabilities.mcp.administration import list_tools
+from apps.capabilities.mcp.administration import list_server
 from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.console.studio.tool_sources.source_texts import SourceInvalid
 from apps.errors import QuickAppError, ToolError
@@ -52,7 +52,7 @@ def server_tools(written: Any, bucket: str) -> ServerTools:
     for protocol in (written["protocol"],) if written.get("protocol") else guesses:
         server = {**written, "protocol": protocol}
         try:
-            listed = async_to_sync(list_tools)(checked(server), bucket, SECONDS)
+            listed = async_to_sync(list_server)(checked(server), bucket, SECONDS)
         except ToolError as error:
             if isinstance(error.__cause__, ConnectionFailed) and error.__cause__.needs_sign_in:
                 return ServerTools(server, name_of(server), (), True, SIGN_IN)
@@ -62,7 +62,8 @@ def server_tools(written: Any, bucket: str) -> ServerTools:
         except (QuickAppError, AddressInvalid) as error:
             raise SourceInvalid(str(error)) from error
         else:
-            return ServerTools(server, name_of(server), tuple(map(described, listed)))
+            name = listed.server_name or name_of(server)
+            return ServerTools(server, name, tuple(map(described, listed.tools)))
     advice = " Check the address, and that the server is running."
     raise SourceInvalid(failures[0] + (advice if failures[0].endswith(UNREACHABLE) else ""))
 
