@@ -13,7 +13,6 @@ from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo
-from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import manifest
 from tests.runs.test_run import CALLER
@@ -64,7 +63,6 @@ async def test_the_state_has_what_the_service_counted_of_the_window(
     ]
 
 
-@proves("21")
 async def test_the_newest_call_of_the_model_counts():
     unknown = [*calling(("1", "nothing", {})), Usage(100, 10)]
     model = ScriptedModel(unknown, saying("Fine.", prompt=200, completion=20))
