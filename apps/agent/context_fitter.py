@@ -125,6 +125,13 @@ class ContextFitter:
         if reported and reported[0].model == self.name:
             self.counted = reported[0].input, self.sent, self.tools
 
+    def counted_after(self, progress: Progress) -> int | None:
+        """Return the tokens of the newest request and its answer, None if the service counted none."""
+        reported = progress.usage[self.spent :][:1] if self.sent else ()
+        if not reported or reported[0].model != self.name or not reported[0].input:
+            return None
+        return reported[0].input + reported[0].output
+
     def learn(self) -> None:
         """Compare what was counted with the estimate, for which each message has to be read."""
         if self.counted is not None:

@@ -218,6 +218,14 @@ class ToolAccessFilter(Node):
     all are offered. This is not a security boundary."""
 
 
+class ContextUsage(Node):
+    """Reports with each answer how full the context of the model is."""
+
+    enabled: bool = False
+    """Return `context_usage` in the state of an answer. It is left out if the window of the model is
+    unknown, or if its service reports no tokens."""
+
+
 class Features(Node):
     timestamp: Timestamp | None = Field(default_factory=Timestamp)
     """Tell the model the time with every question, and the age of what its tools said. **It is on
@@ -282,5 +290,7 @@ class Features(Node):
     the model has none."""
     sharing: Sharing | None = None
     """Who may read the conversations that people share. Null: people who are signed in."""
+    context_usage: ContextUsage | None = Field(default=None, json_schema_extra=IN_PREVIEW)
+    """Report how full the context of the model is. Null: it is not reported."""
     tool_access_filter: ToolAccessFilter | None = None
     """Leave out tools that the caller may not use. Null: all are offered."""

@@ -22,6 +22,7 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.manifest import Manifest
 from apps.runs.asking_ledger import ask_person
 from apps.runs.capabilities import open_capabilities
+from apps.runs.context_usage import context_usage
 from apps.runs.history import expand, newest_state, seal
 from apps.runs.preparation import Preparation, prepare
 from apps.runs.records import recorded, show_timings, total
@@ -179,6 +180,7 @@ async def answer(preparation: Preparation, progress: Progress, ledger: Ledger) -
         if reason != WAITING or not ledger.is_kept:
             state = state_of(preparation.given, progress, tidying)
             application = preparation.application
+            state |= context_usage(application.manifest, progress)
             state |= ask_person(ledger, application, opening.caller, progress, opening.emit)
             opening.emit(StateSaved(seal({**opening.saved, **opening.taint.state, **state})))
     if reason not in (CALLS, WAITING):

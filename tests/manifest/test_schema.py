@@ -71,7 +71,9 @@ DIFFERENCES = {
     "$.properties.orchestrator.properties.client": "ours only",
     # An addition: a conversation that becomes too long for the model goes on.
     "$.properties.orchestrator.properties.context": "ours only",
-    # An addition: tools of deployments that the caller may not use can be left out.
+    # The reference has it as a draft.
+    "Features.properties.context_usage": "ours only",
+    # The reference has it too, in versions newer than the published schema.
     "Features.properties.tool_access_filter": "ours only",
     # An addition: tools that answer from documents.
     "Features.properties.documents": "ours only",

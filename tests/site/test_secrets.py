@@ -258,6 +258,8 @@ async def test_no_credential_is_seen_anywhere(tmp_path: Path, form: str):
             DIAL_URL=core.url,
             OTEL_EXPORTER_OTLP_ENDPOINT=collector.url,
             OTEL_BSP_SCHEDULE_DELAY="50",
+            OTEL_LOGS_EXPORTER="otlp",
+            OTEL_BLRP_SCHEDULE_DELAY="50",
             DIAL_SDK_LOG_FORMAT=form,
             LOG_LEVEL="DEBUG",
             QUICKAPP_LOG_LEVEL="DEBUG",

@@ -20,7 +20,7 @@ from apps.capabilities.subagents.helper_manifest import manifest_of
 from apps.capabilities.subagents.relay import Relay
 from apps.capabilities.subagents.task_tool import (
     TOOL_NAME,
-    Task,
+    SubagentTask,
     description_of,
     display_for,
     read_task,
@@ -99,7 +99,7 @@ class Subagents:
         return relay.result(text)
 
 
-def toolsets_for(task: Task) -> frozenset[str] | None:
+def toolsets_for(task: SubagentTask) -> frozenset[str] | None:
     """Return the toolsets of a task, None for all. Raises `ToolError`."""
     if task.tool_sets is not None:
         return task.tool_sets

@@ -33,7 +33,7 @@ none. Give it only those that the task needs. Omit it for other sub-agents. Tool
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class SubagentTask:
     """A checked call. `tool_sets` are those that the model chose, None where it has no choice."""
 
     type: SubagentType
@@ -77,7 +77,7 @@ def task_arguments(offer: Offer) -> Arguments:
     return Arguments(schema, SchemaCheck.of(loose), {}, unchanged)
 
 
-def read_task(arguments: Mapping[str, object], offer: Offer) -> Task:
+def read_task(arguments: Mapping[str, object], offer: Offer) -> SubagentTask:
     """Raises `InvalidParameter`."""
     name, prompt = str(arguments["subagent_type"]), str(arguments["prompt"])
     chosen = offer.types.get(name)
@@ -89,10 +89,10 @@ def read_task(arguments: Mapping[str, object], offer: Offer) -> Task:
         raise InvalidParameter("prompt", "it says nothing. Describe the task.")
     given = arguments.get("tool_sets")
     if chosen.chooses_toolsets:
-        return Task(chosen, prompt, read_toolsets(given, offer))
+        return SubagentTask(chosen, prompt, read_toolsets(given, offer))
     if given is not None:
         raise InvalidParameter("tool_sets", f"{name!r} has a fixed tool set. Omit it.")
-    return Task(chosen, prompt)
+    return SubagentTask(chosen, prompt)
 
 
 def read_toolsets(given: object, offer: Offer) -> frozenset[str]:

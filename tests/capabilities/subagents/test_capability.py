@@ -31,6 +31,7 @@ from apps.manifest.validation import read
 from tests.capabilities import runs
 from tests.capabilities.manifests import OTHERWISE, timeless
 from tests.capabilities.runs import application, led_by, results
+from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, finish, saying, text, thinks
 from tests.manifest.documents import internal_tools, manifest, rest_tools
 from tests.tables import each_row
@@ -101,6 +102,7 @@ async def test_what_a_client_wishes_of_the_model_is_no_wish_of_its_helpers():
     assert "Be kind." not in model.asked[1].messages[0].text
 
 
+@proves("18")
 async def test_a_helper_sees_its_task_alone_and_its_last_words_are_the_result():
     model = ScriptedModel(
         calling(task("1", "Sum up the harbour.")),
@@ -200,6 +202,7 @@ def spec_of(document: Manifest) -> ToolSpec:
     return make_tool(Subagents(document, offer, 60)).spec
 
 
+@proves("18")
 def test_the_model_reads_the_types_in_their_order_and_the_enabled_toolsets():
     document = helped(
         rest_tools(name={"de": "Laden", "en": "Shop"}, description="Orders."),
@@ -296,6 +299,7 @@ REFUSED: list[tuple[object, str, str]] = [
 ]
 
 
+@proves("18")
 @each_row(("call", "parameter", "problem"), REFUSED)
 async def test_a_wrong_call_is_refused_with_the_valid_names_and_starts_nothing(
     call, parameter, problem
@@ -310,6 +314,7 @@ async def test_a_wrong_call_is_refused_with_the_valid_names_and_starts_nothing(
     assert len(model.asked) == 2
 
 
+@proves("18")
 @each_row(
     ("named", "tools"),
     [
@@ -352,6 +357,7 @@ async def test_a_declared_type_may_have_a_model_and_a_limit_of_its_own():
     assert results(model, 1) == [f"internal_task: Agent stopped due to max iterations.{OTHERWISE}"]
 
 
+@proves("18")
 async def test_names_of_missing_toolsets_are_issues_and_a_type_that_lost_all_of_them_fails():
     types = [kind("scout", tool_sets=["nobody", "off"]), kind("poet", tool_sets=["experts", "no"])]
     document = helped(asking("oracle"), rest_tools(name="off", enabled=False), types=types)
@@ -420,6 +426,7 @@ async def test_a_helper_that_fails_or_says_nothing_is_an_error_for_the_model(scr
     assert events[-1] == Finished()
 
 
+@proves("18")
 async def test_what_helpers_spend_is_added_up_whether_they_succeed_or_not():
     model = ScriptedModel(
         calling(task("1", "a"), task("2", "b")),
@@ -529,6 +536,7 @@ class Office:
             await self.started.wait_for(lambda: len(self.order) >= count)
 
 
+@proves("18")
 async def test_twenty_tasks_at_once_are_worked_on_four_at_a_time_in_their_order():
     office = Office(20)
     before = asyncio.all_tasks()
