@@ -117,9 +117,9 @@ test("a draft is checked once the person pauses, and the newest check counts", a
 });
 
 /** The page of the studio. */
-async function openStudio(t, { hash = "#starters", findings = [], change } = {}) {
+async function openStudio(t, { hash = "#starters", findings = [], registered = [], change } = {}) {
   const network = new Network();
-  const choices = { deployments: [], applications: [], prompts: [], skills: [], files: [], secrets: [], servers: [], registered: [], add: {} };
+  const choices = { deployments: [], applications: [], prompts: [], skills: [], files: [], secrets: [], servers: [], registered, add: {} };
   network.answer(`GET ${ADDRESS}choices/`, choices);
   network.answer(`POST ${ADDRESS}check/`, { findings });
   const tab = await openTab(t, "studio", { path: ADDRESS + hash, network, change });
@@ -330,6 +330,42 @@ test("links that leave the studio open another tab", async (t) => {
   await tab.appears(".studio-body a", "All versions, to compare and bring back");
   const links = tab.all("[data-section] a, [data-bar] a");
   assert.deepEqual([...new Set(links.map((link) => link.getAttribute("target") ?? link.target))], ["_blank"]);
+});
+
+test("a registered server is chosen by its name, with those of its tools that are ticked", async (t) => {
+  const registered = [{ template: "desk", title: "Desk" }];
+  const tab = await openStudio(t, { hash: "#tools", registered });
+  stored(tab, "save");
+  tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
+  tab.network.answer(`POST ${ADDRESS}tools/mcp/`, { tools: [{ name: "find" }, { name: "remove" }], message: "", name: "desk", server: {} });
+  await tab.appears("[data-add]", "An MCP server");
+  await tab.click("An MCP server");
+  const known = await tab.field("Or one of this installation");
+  known.value = "address desk";
+  known.dispatchEvent(new tab.window.Event("change", { bubbles: true }));
+  await tab.click("Connect");
+  await tab.appears(".studio-ticks", "remove");
+
+  tab.find(".studio-ticks input[value=remove]").click();
+  await tab.click("Add these tools");
+
+  await until(() => sent(tab, "save").length, 1);
+  assert.deepEqual(sent(tab, "tools/mcp"), [{ template: "desk" }]);
+  assert.deepEqual(sent(tab, "save")[0].document.tool_sets, [{ type: "predefined", template_name: "desk", override: { allowed_tools: ["find"] } }]);
+});
+
+test("an uploaded file becomes a context of the draft", async (t) => {
+  const tab = await openStudio(t, { hash: "#files" });
+  stored(tab, "save");
+  const path = "files/public/applications/page-tests/a%20guide.pdf";
+  tab.network.answer(`POST ${ADDRESS}upload/`, { path });
+  const control = await tab.field("Upload files");
+  Object.defineProperty(control, "files", { value: [new tab.window.File(["x"], "a guide.pdf")] });
+  control.dispatchEvent(new tab.window.Event("change", { bubbles: true }));
+
+  await tab.shows("[data-upload]", "Uploaded: a guide.pdf.");
+  await until(() => sent(tab, "save").length, 1);
+  assert.deepEqual(sent(tab, "save")[0].document.contexts, [{ type: "file", url: path }]);
 });
 
 test("a draft that cannot be saved shows why", async (t) => {

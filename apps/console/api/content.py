@@ -100,7 +100,9 @@ class ContentViewSet(GenericViewSet[ContentItem]):
         check_version(request, row or ContentItem())
         sent = ItemSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
-        save(row or ContentItem(), {"kind": kind, "name": name, **sent.validated_data}, request)
+        save(
+            row or ContentItem(), {"kind": kind, "name": name, **sent.validated_data}, request.user
+        )
         code = status.HTTP_201_CREATED if row is None else status.HTTP_200_OK
         return self.shown(kind, name, code)
 
@@ -161,12 +163,12 @@ def stack_or_404(kind: str, name: str) -> Sequence[Item]:
     return stack
 
 
-def save(row: ContentItem, values: Mapping[str, Any], request: Request) -> None:
+def save(row: ContentItem, values: Mapping[str, Any], user: Any) -> None:
     """Raises `RowInvalid`."""
     made: Any = modelform_factory(
         ContentItem, form=ContentForm, fields=("kind", "name", "text", "files")
     )
-    form = type("ApiContentForm", (made,), {"saver": request.user})(
+    form = type("ApiContentForm", (made,), {"saver": user})(
         {"files": row.files, **values}, instance=row
     )
     if not form.is_valid():

@@ -128,7 +128,7 @@ def register(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         name, text = form.cleaned_data["name"], json.dumps(form.toolset, indent=2)
         try:
-            save(ContentItem(), {"kind": KIND, "name": name, "text": text}, request)
+            save(ContentItem(), {"kind": KIND, "name": name, "text": text}, request.user)
         except RowInvalid as refused:
             form.tell(refused)
         else:

@@ -9,6 +9,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from apps.accounts.models import ApiKey
 from apps.live import journal
@@ -73,7 +74,7 @@ def test_open_runs_are_listed_with_who_where_and_what_for(client):
 
     page = answer.context["cl"].model_admin
     rows = [
-        (page.person(row), page.state(row), page.waits_for(row), row.holder)
+        (strip_tags(page.person(row)), page.state(row), page.waits_for(row), row.holder)
         for row in answer.context["cl"].result_list
     ]
     link = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'

@@ -52,7 +52,7 @@ def test_the_choices_tell_what_each_model_can_do_and_what_may_be_added(admin_cli
         ["demo-model"],
     )
     assert found["applications"] == [{"id": "helper", "name": "Helper"}]
-    assert set(found["add"]) == {"content", "deployment", "file", "secret", "server"}
+    assert set(found["add"]) == {"address", "content", "deployment", "file", "secret", "server"}
 
 
 def test_a_deployment_is_tested_by_its_name(admin_client):

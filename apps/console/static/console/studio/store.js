@@ -33,6 +33,8 @@ export class Store {
   /** @type {Draft["skills"]} */
   skills = {};
   version = 0;
+  /** The draft as it is stored. @type {Draft} */
+  base = this.current;
   /** @type {State} */
   state;
   /** @type {Finding[]} */
