@@ -3,6 +3,7 @@
 PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
+CORE_PORT ?= 8080
 DEBUG ?= false
 SOAK ?= 60
 BIN := .venv/bin
@@ -55,13 +56,16 @@ run run-dial: export PRIVATE_NETWORK_ALLOWLIST ?= localhost,127.0.0.1
 run: .venv/run.stamp ## Set everything up and serve on http://127.0.0.1:8000 (HOST, PORT, DEBUG)
 	@DEBUG=$(DEBUG) $(BIN)/python -m quickapps_site.serve --prepare
 
-dial-core: .venv/dev.stamp ## Serve a stand-in for DIAL Core on http://127.0.0.1:8080, for development
-	$(BIN)/python -m tests.dial_core --port 8080 --config tests/dial_core/example.json
+CORE = $(BIN)/python -m tests.dial_core --config tests/dial_core/example.json --site-url http://127.0.0.1:$(PORT)
 
-run-dial: .venv/dev.stamp ## The same as run, together with the stand-in for DIAL Core, which calls it
-	@trap 'kill $$core $$site 2>/dev/null; wait' EXIT INT TERM; \
-	  $(BIN)/python -m tests.dial_core --port 8080 --config tests/dial_core/example.json & core=$$!; \
-	  DIAL_URL=http://127.0.0.1:8080 DEBUG=$(DEBUG) $(BIN)/python -m quickapps_site.serve --prepare & site=$$!; \
+dial-core: .venv/dev.stamp ## Serve a stand-in for DIAL Core on http://127.0.0.1:8080, for development (CORE_PORT, PORT)
+	$(CORE) --port $(CORE_PORT)
+
+run-dial: .venv/dev.stamp ## The same as run, together with the stand-in for DIAL Core, which calls it (PORT, CORE_PORT)
+	@port=$$($(CORE) --port $(CORE_PORT) --print-port); \
+	  trap 'kill $$core $$site 2>/dev/null; wait' EXIT INT TERM; \
+	  $(CORE) --port $$port & core=$$!; \
+	  DIAL_URL=http://127.0.0.1:$$port DEBUG=$(DEBUG) $(BIN)/python -m quickapps_site.serve --prepare & site=$$!; \
 	  wait $$site
 
 admin-password: .venv/run.stamp ## Set a new random password for the account `admin` and print it

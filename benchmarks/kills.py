@@ -283,7 +283,10 @@ def main() -> int:
     for name, counts in found.items():
         for detail in counts.details:
             print(f"{name}: {detail}")
-    return int(any(counts.faults for counts in found.values()))
+    spared = [name for name, counts in found.items() if not counts.kills]
+    for name in spared:
+        print(f"{name}: no process was killed, so nothing was tested. Raise --kills or --seconds.")
+    return int(bool(spared) or any(counts.faults for counts in found.values()))
 
 
 if __name__ == "__main__":

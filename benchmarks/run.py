@@ -22,7 +22,7 @@ from pathlib import Path
 import uvloop
 
 from benchmarks import measures, report
-from benchmarks.measures import Effort, Failed, System
+from benchmarks.measures import Effort, System
 from benchmarks.processes import Process, free_port, start
 from benchmarks.systems import shipped
 
@@ -92,22 +92,20 @@ async def measure_all(
                 found[system.name].append(
                     await measures.measure(system, tool_of(system), effort, direct, errors)
                 )
-        await measure_memory(starts, effort, found, errors)
+        for name, begin in starts.items():
+            print(f"memory of {name}", file=sys.stderr)
+            try:
+                found[name][0]["memory"] = await measure_memory(begin, effort)
+            except Exception as error:  # noqa: BLE001 - what was measured before is printed
+                errors.append(f"memory of {name}: {error!r}")
     return found, errors
 
 
-async def measure_memory(
-    starts: dict[str, Start], effort: Effort, found: Figures, errors: list[str]
-) -> None:
-    """In a new process each: one that has had a burst keeps its memory for the next one."""
-    for name, begin in starts.items():
-        print(f"memory of {name}", file=sys.stderr)
-        system = begin()
-        with stopped(system.process):
-            try:
-                found[name][0]["memory"] = await measures.hold(system, effort.held, effort.held_ms)
-            except Failed as failure:
-                errors.append(str(failure))
+async def measure_memory(begin: Start, effort: Effort) -> float:
+    """In a new process: one that has had a burst keeps its memory for the next one."""
+    system = begin()
+    with stopped(system.process):
+        return await measures.hold(system, effort.held, effort.held_ms)
 
 
 def tool_of(system: System) -> str:

@@ -76,8 +76,8 @@ PUBLIC_URL = env.url("PUBLIC_URL", SITE_URL, ("http", "https")).rstrip("/")
 # --- Django -----------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    # Daphne, before the static files: `manage.py runserver` serves with it.
-    "quickapps_site.development_server.DevelopmentServerConfig",
+    # Before the static files, which have a `runserver` too.
+    "quickapps_site.development_server",
     "unfold",
     "django.contrib.admin",
     "django.contrib.auth",

@@ -185,6 +185,9 @@ class Opening(msgspec.Struct, frozen=True):
         return Loader(self.workspace.files, self.loading, self.taint)
 
 
+Instruction = str | Callable[[Toolbox], str]
+"""A text for the system prompt, or what makes it once all tools are known; "" for none."""
+
 Settle = Callable[[], Awaitable["Contribution"]]
 """What a capability brings instead, asked once every capability is open: the place for a question
 to a person that several capabilities ask as one."""
@@ -200,7 +203,7 @@ class Contribution(msgspec.Struct, frozen=True):
 
     tools: tuple[Tool, ...] = ()
     hidden: tuple[Tool, ...] = ()
-    instructions: tuple[str, ...] = ()
+    instructions: tuple[Instruction, ...] = ()
     history: tuple[HistoryStep, ...] = ()
     view: tuple[ViewStep, ...] = ()
     results: tuple[ResultStep, ...] = ()

@@ -16,6 +16,7 @@ from apps.console.api.mcp_servers import McpServerViewSet
 from apps.console.api.reference import reference
 from apps.console.api.runs import RunViewSet
 from apps.console.api.secrets import SecretViewSet
+from apps.console.api.teams import TeamViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
 from apps.console.palette import find
@@ -37,6 +38,7 @@ router.register("keys", ApiKeyViewSet)
 router.register("mcp-servers", McpServerViewSet)
 router.register("runs", RunViewSet)
 router.register("secrets", SecretViewSet)
+router.register("teams", TeamViewSet)
 item = ContentViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})
 staff = admin.site.admin_view
 

@@ -22,6 +22,8 @@ LONGEST_DESCRIPTION = 1024
 LONGEST_COMPATIBILITY = 500
 USER_INVOCABLE = "user-invocable"
 """The key of a skill's metadata that is "false" for a skill that is meant for models alone."""
+REQUIRES_TOOLS = "requires-tools"
+"""The key of a skill's metadata with names of tools, separated by blanks."""
 
 _name = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
@@ -50,6 +52,11 @@ class SkillDocument:
     def is_for_users(self) -> bool:
         """Return whether users may choose it for a question; else only models read it, when a task needs it."""
         return (self.metadata or {}).get(USER_INVOCABLE, "true").strip().lower() != "false"
+
+    @property
+    def required_tools(self) -> tuple[str, ...]:
+        """The tools without which models are not told of the skill."""
+        return tuple((self.metadata or {}).get(REQUIRES_TOOLS, "").split())
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -157,7 +157,9 @@ def join(
     }
     named = tuple(naming_toolset(issue, manifest) for issue in issues)
     told = zip(names, contributions, strict=True)
-    instructions = tuple((name, text) for name, one in told for text in one.instructions)
+    written = ((name, text) for name, one in told for text in one.instructions)
+    texts = ((name, text if isinstance(text, str) else text(tools)) for name, text in written)
+    instructions = tuple((name, text) for name, text in texts if text)
     return OpenCapabilities(Contribution(issues=named, **steps), tools, instructions)
 
 

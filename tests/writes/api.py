@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from apps.accounts.models import ApiKey
+from django.contrib.auth.models import User
+
+from apps.accounts.models import ApiKey, Team
 from apps.cases.models import Case, CaseRun
 from apps.catalog.content.models import ContentItem
 from apps.catalog.icons.models import IconImage
@@ -149,6 +151,26 @@ API = [
         {"name": "new", "value": "s", "description": "Of it", "servers": ["a.example"]},
         {"name": "weather", "description": "Of that", "value": "t"},
     ),
+    *rows(
+        "teams",
+        "{w.team.pk}",
+        Team,
+        {
+            "name": "new",
+            "visibility": "members",
+            "prompt": "greeting",
+            "members": ["grace"],
+            "administrators": ["operator"],
+        },
+        {"name": "newer", "visibility": "administrators"},
+    ),
+    send(
+        "PUT",
+        "teams/{w.team.pk}/members/grace/",
+        User.groups.through,
+        {"is_administrator": True},
+    ),
+    send("DELETE", "teams/{w.team.pk}/members/operator/", User.groups.through, None),
     send("PUT", "content/prompt/greeting/", ContentItem, {"text": "Say hi."}),
     send("PUT", "content/prompt/farewell/", ContentItem, {"text": "Say bye."}, 201),
     send("DELETE", "content/prompt/greeting/", ContentItem, None, 204),

@@ -86,7 +86,7 @@ def contribution(
     is_needed = bool(collection.skills or steps)
     return Contribution(
         tools=(tool.bind(opening),) if is_needed else (),
-        instructions=(collection.prompt,) if collection.skills else (),
+        instructions=(collection.instruction,) if collection.skills else (),
         history=(*first, *steps, *last),
         tidying=(tidy,) if first or steps else (),
         issues=tuple(issues),

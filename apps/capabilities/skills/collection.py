@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from html import escape
 
+from apps.agent.tools import Toolbox
+from apps.capabilities.registry import Instruction
 from apps.errors import FileMissing, InitializationIssue
 from apps.manifest.skill_document import InstalledSkill
 
@@ -34,6 +36,15 @@ class Skill:
     files: tuple[str, ...]
     read_file: ReadFile = field(repr=False, compare=False)
     problem: str = ""
+    required_tools: tuple[str, ...] = ()
+
+    def is_usable(self, tools: Iterable[str]) -> bool:
+        """Whether there are all tools that it requires; toolsets may put their names in front."""
+        endings = tuple(tools)
+        return all(
+            any(name == one or name.endswith(f"_{one}") for name in endings)
+            for one in self.required_tools
+        )
 
     @cached_property
     def full_text(self) -> str:
@@ -54,9 +65,20 @@ class Collection:
     skills: Mapping[str, Skill]
     issues: tuple[InitializationIssue, ...] = ()
 
+    @property
+    def instruction(self) -> Instruction:
+        """The part of the system prompt that lists those for which there are the tools."""
+        requires = any(skill.required_tools for skill in self.skills.values())
+        return self.prompt_with if requires else self.prompt
+
+    def prompt_with(self, tools: Toolbox) -> str:
+        names = {*tools.listed, *tools.hidden}  # tools that are found later are hidden
+        usable = {name: one for name, one in self.skills.items() if one.is_usable(names)}
+        return Collection(usable).prompt
+
     @cached_property
     def prompt(self) -> str:
-        """The part of the system prompt that lists them, "" for none."""
+        """The part of the system prompt that lists all of them, "" for none."""
         if not self.skills:
             return ""
         lines = [
@@ -97,6 +119,7 @@ def predefined_skill(installed: InstalledSkill) -> Skill:
         "the predefined content",
         tuple(installed.files),
         partial(read_installed, installed),
+        required_tools=document.required_tools,
     )
 
 

@@ -30,6 +30,13 @@ from apps.console.operated import edits_all, sees_all
 admin.site.unregister(APIKey)  # the library's own keys, which give no access here
 
 
+MADE_FOR_OTHERS = "The key does not reach them, because somebody else made it for the person."
+UNRECORDED = (
+    "The key does not reach them: it was made on the command line, or before keys recorded who made "
+    "them. If a program needs them, the person makes a new key on their account page and revokes this one."
+)
+
+
 class KeyForm(forms.ModelForm[AbstractAPIKey]):
     def clean_expiry_date(self) -> Any:
         end = self.cleaned_data["expiry_date"]
@@ -178,8 +185,16 @@ class ApiKeyAdmin(KeyAdmin):
         "expiry_date",
         *rates,
     )
-    readonly_fields = ("prefix", "created", "last_used_at")
+    readonly_fields = ("reach", "prefix", "created", "last_used_at")
     fields = (*new_fields, "revoked", *readonly_fields)
+
+    @admin.display(description="notes, schedules and team of the person")
+    def reach(self, key: ApiKey) -> str:
+        if key.user is None:
+            return "None: it is a key of the installation."
+        if key.is_own:
+            return "The key reaches them."
+        return UNRECORDED if key.created_by_id is None else MADE_FOR_OTHERS
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
         rows: QuerySet[ApiKey] = super().get_queryset(request)

@@ -42,6 +42,12 @@ def state_of(group: int | None) -> TeamState | None:
     )
 
 
+def set_members(team: Team, members: Iterable[Any]) -> None:
+    """Make these and the administrators the members. Closed accounts are not offered, and stay."""
+    closed = team.group.user_set.filter(is_active=False)
+    team.group.user_set.set({*members, *team.administrators.all(), *closed})
+
+
 def changes_of(before: TeamState | None, after: TeamState | None) -> list[str]:
     if after is None:
         return ["deleted"] if before is not None else []

@@ -13,7 +13,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from apps.accounts.models import Team
 from apps.accounts.team_members import members_of
 from apps.catalog.content.installed import installed
-from apps.console.admin.team_changes import record_changes, state_of
+from apps.console.admin.team_changes import record_changes, set_members, state_of
 from apps.console.admin.theme import Admin
 from apps.console.giving import may_give
 
@@ -106,9 +106,8 @@ class TeamAdmin(Admin[Team]):
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        team, chosen = form.instance, form.cleaned_data
-        closed = team.group.user_set.filter(is_active=False)  # they are not offered, and stay
-        team.group.user_set.set({*chosen["members"], *chosen["administrators"], *closed})
+        team = form.instance
+        set_members(team, form.cleaned_data["members"])
         record_changes(request, form.before, state_of(team.group_id))
 
     def delete_model(self, request: HttpRequest, obj: Team) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.contrib.admin.utils import quote
+from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.test import Client
 
@@ -110,6 +112,20 @@ def test_keys_are_revoked_for_good(admin_client):
 
     assert not ApiKey.objects.is_valid(secret)
     assert 'name="revoked"' not in page.text
+
+
+def test_the_page_of_a_key_tells_whether_it_reaches_what_its_person_has(admin_client):
+    ada, grace = (User.objects.create_user(name) for name in ("ada", "grace"))
+
+    def reach(**fields: Any) -> str:
+        key, _ = ApiKey.objects.create_key(name="k", **fields)
+        page = admin_client.get(f"{KEYS}{quote(key.pk)}/change/").text
+        return re.search(r"The key [^<]*|None: it is [^<]*", page)[0].strip()
+
+    assert reach(user=ada, created_by=ada) == "The key reaches them."
+    assert "because somebody else made it" in reach(user=ada, created_by=grace)
+    assert "the person makes a new key on their account page" in reach(user=ada)
+    assert reach() == "None: it is a key of the installation."
 
 
 def test_people_make_operator_keys_for_themselves(admin_client):

@@ -1,0 +1,64 @@
+"""Models are told only of the skills for which they have the tools."""
+
+from __future__ import annotations
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from apps.accounts.caller import Caller
+from apps.agent.messages import Message
+from apps.capabilities.skills.collection import predefined
+from apps.catalog.resolve import resolve
+from apps.manifest.skill_document import InstalledSkill, read_skill_document
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
+from tests.capabilities.manifests import PROMPT, tool, tool_set
+from tests.catalog.rows import make_application, manifest_with
+from tests.fakes import ModelsWorkspace, ScriptedModel, saying
+from tests.tables import each_row
+
+CALLER = Caller("user-1", "key")
+TEXT = "---\nname: recall\ndescription: Recalls.\nmetadata:\n  requires-tools: store find\n---\nDo."
+RECALL = predefined((InstalledSkill(read_skill_document(TEXT), TEXT, {}),)).skills["recall"]
+
+
+@each_row(
+    ("tools", "is_usable"),
+    [
+        (("store", "find"), True),
+        (("memory_store", "memory_find", "other"), True),
+        (("store",), False),
+        (("store", "finder", "unfind"), False),
+        ((), False),
+    ],
+)
+def test_a_skill_is_usable_with_all_tools_that_it_requires(tools, is_usable):
+    assert RECALL.is_usable(tools) is is_usable
+
+
+async def prompt_with(*names: str) -> str:
+    tools = [tool("https://memory.example/") for _ in names]
+    for name, one in zip(names, tools, strict=True):
+        one["open_ai_tool"]["function"]["name"] = name
+    manifest = manifest_with(
+        orchestrator={"deployment": {"deployment_id": "big"}, "system_prompt": PROMPT},
+        tool_sets=[tool_set(*tools, name="memory")] if tools else [],
+    )
+    await sync_to_async(make_application)("asked", manifest=manifest)
+    big = ScriptedModel(saying("Hello."))
+    workspace, request = ModelsWorkspace(CALLER, {"big": big}), RunRequest((Message("user", "Hi"),))
+    await run(await resolve("asked"), request, workspace, CALLER, lambda event: None)
+    return big.asked[0].messages[0].text
+
+
+@pytest.mark.django_db
+async def test_an_application_without_a_memory_server_is_not_told_of_its_skill():
+    prompt = await prompt_with()
+
+    assert "tool-call-file-parameter-formatting" in prompt
+    assert "dial-memory" not in prompt
+
+
+@pytest.mark.django_db
+async def test_and_one_with_its_tools_is():
+    assert "<name>dial-memory</name>" in await prompt_with("store_memory", "search_archive")
