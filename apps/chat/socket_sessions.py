@@ -42,6 +42,6 @@ def begin_session(session: SessionBase) -> Headers:
         domain=settings.SESSION_COOKIE_DOMAIN,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=settings.SESSION_COOKIE_HTTPONLY,
-        samesite=settings.SESSION_COOKIE_SAMESITE,
+        samesite=settings.SESSION_COOKIE_SAMESITE,  # type: ignore[arg-type]
     )
     return [(b"set-cookie", one.OutputString().encode()) for one in answer.cookies.values()]
