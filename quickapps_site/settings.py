@@ -920,7 +920,10 @@ WEBHOOK_MAX_BODY_BYTES = env.integer("WEBHOOK_MAX_BODY_BYTES", 262_144, least=10
 """Of what a program sends to a webhook."""
 IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
 """Of a file with conversations of another program, as large as `apps.chat.imports.files` reads."""
+OPENAPI_BODY_BYTES = 2 * OPENAPI_DOCUMENT_MB * 1_000_000 + BODY_ROOM
+"""Of a document that is pasted into the studio, whose quotes and line ends JSON escapes."""
 BODY_LIMITS = (
+    (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),
     (r"/settings/data/import/", IMPORT_BODY_BYTES),
     (r"/hooks/", WEBHOOK_MAX_BODY_BYTES),
     (

@@ -1,6 +1,7 @@
 """The visitor behind a request or a socket, and the conversations that belong to them."""
 
 import hashlib
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -53,6 +54,11 @@ def bucket_of(session_key: str) -> str:
     """The bucket of a session without an account."""
     # The key itself is a credential, so only its hash is stored.
     return f"session-{hashlib.sha256(session_key.encode()).hexdigest()[:32]}"
+
+
+def stranger(locale: str) -> Caller:
+    """A caller without an account and without a session, who owns nothing."""
+    return Caller(bucket_of(secrets.token_hex()), locale=locale)
 
 
 def caller_of(user: Any, session: SessionBase, locale: str) -> Caller:

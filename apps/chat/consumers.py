@@ -53,6 +53,7 @@ from apps.chat.listing import keep_looking
 from apps.chat.pinned_versions import find_for
 from apps.chat.protocol import to_json
 from apps.chat.session_end import check_session
+from apps.chat.socket_sessions import session_headers
 from apps.chat.tab_news import TabNews
 from apps.chat.temporary import ABNORMAL
 from apps.chat.viewed_conversation import CUT_OFF, ViewedConversation
@@ -101,7 +102,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await super().__call__(scope, receive, deliver)
 
     async def connect(self) -> None:
-        await self.accept()
+        await self.accept(headers=await session_headers(self.scope))
         try:
             self.caller = await caller_of_scope(self.scope)
         except Refused as error:

@@ -23,12 +23,14 @@ from apps.chat.access import (
     caller_of,
     own,
     record_denial,
+    stranger,
 )
 from apps.chat.languages import locale_of_request
 from apps.chat.models import Conversation
 
 VISITED_ON = "seen"
 """A session without an account stores the day of its last use under this name."""
+READS = frozenset(("GET", "HEAD"))
 
 View = Callable[..., HttpResponseBase]
 
@@ -42,10 +44,14 @@ class ConversationMoved(Http404):
 
 
 def visitor(request: HttpRequest) -> Caller:
-    """The caller of a page; a browser without a session gets one."""
+    """The caller of a page. A browser without a session gets one with its first POST, or with the
+    socket of the page; one that only reads, such as a crawler's, gets none.
+    """
     session = request.session
     # The user first: looking up one who has a new password empties the session of the old one.
     if not request.user.is_authenticated and not session.session_key:
+        if request.method in READS:
+            return replace(stranger(locale_of_request(request)), address=address_of(request))
         session.create()
     caller = caller_of(request.user, session, locale_of_request(request))
     caller = replace(caller, address=address_of(request))
@@ -71,7 +77,7 @@ def with_sign_in(view: View) -> View:
         try:
             return view(request, *arguments, **named)
         except Http404:
-            if request.user.is_authenticated or request.method not in ("GET", "HEAD"):
+            if request.user.is_authenticated or request.method not in READS:
                 raise
             return redirect_to_login(request.get_full_path())
 

@@ -1,6 +1,6 @@
 """A pool of threads in which owners take turns."""
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
@@ -11,13 +11,20 @@ Task = tuple[Future[Any], Callable[[], Any]]
 
 
 class FairPool:
-    """Runs one task of each waiting owner before the second task of any of them."""
+    """Runs one task of each waiting owner before the second task of any of them.
+
+    One owner never has all threads, so that a short task does not wait for the long ones of another.
+    """
 
     def __init__(self, threads: int, name: str) -> None:
         self.threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self.most = max(1, threads - 1)
         self.lock = Lock()
         self.waiting: OrderedDict[str, deque[Task]] = OrderedDict()
         """The tasks of each owner; the owner whose turn is next comes first."""
+        self.running: Counter[str] = Counter()
+        self.passed = 0
+        """How many threads found only tasks of owners that had their share."""
 
     def submit(self, owner: str, work: Callable[[], T]) -> Future[T]:
         future: Future[T] = Future()
@@ -27,18 +34,38 @@ class FairPool:
         return future
 
     def run_next(self) -> None:
-        future, work = self.take_next()
-        if not future.set_running_or_notify_cancel():
+        found = self.take_next()
+        if found is None:
             return
+        owner, (future, work) = found
         try:
-            future.set_result(work())
+            if future.set_running_or_notify_cancel():
+                future.set_result(work())
         except BaseException as error:  # noqa: BLE001 - `result` raises it
             future.set_exception(error)
+        finally:
+            self.leave(owner)
 
-    def take_next(self) -> Task:
+    def take_next(self) -> tuple[str, Task] | None:
         with self.lock:
-            owner, tasks = self.waiting.popitem(last=False)
+            free = (owner for owner in self.waiting if self.running[owner] < self.most)
+            owner = next(free, None)
+            if owner is None:
+                self.passed += 1
+                return None
+            tasks = self.waiting.pop(owner)
             task = tasks.popleft()
             if tasks:
                 self.waiting[owner] = tasks
-            return task
+            self.running[owner] += 1
+            return owner, task
+
+    def leave(self, owner: str) -> None:
+        with self.lock:
+            self.running[owner] -= 1
+            if not self.running[owner]:
+                del self.running[owner]
+            if not self.passed:
+                return
+            self.passed -= 1
+        self.threads.submit(self.run_next)

@@ -1,16 +1,24 @@
-"""Excel: the rows of each sheet, as they were last calculated; cells are separated by tabs."""
+"""Excel: the rows of each sheet, as they were last calculated; cells are separated by tabs.
+
+A cell far from the one before it, as from a slip of the hand, has its address in front: `[XFD7] far`.
+"""
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from io import BytesIO
+from operator import itemgetter
 from typing import Any
 
 from openpyxl import load_workbook
+from openpyxl.utils import get_column_letter
+from openpyxl.worksheet._reader import WorkSheetParser
 
 from apps.documents.pages import Part, wanted_pages
 
 ROWS_AT_ONCE = 500
 """Rows of one part, after which the time is looked at."""
+MOST_EMPTY = 100
+"""Empty cells side by side that are written as tabs."""
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
@@ -21,24 +29,53 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
         sheet = sheets[number - 1]
         title = " ".join(sheet.title.split())
         yield Part("", f"[sheet {title}]", number, title)
-        # A sheet may claim a wrong size, and would then have millions of empty rows.
-        sheet.reset_dimensions()
-        rows = grouped(sheet.iter_rows(values_only=True))
+        rows = grouped(rows_of(sheet))
         yield from (Part(text, page=number, title=title) for text in rows)
 
 
-def grouped(rows: Iterator[Sequence[Any]]) -> Iterator[str]:
-    """The rows that are not empty, without empty cells at the end."""
+def rows_of(sheet: Any) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """The numbers of the rows that are written, and their cells.
+
+    `iter_rows` makes all rows and cells in between too, of which one far cell has millions.
+    """
+    book = sheet.parent
+    with sheet._get_source() as source:  # noqa: SLF001 - as `iter_rows` opens it
+        parser = WorkSheetParser(
+            source,
+            sheet._shared_strings,  # noqa: SLF001
+            data_only=book.data_only,
+            epoch=book.epoch,
+            date_formats=book._date_formats,  # noqa: SLF001
+            timedelta_formats=book._timedelta_formats,  # noqa: SLF001
+        )
+        yield from parser.parse()
+
+
+def grouped(rows: Iterator[tuple[int, list[dict[str, Any]]]]) -> Iterator[str]:
+    """The rows that are not empty."""
     lines: list[str] = []
-    for count, row in enumerate(rows, start=1):
-        line = "\t".join(map(cell_text, row)).rstrip("\t")
-        if line:
+    for count, (number, cells) in enumerate(rows, start=1):
+        if line := row_text(number, cells):
             lines.append(line)
         if lines and count % ROWS_AT_ONCE == 0:
             yield "\n".join(lines)
             lines = []
     if lines:
         yield "\n".join(lines)
+
+
+def row_text(number: int, cells: Sequence[dict[str, Any]]) -> str:
+    """The cells of a row, with tabs for empty ones before them."""
+    line, last = "", 0
+    texts = ((cell["column"], cell_text(cell["value"])) for cell in cells)
+    for column, text in sorted(filter(itemgetter(1), texts), key=itemgetter(0)):
+        if column - last > MOST_EMPTY:
+            address = f"[{get_column_letter(column)}{number}] "
+            line += f"\t{address}{text}" if line else f"{address}{text}"
+        else:
+            line += "\t" * (column - max(last, 1)) + text
+        last = column
+    return line
 
 
 def cell_text(value: Any) -> str:

@@ -136,6 +136,7 @@ class Visitor:
         self.user = user or AnonymousUser()
         self.tabs: list[Tab] = []
         self.address = ""
+        self.cookies: dict[str, str] = {}
 
     @property
     def bucket(self) -> str:
@@ -155,7 +156,7 @@ class Visitor:
         if self.user.is_authenticated and isinstance(self.session, StoredSession):
             key = await database_sync_to_async(session_of)(self.user)
             self.session.session_key = key
-        tab.scope.update(user=self.user, session=self.session)
+        tab.scope.update(user=self.user, session=self.session, cookies=self.cookies)
         if self.address:
             tab.scope["client"] = (self.address, 1)
         assert (await tab.connect(PATIENCE))[0]

@@ -291,7 +291,8 @@ async def test_the_download_knows_two_formats():
         client = AsyncClient()
         visitor = await client.get(f"/chat/{on.application.slug}/")
         assert visitor.status_code == 200
-        owner = bucket_of(client.cookies["sessionid"].value)
+        session = await client.asession()
+        owner = bucket_of(session.session_key or "")
         await Conversation.objects.aupdate(owner=owner)
         address = f"/chat/{on.application.slug}/{row.pk}/download/?format="
 

@@ -500,9 +500,10 @@ async def test_strangers_are_told_of_a_private_application_that_is_broken_as_of_
     assert refusal["code"] == "application_broken"
 
 
-async def test_a_browser_without_a_session_is_sent_to_the_page():
+async def test_a_browser_whose_session_has_ended_is_sent_to_the_page():
     async with scene() as on:
         on.visitor.session.session_key = None
+        on.visitor.cookies["sessionid"] = "gone"
         tab = await on.visitor.tab(on.hub)
 
         refusal = await tab.frame()

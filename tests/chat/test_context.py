@@ -227,8 +227,8 @@ async def open_usage(on: Scene, conversation: str, client: AsyncClient) -> Any:
 
 async def owned(conversation: str, client: AsyncClient) -> None:
     """Let the client's visitor have the conversation."""
-    await client.get("/")
-    bucket = bucket_of(client.cookies["sessionid"].value)
+    session = await client.asession()
+    bucket = bucket_of(session.session_key or "")
     await Conversation.objects.filter(pk=conversation).aupdate(owner=bucket)
 
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from apps.accounts.buckets import caller_in
 from apps.chat import conversations
-from apps.chat.access import adopt
+from apps.chat.access import adopt, bucket_of
 from apps.chat.export import markdown
 from apps.chat.models import Conversation, Message
 from apps.feedback.models import LONGEST_COMMENT, Feedback
@@ -145,8 +145,8 @@ def test_feedback_goes_with_the_account_and_with_the_application(ada):
 
 def test_a_visitor_rates_too_and_whoever_signs_in_keeps_the_feedback(ada):
     client = Client()
+    bucket = bucket_of(client.session.session_key or "")
     client.get(reverse("feedback"))
-    bucket = client.session["visitor"]
     answer = answer_in(bucket)
     client.post(address(answer), DOWN)
 

@@ -139,8 +139,7 @@ async def test_what_was_said_in_it_is_not_sent_along_with_feedback():
         _, found = await begun(on)
         answer = await found.messages.alast()
         client = Client()
-        await sync_to_async(client.get)("/")
-        session = client.session.session_key or ""
+        session = (await client.asession()).session_key or ""
         visitor = Visitor(on.application, on.model, session_key=session)
         await Conversation.objects.filter(pk=found.pk).aupdate(owner=visitor.bucket)
         rated = {"rating": "down", "reason": "wrong", "comment": ""}

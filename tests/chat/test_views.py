@@ -46,6 +46,7 @@ def run_in(conversation: Conversation, status: str = "done", **fields: Any) -> R
 def visiting(path: str = "/feedback/") -> Client:
     """The browser of a visitor, who has a session now; the address that is asked renders no page."""
     client = Client()
+    assert client.session.session_key
     client.get(path)
     return client
 
@@ -90,7 +91,7 @@ def test_a_visitor_is_shown_the_public_applications(client):
 
     assert list(response.context["applications"]) == [public]
     assert "csrftoken" in response.cookies
-    assert "sessionid" in response.cookies
+    assert "sessionid" not in response.cookies
 
 
 def test_the_page_gets_what_its_scripts_need(client):

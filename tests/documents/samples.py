@@ -4,6 +4,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from datetime import date
 from io import BytesIO
+from typing import Any
 
 from docx import Document
 from openpyxl import Workbook
@@ -180,6 +181,18 @@ RTF = (
 def locked_office() -> bytes:
     """As Word, Excel and PowerPoint write a file with a password."""
     return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage".encode("utf-16-le")
+
+
+def workbook(cells: Mapping[str, Any]) -> bytes:
+    """A workbook of one sheet with these cells, by their addresses."""
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for address, value in cells.items():
+        sheet[address] = value
+    out = BytesIO()
+    book.save(out)
+    return out.getvalue()
 
 
 def xlsx() -> bytes:

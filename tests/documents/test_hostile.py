@@ -8,6 +8,7 @@ import subprocess
 import time
 import zipfile
 import zlib
+from functools import cache, partial
 from io import BytesIO
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 from apps.documents import process
 from apps.documents.pages import Unreadable
 from apps.documents.reader import Bounds, html_to_markdown, read_document
+from apps.documents.turns import FairPool
 from tests.documents.samples import assembled, docx, epub, pdf, pptx, stream, xlsx
 
 TIGHT = Bounds(seconds=4.0, memory=256 * 1024 * 1024, characters=100_000)
@@ -181,3 +183,21 @@ async def test_the_process_knows_nothing_of_our_environment(monkeypatch, begun):
     with pytest.raises(asyncio.CancelledError):
         await reading
     assert known.split(b"\0") == [f"PATH={os.defpath}".encode(), b"PYTHONUTF8=1", b""]
+
+
+async def test_the_long_documents_of_one_person_do_not_delay_a_short_one_of_another(monkeypatch):
+    monkeypatch.setattr(process, "pool", cache(partial(FairPool, 2, "documents")))
+    long = Bounds(seconds=90, owner="ada")
+    reading = [
+        asyncio.create_task(html_to_markdown("<br>" * 400_000, bounds=long)) for _ in range(4)
+    ]
+    await asyncio.sleep(0)  # each of them is in the queue
+
+    async with asyncio.timeout(60):
+        text = await html_to_markdown("<p>Short</p>", bounds=Bounds(owner="bob"))
+    are_done = [task.done() for task in reading]
+    for task in reading:
+        task.cancel()
+    await asyncio.wait(reading)
+
+    assert (text, are_done) == ("Short", [False] * 4)

@@ -13,6 +13,7 @@ from tests.documents.samples import (
     pdf,
     pptx,
     protected_pdf,
+    workbook,
     xlsx,
     zipped,
 )
@@ -147,3 +148,15 @@ async def test_of_a_page_that_is_too_long_the_beginning_is_read_and_it_says_so()
     assert text.startswith("word word")
     assert text.endswith("wo\n\n[cut: the rest is left out, because the page is too long]")
     assert 499_000 < len(text) < 500_100
+
+
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        ({"A1": "near", "XFD1048576": "far"}, "near\n[XFD1048576] far"),
+        ({"B2": "b", "D2": "d", "XFD2": "far", "A3": 3}, "\tb\t\td\t[XFD2] far\n3"),
+        ({"A1": "a", "CV1": "x", "A1048576": "end"}, f"a{chr(9) * 99}x\nend"),
+    ],
+)
+async def test_a_cell_far_away_fills_neither_the_text_nor_the_time(cells, text):
+    assert await read_document(workbook(cells)) == f"[sheet Sheet]\n{text}"

@@ -27,3 +27,16 @@ def test_an_owner_with_one_task_does_not_wait_for_all_tasks_of_another():
 def test_a_failure_is_that_of_the_task():
     with pytest.raises(ZeroDivisionError):
         FairPool(1, "test").submit("ada", lambda: 1 / 0).result(10)
+
+
+def test_an_owner_with_many_long_tasks_leaves_a_thread_to_the_others():
+    pool, gate = FairPool(3, "test"), Event()
+    long = [pool.submit("ada", gate.wait) for _ in range(10)]
+
+    assert pool.submit("bob", lambda: "short").result(10) == "short"
+    assert [task.done() for task in long] == [False] * 10
+
+    gate.set()
+    assert [task.result(10) for task in long] == [True] * 10
+    pool.threads.shutdown()
+    assert (pool.waiting, pool.running, pool.passed) == ({}, {}, 0)

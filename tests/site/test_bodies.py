@@ -116,6 +116,7 @@ def test_every_path_has_its_limit():
         for path in (
             "/chat/a/files/",
             "/admin/workspace/sharedfile/add/",
+            "/admin/catalog/application/7/studio/tools/openapi/",
             "/chat/a/",
             "/api/applications/",
             "/accounts/login/",
@@ -124,6 +125,7 @@ def test_every_path_has_its_limit():
     ] == [
         file + room,
         file + room,
+        settings.OPENAPI_BODY_BYTES,
         *[settings.REQUEST_MAX_BODY_BYTES] * 4,
     ]
 

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.db.utils import ConnectionHandler
 
 from quickapps_site import environment
+from quickapps_site.database_threads import DatabaseThreads
 from quickapps_site.sqlite import base
 from quickapps_site.sqlite.base import DatabaseWrapper
 from quickapps_site.sqlite.kept_connections import MOST, KeptConnections
 
 pytestmark = pytest.mark.django_db
 Databases = ConnectionHandler
+WRITERS = 6
+"""As many as `DATABASE_THREADS` has by default."""
+WRITES = 100
+PATIENCE = 120
 
 
 @pytest.fixture
@@ -145,3 +151,42 @@ def test_what_is_written_stands_in_the_file_when_all_are_closed(
     base._kept.close()
 
     assert [one.name for one in file.parent.iterdir()] == [file.name]
+
+
+def test_the_database_threads_of_a_process_wait_for_each_others_writes(
+    databases: Databases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transaction that reads before it writes, and single statements between them."""
+    monkeypatch.setattr(transaction, "connections", databases)
+    wrapper = opened(databases)
+    with wrapper.cursor() as cursor:
+        cursor.execute("CREATE TABLE counter (number INTEGER)")
+        cursor.execute("INSERT INTO counter VALUES (0)")
+        cursor.execute("CREATE TABLE line (writer INTEGER, number INTEGER)")
+    wrapper.close()
+    start = threading.Barrier(WRITERS)
+
+    def write(writer: int) -> float:
+        longest = 0.0
+        start.wait(PATIENCE)
+        for number in range(WRITES):
+            began = time.monotonic()
+            with transaction.atomic(), databases["default"].cursor() as cursor:
+                ((before,),) = cursor.execute("SELECT number FROM counter").fetchall()
+                cursor.execute("UPDATE counter SET number = %s", [before + 1])
+            with databases["default"].cursor() as cursor:
+                cursor.execute("INSERT INTO line VALUES (%s, %s)", [writer, number])
+            databases["default"].close_if_unusable_or_obsolete()
+            longest = max(longest, time.monotonic() - began)
+        return longest
+
+    with DatabaseThreads(WRITERS) as threads:
+        longest = list(threads.map(write, range(WRITERS), timeout=PATIENCE))
+
+    wrapper = opened(databases)
+    with wrapper.cursor() as cursor:
+        counted = cursor.execute("SELECT number FROM counter").fetchone()
+        lines = cursor.execute("SELECT count(*) FROM line").fetchone()
+    wrapper.close()
+    assert (counted, lines) == ((WRITERS * WRITES,), (WRITERS * WRITES,))
+    assert max(longest) < databases["default"].settings_dict["OPTIONS"]["timeout"]

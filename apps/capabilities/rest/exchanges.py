@@ -21,6 +21,7 @@ from apps.workspace.egress.clients import (
     find_client,
 )
 from apps.workspace.egress.headers import retry_after
+from apps.workspace.egress.unknown_hosts import unknown_host
 
 MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})
@@ -149,7 +150,7 @@ def error_reason(error: Exception) -> str:
         case BodyUnreadable():
             return str(error)
         case ConnectError():
-            return "the service could not be reached."
+            return unknown_host(error) or "the service could not be reached."
         case InvalidURL():
             return "the arguments do not make a usable address."
         case _:

@@ -22,7 +22,7 @@ from apps.console.studio.tool_sources.fetched_sources import fetch_source
 from apps.console.studio.tool_sources.mcp_tools import server_tools
 from apps.console.studio.tool_sources.openapi import read_service
 from apps.console.studio.tool_sources.source_texts import SourceInvalid, read_source
-from apps.console.studio.typed import body_of, typed_in
+from apps.console.studio.typed import body_of, large_body_of, typed_in
 from apps.console.studio.working_copy import DraftRefused, sources_of, whole_document
 from apps.console.workbench.draft_trial import trial_of_draft
 from apps.errors import ApplicationBroken
@@ -48,7 +48,7 @@ def with_sources(view: View) -> Any:
 @with_sources
 def openapi(request: HttpRequest, row: Application) -> HttpResponse:
     """The operations of the document that is sent, or that is at an address."""
-    body = body_of(request)
+    body = large_body_of(request)
     address = str(body.get("url") or "").strip()
     text = fetch_source(address) if address else str(body.get("text") or "")
     return JsonResponse(asdict(read_service(read_source(text), address)))

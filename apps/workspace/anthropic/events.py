@@ -31,6 +31,7 @@ from apps.workspace.anthropic.wire import (
     well_shaped,
 )
 from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.halves import CutCharacters
 
 REASONING = "thinking"
 """The API's name for what a model thinks."""
@@ -66,6 +67,7 @@ class MessageEvents:
         self.is_done = False
         self.has_finished = False
         self.is_paused = False
+        self.halves = CutCharacters()
 
     def resume(self) -> None:
         """Go on with the next part."""
@@ -76,7 +78,7 @@ class MessageEvents:
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
         """Raises `ModelFailed` for an error event and for one that is not understood."""
-        event = read_event(payload)
+        event = read_event(payload, self.halves)
         if event.type == "content_block_delta":
             if event.delta is not None:
                 self.read_piece(event.delta, self.first + event.index, deltas)

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from apps.workspace.anthropic.token_counts import MessageTokens
+from apps.workspace.services.halves import CutCharacters
 from apps.workspace.services.payloads import read_mended
 
 STATUSES = {
@@ -75,12 +76,12 @@ _read_event = msgspec.json.Decoder(MessageEvent).decode
 _read_message = msgspec.json.Decoder(WholeMessage).decode
 
 
-def read_event(payload: bytes) -> MessageEvent:
+def read_event(payload: bytes, halves: CutCharacters) -> MessageEvent:
     """Raises `ModelFailed`."""
     try:
         return _read_event(payload)
     except (ValueError, RecursionError):
-        return read_odd(payload)
+        return read_odd(halves.join(payload))
 
 
 def read_message(data: bytes) -> WholeMessage:

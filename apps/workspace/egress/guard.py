@@ -17,6 +17,7 @@ from django.conf import settings
 
 from apps.errors import EgressRefused
 from apps.workspace.egress.addresses import Reach, reach
+from apps.workspace.egress.unknown_hosts import HostUnknown
 
 
 class Trust(Enum):
@@ -70,8 +71,8 @@ async def resolve(host: str, port: int) -> list[Address]:
     loop = asyncio.get_running_loop()
     try:
         rows = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except UnicodeError as error:  # an empty or overlong label
-        raise socket.gaierror(socket.EAI_NONAME, f"{host!r} is not a host name.") from error
+    except (socket.gaierror, UnicodeError) as error:  # the second of an empty or overlong label
+        raise HostUnknown(host, error) from error
     return list(dict.fromkeys(Address(str(row[4][0]), port) for row in rows))
 
 

@@ -20,6 +20,7 @@ from apps.workspace.egress.request_context import (
     Rewrite,
 )
 from apps.workspace.egress.sdk_clients import make_sdk_client
+from apps.workspace.egress.unknown_hosts import unknown_host
 
 LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
 """Per server and caller's credentials."""
@@ -136,7 +137,7 @@ def failure_text(error: Exception) -> str:
         case httpx2.TimeoutException() | TimeoutError():
             return "the server did not answer in time."
         case httpx2.ConnectError():
-            return "the server cannot be reached."
+            return unknown_host(error) or "the server cannot be reached."
         case _:
             return "the server broke off the connection."
 

@@ -1,6 +1,7 @@
 """HTTP downloads of stored files: the requested range, headers and bytes."""
 
 import re
+import unicodedata
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -11,6 +12,8 @@ from django.core.files.storage import default_storage
 from apps.workspace.local.models import StoredFile
 
 PIECE_BYTES = 64 * 1024
+JOINER = "\u200d"
+"""Joins the parts of an emoji."""
 
 _range = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
@@ -47,9 +50,16 @@ def range_bounds(header: str, size: int) -> tuple[int, int]:
     return int(first), min(int(last), size - 1) if last else size - 1
 
 
+def saved_name(path: str) -> str:
+    """The name under which a browser saves the file: without marks that would show another ending."""
+    text = unicodedata.normalize("NFC", path.rsplit("/", 1)[-1])
+    kept = "".join(c for c in text if unicodedata.category(c)[0] != "C" or c == JOINER)
+    return kept or "file"
+
+
 def headers_of(row: StoredFile, part: Part, *, is_shown: bool) -> dict[str, str]:
     """`is_shown`: browsers may display the file instead of saving it."""
-    name = quote(row.name.rsplit("/", 1)[-1], safe="")
+    name = quote(saved_name(row.name), safe="")
     headers = {
         "Content-Length": str(part.end - part.first),
         "Content-Disposition": f"{'inline' if is_shown else 'attachment'}; filename*=UTF-8''{name}",

@@ -11,6 +11,7 @@ from apps.errors import ModelFailed
 from apps.workspace.responses.answer import ResponseAnswer
 from apps.workspace.responses.failures import failure_of_response
 from apps.workspace.responses.kept_items import BETWEEN_TEXTS
+from apps.workspace.services.halves import CutCharacters
 
 
 class ResponseEvent(msgspec.Struct, gc=False):
@@ -36,6 +37,7 @@ class ResponseEvents:
 
     def __init__(self) -> None:
         self.answer = ResponseAnswer()
+        self.halves = CutCharacters()
         self.is_done = False
         self.has_finished = False
 
@@ -46,7 +48,7 @@ class ResponseEvents:
         except (ValueError, RecursionError):
             if payload.strip() == b"[DONE]":  # from services that end every stream with it
                 return
-            event = understood(_decode, payload)
+            event = understood(_decode, self.halves.join(payload))
         kind = event.type if isinstance(event.type, str) else ""
         kind = kind or name.decode("latin-1")
         if (handle := HANDLERS.get(kind)) is not None:

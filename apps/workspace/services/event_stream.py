@@ -7,6 +7,8 @@ from apps.errors import ModelFailed
 
 MOST_EVENT_BYTES = 8 * 1024 * 1024
 """One event may carry an attachment, but an endless one must not fill memory."""
+BOM = b"\xef\xbb\xbf"
+"""May begin a stream."""
 
 
 class EventReader(Protocol):
@@ -108,7 +110,7 @@ def read_block(block: bytes) -> tuple[bytes, bytes]:
             return second[6:], first[7:]
     data: list[bytes] = []
     name = b""
-    for line in block.split(b"\n"):
+    for line in block.removeprefix(BOM).split(b"\n"):
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if field == b"data":

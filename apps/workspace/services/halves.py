@@ -21,6 +21,12 @@ _cut = re.compile(
     "|[\udcf0-\udcf4][\udc80-\udcbf]{0,2})\\Z"
 )
 """The beginning of a character at the end of a text: half a pair, or one to three of its bytes."""
+_begun = re.compile(
+    rb"(?:(?<!\\)\\u[dD][89abAB][0-9a-fA-F]{2}|[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?"
+    rb"|[\xf0-\xf4][\x80-\xbf]{0,2})(?=\")"
+)
+"""The same at the end of a text in JSON."""
+_completed = re.compile(rb"(?<=\")(?:\\u[dD][c-fC-F][0-9a-fA-F]{2}|[\x80-\xbf]{1,3})")
 _bytes = re.compile("[\udc80-\udcff]+")
 _pair = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
@@ -74,3 +80,20 @@ class HalfCharacters:
         if TextDelta in self.held:
             deltas.append(TextDelta(REPLACEMENT))
         self.held.clear()
+
+
+class CutCharacters:
+    """Joins the halves in the JSON of the events of one answer, of those that a decoder refused."""
+
+    def __init__(self) -> None:
+        self.held = b""
+
+    def join(self, payload: bytes) -> bytes:
+        """The event without a half at the end of a text, which the next one begins with."""
+        if self.held and (rest := _completed.search(payload)):
+            payload = payload[: rest.start()] + self.held + payload[rest.start() :]
+            self.held = b""
+        if cut := _begun.search(payload):
+            self.held = cut[0]
+            payload = payload[: cut.start()] + payload[cut.end() :]
+        return payload

@@ -1,7 +1,6 @@
 """Probe of a model's service with one small question, explained in words for a person."""
 
 import asyncio
-import socket
 import ssl
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from apps.agent.messages import Message
 from apps.agent.model import Delta, Finish, Model, ModelRequest
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.sdk_clients import InvalidURL, UnsupportedProtocol
+from apps.workspace.egress.unknown_hosts import HostUnknown
 
 Step = Literal["address", "name", "connection", "encryption", "key", "model", "time", "answer"]
 SECONDS = 30.0
@@ -87,8 +87,8 @@ def explain_connection(failure: ModelFailed) -> ProbeResult:
             return ProbeResult("address", str(cause))
         if isinstance(cause, (InvalidURL, UnsupportedProtocol)):
             return ProbeResult("address", "The base URL has to begin with https:// or http://.")
-        if isinstance(cause, socket.gaierror):
-            return ProbeResult("name", "The name of the host could not be found.")
+        if isinstance(cause, HostUnknown):
+            return ProbeResult("name", cause.text)
         if isinstance(cause, ssl.SSLError):
             return ProbeResult("encryption", f"The secure connection failed: {certificate(cause)}.")
         if isinstance(cause, ConnectionRefusedError):

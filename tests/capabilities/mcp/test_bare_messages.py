@@ -23,7 +23,7 @@ MOST = 1_000
 
 def rewritten(**fields: Any) -> dict[str, Any]:
     written = json.dumps({"jsonrpc": "2.0", "id": 3, **fields}, ensure_ascii=False).encode()
-    found = json.loads(with_objects(written))
+    found: dict[str, Any] = json.loads(with_objects(written))
     assert (found.pop("jsonrpc"), found.pop("id")) == ("2.0", 3)
     return found
 

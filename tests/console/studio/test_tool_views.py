@@ -71,7 +71,7 @@ def test_a_text_is_read_and_what_is_wrong_with_it_told(admin_client):
     ]
     assert (broken.status_code, broken.json()["message"]) == (
         422,
-        "openapi: versions 3.0 and 3.1 are read; this is another.",
+        "openapi: versions 2.0, 3.0 and 3.1 are read; this is another.",
     )
     assert (command["authorization"]["secret"], command["credential"]) == (
         "a-example-password",
@@ -214,3 +214,17 @@ def test_only_those_ask_who_may_change_the_application(name):
     answer = asked(staff("view_application"), row, name, **draft(), text="", server={}, place="0")
 
     assert answer.status_code == 403
+
+
+def test_a_pasted_document_may_be_larger_than_other_requests(admin_client, settings):
+    row = make_application()
+    described = 'It says "so".\n' * 500
+    paths = {f"/items/{number}": {"get": {"description": described}} for number in range(1_200)}
+    text = json.dumps({**SERVICE, "paths": paths})
+    assert 10_000_000 < len(text) < settings.OPENAPI_DOCUMENT_MB * 1_000_000
+
+    found = asked(admin_client, row, "openapi", text=text)
+    too_large = asked(admin_client, row, "curl", text=text)
+
+    assert (found.status_code, len(found.json()["operations"])) == (200, 1_200)
+    assert too_large.status_code == 400

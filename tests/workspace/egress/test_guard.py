@@ -13,8 +13,10 @@ from apps.workspace.egress.guard import (
     Trust,
     find_addresses,
     is_allowed,
+    resolve,
 )
 from apps.workspace.egress.guarded_transports import GuardedBackend
+from apps.workspace.egress.unknown_hosts import HostUnknown, unknown_host
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -189,3 +191,25 @@ async def test_dial_core_may_be_on_a_private_network_and_nothing_else_is_reached
     for host, port in (("core.internal", 80), ("core.internal.evil.example", 8080)):
         with pytest.raises(EgressRefused, match="is not DIAL Core"):
             await find_addresses(Trust.DIAL, host, port)
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "x"), "No machine is known by the name 'api.exmaple'."),
+        (
+            socket.gaierror(socket.EAI_AGAIN, "x"),
+            "The name 'api.exmaple' could not be looked up; try again later.",
+        ),
+    ],
+)
+async def test_an_unknown_host_is_named(names, error, text):
+    names(error)
+
+    with pytest.raises(HostUnknown) as caught:
+        await resolve("api.exmaple", 443)
+
+    failed = RuntimeError("The service cannot be reached.")
+    failed.__cause__ = caught.value
+    assert unknown_host(failed) == text
+    assert unknown_host(RuntimeError("another")) == ""

@@ -102,7 +102,7 @@ async def test_a_service_without_encryption_is_told():
 async def test_a_name_that_nobody_has_is_told():
     result = await probed("http://no-such-host.invalid/v1")
 
-    assert result == ProbeResult("name", "The name of the host could not be found.")
+    assert result == ProbeResult("name", "No machine is known by the name 'no-such-host.invalid'.")
 
 
 async def test_a_private_address_is_told_with_the_remedy(settings):

@@ -293,3 +293,37 @@ async def test_the_services_own_message_is_kept_for_operators_without_the_key(wi
 
     assert failure.said == "Bad key …."
     assert key not in f"{failure} {failure.display}"
+
+
+HALF = "\u00a7"
+"""Stands for the place in a text at which a character is cut."""
+
+
+@each_row(
+    ("first", "second"),
+    [
+        (rb"\ud83d", rb"\ude00"),
+        (b"\xf0", b"\x9f\x98\x80"),
+        (b"\xf0\x9f", b"\x98\x80"),
+        (b"\xf0\x9f\x98", b"\x80"),
+    ],
+)
+async def test_a_character_that_is_cut_between_two_events_is_whole(wire, first, second):
+    mark = json.dumps(HALF).encode()[1:-1]
+    cut = [
+        wire.text(text).replace(HALF.encode(), half).replace(mark, half)
+        for text, half in ((f"Hi {HALF}", first), (f"{HALF} there", second))
+    ]
+
+    async with service(chunked(*cut, wire.finish, wire.done)) as running:
+        deltas = await ask(model_of(wire, running))
+
+    assert words(deltas) == "Hi 😀 there"
+
+
+@pytest.mark.parametrize("odd", [b"\xef\xbb\xbf", b": hi\r\n\r\n", b"retry: 5\n\n", b"data:\n\n"])
+async def test_what_servers_put_around_events_changes_nothing(wire, odd):
+    text = wire.text("Hi").replace(b"data: ", b"data:")
+
+    async with service(chunked(odd + text, wire.finish, wire.done)) as running:
+        assert words(await ask(model_of(wire, running))) == "Hi"

@@ -7,6 +7,7 @@ from apps.console.studio.tool_sources.source_texts import SourceInvalid
 from apps.errors import EgressRefused, FetchRefused
 from apps.workspace.egress.fetch import fetch
 from apps.workspace.egress.fetch_policy import OperatorPolicy
+from apps.workspace.egress.unknown_hosts import unknown_host
 
 SECONDS = 20.0
 
@@ -21,5 +22,6 @@ def fetch_source(url: str) -> str:
     except FetchRefused as error:
         # The guard knows what an operator can do about it.
         cause = error.__cause__
-        raise SourceInvalid(str(cause if isinstance(cause, EgressRefused) else error)) from error
+        told = unknown_host(error) or str(cause if isinstance(cause, EgressRefused) else error)
+        raise SourceInvalid(told) from error
     return found.content.decode("utf-8-sig", "replace")

@@ -1,4 +1,4 @@
-"""The operations of an OpenAPI document (3.0 and 3.1) as REST tools to choose from.
+"""The operations of an OpenAPI document (2.0, 3.0 and 3.1) as REST tools to choose from.
 
 The document is another's. Nothing that it refers to elsewhere is read, and an operation that no tool
 can carry out says why.
@@ -24,6 +24,7 @@ from apps.console.studio.tool_sources.request_bodies import BodyReader
 from apps.console.studio.tool_sources.rest_tools import RestParameter, function_name, rest_tool
 from apps.console.studio.tool_sources.security_schemes import Authorization, authorization_of
 from apps.console.studio.tool_sources.source_texts import SourceInvalid
+from apps.console.studio.tool_sources.swagger import as_openapi
 from apps.workspace.egress.urls import AddressInvalid, read_url
 
 METHODS = ("get", "post", "put", "delete")
@@ -67,6 +68,8 @@ class ServiceDescription:
 
 def read_service(document: Mapping[str, Any], address: str = "") -> ServiceDescription:
     """`address` is where the document was fetched, "" if it was pasted. Raises `SourceInvalid`."""
+    if str(document.get("swagger", "")).startswith("2") and "openapi" not in document:
+        document = as_openapi(document, address)
     check_version(document)
     paths = document.get("paths")
     if not isinstance(paths, dict) or not paths:
@@ -101,13 +104,13 @@ def check_version(document: Mapping[str, Any]) -> None:
     version = document.get("openapi")
     if str(version).startswith(("3.0", "3.1")):
         return
-    if "swagger" in document:
+    if "swagger" in document or "swaggerVersion" in document:
         raise SourceInvalid(
-            "swagger: this is Swagger 2; convert it to OpenAPI 3 (most editors of such documents can)."
+            "swagger: this is Swagger 1; convert it to OpenAPI 3 (most editors of such documents can)."
         )
     if version is None:
         raise SourceInvalid("openapi: the document does not say that it is one of OpenAPI.")
-    raise SourceInvalid("openapi: versions 3.0 and 3.1 are read; this is another.")
+    raise SourceInvalid("openapi: versions 2.0, 3.0 and 3.1 are read; this is another.")
 
 
 def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:

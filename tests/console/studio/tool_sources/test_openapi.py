@@ -217,7 +217,7 @@ def test_authorizations_name_secrets(schemes, written):
 PROBLEMS = {
     "": "There is no document: paste one, or give its address.",
     "{}": "openapi: the document does not say that it is one of OpenAPI.",
-    '{"openapi": "4.0.0"}': "openapi: versions 3.0 and 3.1 are read; this is another.",
+    '{"openapi": "4.0.0"}': "openapi: versions 2.0, 3.0 and 3.1 are read; this is another.",
     '{"openapi": "3.1.0", "paths": []}': "paths: the document has no operations.",
     '{"openapi": "3.1.0", "paths": {"/a": {"get": 7}}}': "paths: the document has no operations.",
     '{"openapi" "3"}': "This is not valid JSON: Expecting ':' delimiter, line 1, column 12.",
