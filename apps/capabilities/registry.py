@@ -185,8 +185,8 @@ class Opening(msgspec.Struct, frozen=True):
         return Loader(self.workspace.files, self.loading, self.taint)
 
 
-Instruction = str | Callable[[Toolbox], str]
-"""A text for the system prompt, or what makes it once all tools are known; "" for none."""
+Compose = Callable[[Toolbox], str]
+"""Makes a text for the system prompt once all tools are known; "" for none."""
 
 Settle = Callable[[], Awaitable["Contribution"]]
 """What a capability brings instead, asked once every capability is open: the place for a question
@@ -203,7 +203,8 @@ class Contribution(msgspec.Struct, frozen=True):
 
     tools: tuple[Tool, ...] = ()
     hidden: tuple[Tool, ...] = ()
-    instructions: tuple[Instruction, ...] = ()
+    instructions: tuple[str, ...] = ()
+    composed: tuple[Compose, ...] = ()
     history: tuple[HistoryStep, ...] = ()
     view: tuple[ViewStep, ...] = ()
     results: tuple[ResultStep, ...] = ()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from django.conf import settings
 
@@ -159,5 +159,5 @@ def feature_references(document: Any, content: Content) -> Iterator[Reference]:
             yield from (Reference("agent", name) for name in names if isinstance(name, str))
 
 
-def is_enabled(feature: Any) -> bool:
+def is_enabled(feature: Any) -> TypeGuard[dict[str, Any]]:
     return isinstance(feature, dict) and bool(feature.get("enabled"))

@@ -157,8 +157,11 @@ def join(
     }
     named = tuple(naming_toolset(issue, manifest) for issue in issues)
     told = zip(names, contributions, strict=True)
-    written = ((name, text) for name, one in told for text in one.instructions)
-    texts = ((name, text if isinstance(text, str) else text(tools)) for name, text in written)
+    texts = (
+        (name, text)
+        for name, one in told
+        for text in (*one.instructions, *(compose(tools) for compose in one.composed))
+    )
     instructions = tuple((name, text) for name, text in texts if text)
     return OpenCapabilities(Contribution(issues=named, **steps), tools, instructions)
 

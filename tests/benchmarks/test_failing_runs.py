@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import ExitStack
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,8 +43,8 @@ def test_what_was_measured_is_printed_when_the_memory_is_not(monkeypatch, capsys
 
     monkeypatch.setattr(run, "starts_of", lambda *given: {report.PEER: begin})
     monkeypatch.setattr(run, "run_module", lambda *given, **more: SimpleNamespace(stop=nothing))
-    monkeypatch.setattr(run, "stopped", lambda process: run.ExitStack())
-    monkeypatch.setattr(run.os, "sched_setaffinity", lambda *given: None)
+    monkeypatch.setattr(run, "stopped", lambda process: ExitStack())
+    monkeypatch.setattr(os, "sched_setaffinity", lambda *given: None)
     monkeypatch.setattr(run, "allow_many_connections", lambda: None)
     monkeypatch.setattr(measures, "warm_up", nothing)
     monkeypatch.setattr(measures, "direct", nothing)

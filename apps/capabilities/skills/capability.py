@@ -86,7 +86,10 @@ def contribution(
     is_needed = bool(collection.skills or steps)
     return Contribution(
         tools=(tool.bind(opening),) if is_needed else (),
-        instructions=(collection.instruction,) if collection.skills else (),
+        instructions=()
+        if collection.requires_tools or not collection.skills
+        else (collection.prompt,),
+        composed=(collection.prompt_with,) if collection.requires_tools else (),
         history=(*first, *steps, *last),
         tidying=(tidy,) if first or steps else (),
         issues=tuple(issues),

@@ -6,7 +6,6 @@ from functools import cached_property, lru_cache, partial
 from html import escape
 
 from apps.agent.tools import Toolbox
-from apps.capabilities.registry import Instruction
 from apps.errors import FileMissing, InitializationIssue
 from apps.manifest.skill_document import InstalledSkill
 
@@ -66,12 +65,11 @@ class Collection:
     issues: tuple[InitializationIssue, ...] = ()
 
     @property
-    def instruction(self) -> Instruction:
-        """The part of the system prompt that lists those for which there are the tools."""
-        requires = any(skill.required_tools for skill in self.skills.values())
-        return self.prompt_with if requires else self.prompt
+    def requires_tools(self) -> bool:
+        return any(skill.required_tools for skill in self.skills.values())
 
     def prompt_with(self, tools: Toolbox) -> str:
+        """The part of the system prompt that lists those for which there are the tools."""
         names = {*tools.listed, *tools.hidden}  # tools that are found later are hidden
         usable = {name: one for name, one in self.skills.items() if one.is_usable(names)}
         return Collection(usable).prompt

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
@@ -21,7 +21,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.models import Team
 from apps.catalog.content.folders import FOLDERS
 from apps.catalog.content.installed import installed, look_again
-from apps.catalog.content.items import Item
+from apps.catalog.content.items import Item, ItemKind
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.previews import preview
 from apps.catalog.content.review import item_problems
@@ -128,7 +128,10 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
         """The users of rows below which there is no other layer."""
         alone = [row for row in rows if len(stack_of(row.kind, row.name)) == 1]
         uses = all_uses(installed(), seen(request)) if alone else {}
-        lines = [lines_of(uses.get(Reference(row.kind, row.name), NOBODY), row) for row in alone]
+        lines = [
+            lines_of(uses.get(Reference(cast(ItemKind, row.kind), row.name), NOBODY), row)
+            for row in alone
+        ]
         words = "<p>{} is used by these, which go without it once they are published again:</p>{}"
         return [
             format_html(words, row, bullets(found))

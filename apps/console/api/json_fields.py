@@ -32,8 +32,9 @@ class CaseExpectationsField(serializers.JSONField): ...
 def add_components(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
     """Add the objects that the fields above refer to. A hook of drf-spectacular."""
     found: dict[str, Any] = {}
-    for name, kind in (("CaseTurn", CaseTurn), ("CaseExpectation", Expectation)):
-        schema = TypeAdapter(kind).json_schema(ref_template=PLACE)
+    kinds: dict[str, Any] = {"CaseTurn": CaseTurn, "CaseExpectation": Expectation}
+    for name, kind in kinds.items():
+        schema = TypeAdapter[Any](kind).json_schema(ref_template=PLACE)
         found |= schema.pop("$defs", {})
         found[name] = schema
     components = result["components"]["schemas"]
@@ -64,4 +65,5 @@ def in_openapi(schema: Any) -> Any:
         case [dict() as one, {"type": "null"}]:
             del made["anyOf"]
             return {**one, **{k: v for k, v in made.items() if v is not None}, "nullable": True}
-    return made
+        case _:
+            return made

@@ -32,7 +32,12 @@ def people() -> QuerySet[User]:
 
 
 def usernames(help_text: str, **options: Any) -> Any:
-    fixed = {"slug_field": "username", "many": True, "required": False, "queryset": people()}
+    fixed: dict[str, Any] = {
+        "slug_field": "username",
+        "many": True,
+        "required": False,
+        "queryset": people(),
+    }
     return serializers.SlugRelatedField[Any](help_text=help_text, **fixed, **options)
 
 
@@ -170,6 +175,8 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
                 team.administrators.add(user)
             case False:
                 team.administrators.remove(user)
+            case _:
+                pass
         return self.told(before, team)
 
     @extend_schema(responses={200: TeamSerializer}, parameters=[USERNAME])

@@ -53,8 +53,8 @@ class OpenAIEmbeddings:
             async with aclosing(answer.body):
                 if answer.is_success:
                     return await answer.read(MOST_BYTES)
-                body = await answer.body.read_refusal(MOST_ERROR_BYTES)
-                said = without_credentials(message_in(body), self.service.credentials())
+                refusal = await answer.body.read_refusal(MOST_ERROR_BYTES)
+                said = without_credentials(message_in(refusal), self.service.credentials())
                 raise EmbeddingsRefused(answer, said)
         except (EgressRefused, HTTPError, InvalidURL, TooLarge) as error:
             raise connection_failure(error) from error

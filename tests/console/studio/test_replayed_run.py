@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.test import Client
 
 from apps.agent.messages import Message
 from apps.agent.sent_request import SentRequest
@@ -18,7 +20,7 @@ from tests.console.studio.asking import address
 
 pytestmark = pytest.mark.django_db
 
-TURNS = [
+TURNS: list[dict[str, Any]] = [
     {"role": "user", "content": "Where to?", "name": "Ada"},
     {"role": "assistant", "content": "To Oslo."},
     {"role": "user", "content": "And then?", "name": "Grace"},
@@ -30,7 +32,7 @@ def summary(**fields: object) -> RunSummary:
     return RunSummary.objects.create(**row)
 
 
-def replayed(client, run: RunSummary) -> list[dict[str, str]]:
+def replayed(client: Client, run: RunSummary) -> Any:
     row = make_application("travel")
     make_deployment()
     answer = client.get(address(row), {"replay": str(run.pk)})

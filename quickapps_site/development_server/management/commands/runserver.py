@@ -10,7 +10,7 @@ NOTICE = (
 )
 
 
-class Command(DaphneCommand):
+class Command(DaphneCommand):  # type: ignore[misc]  # Daphne has no types
     def inner_run(self, *args: Any, **options: Any) -> None:
         self.stderr.write(self.style.WARNING(NOTICE))
         super().inner_run(*args, **options)
