@@ -611,7 +611,7 @@ test("a replayed conversation shows who said what, and its question keeps its na
     <button data-again></button><button data-restart></button><input type="checkbox" data-beside>`;
   tab.document.body.append(root);
   const sent = [];
-  store.send = async (name, body) => {
+  store.send = async (_name, body) => {
     sent.push(body.messages);
     return { ok: false, json: async () => ({ message: "No." }) };
   };
