@@ -20,15 +20,15 @@ class OutageFilter(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
         self.lock = threading.Lock()
-        self.begun: dict[Outage, tuple[float, int]] = {}
         # Of each current outage: when it was logged, and the records that were left out since.
+        self.begun: dict[Outage, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         ended = getattr(record, ENDED, None)
         if ended is not None:
             with self.lock:
                 logged = self.begun.pop(ended, None)
-            return logged is not None and bool(add_count(record, logged[1]))
+            return logged is not None and complete(record, ended, logged[1])
         outage = logged_outage(record)
         if outage is None:
             return True
@@ -39,13 +39,13 @@ class OutageFilter(logging.Filter):
                 self.begun[outage] = (logged_at, left_out + 1)
                 return False
             self.begun[outage] = (now, 0)
-        return add_count(record, left_out)
+        return complete(record, outage, left_out)
 
 
-def add_count(record: logging.LogRecord, left_out: int) -> bool:
-    if left_out:
-        record.msg = f"{record.getMessage()} ({left_out:,} more records of this outage left out)"
-        record.args = ()
+def complete(record: logging.LogRecord, outage: Outage, left_out: int) -> bool:
+    """Add the code of the outage and the number of records that were left out; the record passes."""
+    count = f" ({left_out:,} more records of this outage left out)" if left_out else ""
+    record.msg, record.args = f"{outage.code}: {record.getMessage()}{count}", ()
     return True
 
 

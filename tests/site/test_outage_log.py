@@ -56,7 +56,7 @@ def test_an_outage_is_logged_once(log: Lines):
         logging.getLogger("psycopg.pool").warning("error connecting in %r: %s", "pool", "refused")
         failure(ExceptionGroup("tasks", [DOWN]))
 
-    assert log.lines == ["Round 0 failed: connection refused"]
+    assert log.lines == ["database_unavailable: Round 0 failed: connection refused"]
     assert log.tracebacks == 0
 
 
@@ -70,8 +70,8 @@ def test_it_is_logged_again_after_a_minute_with_the_number_of_records(
     LOGGER.error("Failed again", exc_info=DOWN)
 
     assert log.lines == [
-        "Failed: connection refused",
-        "Failed again (1,234 more records of this outage left out)",
+        "database_unavailable: Failed: connection refused",
+        "database_unavailable: Failed again (1,234 more records of this outage left out)",
     ]
     assert log.tracebacks == 1
 
@@ -87,8 +87,8 @@ def test_the_end_of_an_outage_is_logged_once_and_the_next_one_at_once(log: Lines
     assert (
         log.lines
         == [
-            "Failed: connection refused",
-            "Back (1 more records of this outage left out)",
+            "database_unavailable: Failed: connection refused",
+            "database_unavailable: Back (1 more records of this outage left out)",
         ]
         * 2
     )
@@ -98,7 +98,10 @@ def test_a_disk_and_a_database_are_two_outages(log: Lines):
     LOGGER.warning("Failed: %s", DOWN)
     LOGGER.warning("Failed: %s", OSError(errno.EROFS, "read-only"))
 
-    assert log.lines == ["Failed: connection refused", "Failed: [Errno 30] read-only"]
+    assert log.lines == [
+        "database_unavailable: Failed: connection refused",
+        "storage_unavailable: Failed: [Errno 30] read-only",
+    ]
 
 
 @pytest.mark.parametrize("error", [wrapped("57014"), wrapped("40P01"), ValueError("a"), None, 5])
@@ -130,8 +133,8 @@ def test_pauses_double_up_to_a_limit_and_end_with_the_outage(log: Lines):
         0.5,
     ]
     assert log.lines == [
-        "Failed: connection refused",
-        "The database is available again (5 more records of this outage left out)",
+        "database_unavailable: Failed: connection refused",
+        "database_unavailable: The database is available again (5 more records of this outage left out)",
     ]
 
 
@@ -183,7 +186,8 @@ async def test_a_loop_waits_longer_while_the_database_is_unavailable(
     assert usual <= 3.0
     assert len(log.lines) == 2
     assert (
-        log.lines[1] == "The database is available again (9 more records of this outage left out)"
+        log.lines[1]
+        == "database_unavailable: The database is available again (9 more records of this outage left out)"
     )
 
 

@@ -92,7 +92,7 @@ def silent_after_initialize(way: str) -> Answer:
                 await asyncio.Event().wait()
             case "another id":
                 listed["id"] = 99_999
-            case "endless pages":
+            case _:  # endless pages
                 asked = json.loads(seen.body).get("params", {}).get("cursor") or "0"
                 listed["result"] |= {"tools": [], "nextCursor": str(int(asked) + 1)}
                 await asyncio.sleep(0.05)

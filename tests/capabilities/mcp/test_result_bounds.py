@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCError, JSONRPCResponse
+from mcp_types.methods import parse_server_result
 
 from apps.capabilities.mcp import lenient_results
 from apps.capabilities.mcp.lenient_results import LenientResults
@@ -31,11 +32,10 @@ def read(result: dict[str, Any]) -> dict[str, Any]:
 def validated(monkeypatch):
     """The number of values that the SDK was asked to validate."""
     numbers: list[int] = []
-    parse = lenient_results.parse_server_result
 
     def counting(method: str, version: str, result: dict[str, Any]) -> Any:
         numbers.append(count(result, 100_000_000))
-        return parse(method, version, result)
+        return parse_server_result(method, version, result)
 
     monkeypatch.setattr(lenient_results, "parse_server_result", counting)
     return numbers
