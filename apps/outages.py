@@ -1,13 +1,24 @@
 """Outages of the database and of the disk, which pass: requests are answered with 503 meanwhile."""
 
 import errno
+import logging
 from dataclasses import dataclass
+from pathlib import Path
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils.translation import gettext, gettext_noop
 
+logger = logging.getLogger(__name__)
+
 RETRY_SECONDS = 1
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+LONGEST_PAUSE_SECONDS = 10.0
+ENDED = "ended_outage"
+"""The attribute of a record of the log with the outage that is over."""
+DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
+"""A disk that is full, read-only or broken."""
+DENIED = frozenset({errno.EACCES, errno.EPERM})
+"""An outage for the folder of stored files only: elsewhere it is a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +38,7 @@ DATABASE = Outage(
 )
 STORAGE = Outage(
     "storage_unavailable",
-    gettext_noop("The service has no room to store anything. Please try again in a moment."),
+    gettext_noop("The service cannot store anything right now. Please try again in a moment."),
 )
 
 
@@ -36,7 +47,34 @@ def outage_of(error: BaseException | None) -> Outage | None:
     match error:
         case OperationalError() | InterfaceError():
             return DATABASE
-        case OSError(errno=number) if number in FULL:
+        case OSError(errno=number) if number in DISK:
+            return STORAGE
+        case OSError(errno=number, filename=str() as name) if number in DENIED and is_stored(name):
             return STORAGE
         case _:
             return None
+
+
+def is_stored(name: str) -> bool:
+    return Path(name).is_relative_to(settings.MEDIA_ROOT)
+
+
+@dataclass(slots=True)
+class Pauses:
+    """The pauses between the rounds of a loop, which double while the database is unavailable."""
+
+    usual: float
+    failures: int = 0
+
+    @property
+    def seconds(self) -> float:
+        longest = max(self.usual, LONGEST_PAUSE_SECONDS)
+        return float(min(longest, self.usual * 2 ** min(self.failures, 10)))
+
+    def note(self, error: BaseException | None) -> None:
+        """Note how a round ended: with an error, or with None."""
+        if outage_of(error) is DATABASE:
+            self.failures += 1
+        elif self.failures:
+            self.failures = 0
+            logger.warning("The database is available again", extra={ENDED: DATABASE})

@@ -11,6 +11,7 @@ logger = logging.getLogger(__name__)
 PAUSE_SECONDS = 600.0
 """Between two looks for hours of usage to sum up; until then, the page reads their rows."""
 LOOKS_IN_HOUR = 6
+LOOKS_IN_DAY = 24 * LOOKS_IN_HOUR
 
 
 def start() -> None:
@@ -20,11 +21,15 @@ def start() -> None:
 
 def run_forever() -> None:
     for look in itertools.count():
-        tidy_up(is_hourly=look % LOOKS_IN_HOUR == 0)
+        tidy_up(
+            is_hourly=look % LOOKS_IN_HOUR == 0,
+            # Not at the start: the whole storage is searched.
+            is_daily=look % LOOKS_IN_DAY == LOOKS_IN_HOUR,
+        )
         time.sleep(PAUSE_SECONDS)
 
 
-def tidy_up(*, is_hourly: bool) -> None:
+def tidy_up(*, is_hourly: bool, is_daily: bool = False) -> None:
     from django.db import connection
 
     try:
@@ -41,6 +46,8 @@ def tidy_up(*, is_hourly: bool) -> None:
             tidy_up_memories()
             tidy_up_servers()
             tidy_up_triggers()
+        if is_daily:
+            tidy_up_storage()
     finally:
         connection.close()
 
@@ -81,6 +88,16 @@ def tidy_up_files() -> None:
             logger.info("Deleted the files of questions that were never asked: %d", given_up)
     except Exception:
         logger.exception("Files of questions that were never asked could not be deleted")
+
+
+def tidy_up_storage() -> None:
+    from apps.workspace.local.leftovers import delete_leftovers
+
+    try:
+        if unused := delete_leftovers():
+            logger.info("Deleted unused bytes in the storage: %d", unused)
+    except Exception:
+        logger.exception("Unused bytes in the storage could not be deleted")
 
 
 def tidy_up_runs() -> None:

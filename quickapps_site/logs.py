@@ -184,8 +184,14 @@ def logging_of(
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"text": text, "json": as_json},
-        "filters": {"cut": {"()": CutPayloads, "length": longest_payload}},
-        "handlers": {"console": {"()": LineHandler, "formatter": form}},
+        "filters": {
+            "cut": {"()": CutPayloads, "length": longest_payload},
+            # By name: it needs Django, which is not set up yet.
+            "outages": {"()": "quickapps_site.outage_log.OutageFilter"},
+        },
+        "handlers": {
+            "console": {"()": LineHandler, "formatter": form, "filters": ["outages"]},
+        },
         "root": {"handlers": ["console"], "level": root},
         "loggers": {
             "apps": {"level": own},

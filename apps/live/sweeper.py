@@ -14,6 +14,7 @@ from apps.live import interactions, leases, queue
 from apps.live.hub import Hub
 from apps.live.models import Run
 from apps.live.notifications import hearing_of_waiting, wake_viewers
+from apps.outages import Pauses
 
 logger = logging.getLogger(__name__)
 
@@ -44,18 +45,22 @@ class Sweeper:
 
     async def keep_sweeping(self) -> None:
         """Sweep until the process is about to end."""
+        pauses = Pauses(SWEEP_SECONDS)
         async with hearing_of_waiting(self.hub.awaited):
             while not self.hub.is_closing:
                 try:
                     await self.sweep()
+                    pauses.note(None)
                 except DatabaseError as error:
+                    pauses.note(error)
                     logger.warning("Runs without a process cannot be looked for: %s", error)
-                except Exception:
+                except Exception as error:
+                    pauses.note(error)
                     logger.exception("Runs without a process could not be looked for")
                 # Spread, so that processes that were started together do not look together.
                 spread = random.uniform(0.75, 1.25)  # noqa: S311 - no secret
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(SWEEP_SECONDS * spread):
+                    async with asyncio.timeout(pauses.seconds * spread):
                         await self.hub.awaited.wait()
                 self.hub.awaited.clear()
 

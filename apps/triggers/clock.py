@@ -17,6 +17,7 @@ from apps.chat.wakes import Woken
 from apps.errors import QuickAppError
 from apps.live.hub import Hub
 from apps.live.notifications import announce_waiting, wake_viewers
+from apps.outages import Pauses
 from apps.triggers import due_schedules
 from apps.triggers.due_schedules import Callers, Fired, Resolved, Target
 
@@ -27,14 +28,18 @@ TICK_SECONDS = 0.5
 
 async def keep_firing(hub: Hub) -> None:
     """Ask what is due, until the process is about to end."""
+    pauses = Pauses(TICK_SECONDS)
     while not hub.is_closing:
         try:
             await fire_due(hub)
+            pauses.note(None)
         except DatabaseError as error:
+            pauses.note(error)
             logger.warning("What is due cannot be looked for: %s", error)
-        except Exception:
+        except Exception as error:
+            pauses.note(error)
             logger.exception("What is due could not be asked")
-        await asyncio.sleep(TICK_SECONDS)
+        await asyncio.sleep(pauses.seconds)
 
 
 async def fire_due(hub: Hub) -> int:

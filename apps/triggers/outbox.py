@@ -11,6 +11,7 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import DatabaseError
 
+from apps.outages import Pauses
 from apps.triggers import delivery_attempts, mail_notices
 from apps.triggers.models import Delivery, MailNotice
 
@@ -31,15 +32,19 @@ class Outbox:
 
     async def keep_sending(self) -> None:
         """Send until cancelled."""
+        pauses = Pauses(TICK_SECONDS)
         while not self.is_closing:
             try:
                 await self.tick()
+                pauses.note(None)
             except DatabaseError as error:
+                pauses.note(error)
                 logger.warning("What is to be sent cannot be looked for: %s", error)
-            except Exception:
+            except Exception as error:
+                pauses.note(error)
                 logger.exception("What is to be sent could not be looked for")
             # Spread, so that processes that were started together do not look together.
-            await asyncio.sleep(TICK_SECONDS * random.uniform(0.75, 1.25))  # noqa: S311 - no secret
+            await asyncio.sleep(pauses.seconds * random.uniform(0.75, 1.25))  # noqa: S311 - no secret
 
     async def tick(self) -> None:
         """Begin to send what is due, as far as there is room."""

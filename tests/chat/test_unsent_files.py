@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from datetime import timedelta
 from io import StringIO
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
@@ -17,6 +19,7 @@ from apps.chat import unsent_files
 from apps.workspace.local import files
 from apps.workspace.local.leftovers import delete_leftovers
 from apps.workspace.local.models import StoredFile
+from quickapps_site import housekeeping
 from tests.browser.serving import serve
 from tests.chat.test_files import send, stored_bytes
 from tests.chat.test_views import add_application, add_conversation, visiting
@@ -105,6 +108,37 @@ def test_bytes_without_a_file_are_deleted_once_they_are_old(tmp_path, monkeypatc
     assert delete_leftovers() == 2
     assert [default_storage.exists(name) for name in (row.storage_name, strange)] == [True, True]
     assert [default_storage.exists(name) for name in (lost, alone)] == [False, False]
+
+
+def test_bytes_that_an_outage_kept_from_being_deleted_are_deleted_later(monkeypatch):
+    path = files.keep("user-1", "notes/plan.md", b"x", "text/plain").path
+    stored = StoredFile.objects.get().storage_name
+    with monkeypatch.context() as outage:
+        refusal = OSError(errno.EROFS, "Read-only file system")
+        outage.setattr(default_storage, "delete", Mock(side_effect=refusal))
+        files.delete("user-1", path)
+    assert default_storage.exists(stored)
+
+    monkeypatch.setattr(timezone, "now", lambda now=timezone.now: now() + OLD)
+    housekeeping.tidy_up_storage()
+
+    assert not default_storage.exists(stored)
+
+
+def test_the_storage_is_tidied_up_once_a_day(monkeypatch):
+    looks: list[bool] = []
+
+    def look(*, is_hourly: bool, is_daily: bool) -> None:
+        looks.append(is_daily)
+        if len(looks) == 300:
+            raise InterruptedError
+
+    monkeypatch.setattr(housekeeping, "tidy_up", look)
+    monkeypatch.setattr(housekeeping, "PAUSE_SECONDS", 0)
+    with pytest.raises(InterruptedError):
+        housekeeping.run_forever()
+
+    assert [number for number, is_daily in enumerate(looks) if is_daily] == [6, 150, 294]
 
 
 def test_a_storage_that_was_never_used_has_no_leftovers(settings, tmp_path):

@@ -60,13 +60,22 @@ async def answer(application: Any, address: str, accept: bytes = b"*/*") -> tupl
         (InterfaceError("closed"), DATABASE),
         (FULL, STORAGE),
         (OSError(errno.EDQUOT, "quota"), STORAGE),
+        (OSError(errno.EROFS, "read-only", "/mnt/a"), STORAGE),
+        (OSError(errno.EIO, "broken"), STORAGE),
         (FileNotFoundError(errno.ENOENT, "gone"), None),
+        (PermissionError(errno.EACCES, "denied", "/usr/bin/git"), None),
+        (PermissionError(errno.EACCES, "denied"), None),
         (DataError("NUL"), None),
         (None, None),
     ],
 )
 def test_an_outage_is_told_from_a_fault(error: Exception | None, expected: Any):
     assert outage_of(error) is expected
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM])
+def test_a_folder_of_files_without_rights_is_an_outage(number: int, storage: Path):
+    assert outage_of(OSError(number, "denied", str(storage / "ab"))) is STORAGE
 
 
 @each_row(("error", "outage"), [(DOWN, DATABASE), (FULL, STORAGE)])

@@ -1,4 +1,4 @@
-"""Messages of JSON-RPC whose result or error is no object, made into messages that the SDK reads.
+"""Messages of JSON-RPC that the SDK does not read, made into messages that it reads.
 
 The SDK refuses such a message before anybody can look at it. So it is rewritten in the bytes that
 arrive; `LenientResults` reads what becomes of it.
@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from apps.capabilities.mcp.deep_messages import readable
 from apps.capabilities.mcp.lenient_results import PARTS
 
 INTERNAL_ERROR = -32603
@@ -23,7 +24,10 @@ _envelope = msgspec.json.Decoder(Envelope)
 
 
 def with_objects(message: bytes) -> bytes:
-    """The message with an object as its result or error; as it is if it needs no change."""
+    """The message with an object as its result or error, and with values that the SDK's parser takes;
+    as it is if it needs no change.
+    """
+    message = readable(message)
     try:
         found = _envelope.decode(message)
         if is_object(found.error) or not (is_bare(found.result) or is_bare(found.error)):

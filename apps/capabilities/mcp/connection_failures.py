@@ -180,7 +180,7 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 def describe(error: BaseException) -> str:
     """One line for users: texts of libraries have addresses and what servers sent."""
-    if isinstance(error, MCPError):
+    if isinstance(error, MCPError) and not is_unreadable(error):
         return f"MCPError: {one_line(error.message, MESSAGE_CHARACTERS)}"
     if isinstance(error, ConnectionFailed):
         return error.details or error.text

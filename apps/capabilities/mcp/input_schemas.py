@@ -90,13 +90,13 @@ class Resolver:
 
     def resolved(self, schema: Any, inside: tuple[str, ...], depth: int) -> Any:
         """Raises `SchemaInvalid` for what is too large or too deep."""
-        if isinstance(schema, list):
-            return [self.resolved(item, inside, depth + 1) for item in schema]
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, list | Mapping):
             return schema
-        self.left -= 1
+        self.left -= isinstance(schema, Mapping)
         if self.left < 0 or depth > MOST_DEPTH:
             raise SchemaInvalid("it is too large or too deeply nested.")
+        if isinstance(schema, list):
+            return [self.resolved(item, inside, depth + 1) for item in schema]
         target = schema.get("$ref")
         if isinstance(target, str):
             found = {} if target in inside else self.find(target)

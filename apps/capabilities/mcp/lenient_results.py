@@ -6,25 +6,25 @@ it, and named.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCResponse
-from mcp_types.methods import validate_server_result
+from mcp_types.methods import parse_server_result
 from pydantic import ValidationError
 
+from apps.capabilities.mcp.result_bounds import with_left_out
 from apps.capabilities.mcp.structured_content import without_binary
 from apps.capabilities.wrappers.texts import one_line, shortened
 
-LEFT_OUT = "quickapps.left_out"
-"""Under it in the `_meta` of a list: sentences on entries that are not in it."""
 VERSION = "2025-11-25"
 """Checked by before a version is negotiated."""
 MOST_REASONS = 50
 MOST_ODD_FIELDS = 10
 PART_CHARACTERS = 2_000
+CURSOR_CHARACTERS = 100
 NEEDED = {"tools": frozenset({"name", "inputSchema"}), "resources": frozenset({"uri", "name"})}
 METHODS = {"tools": "tools/list", "resources": "resources/list"}
 CALL_KEYS = frozenset({"content", "structuredContent", "isError"})
@@ -66,20 +66,22 @@ class LenientResults:
         for key, method in METHODS.items():
             if key in result:
                 if self.problem(method, result) is None:
-                    return with_meta(result, ())
+                    return result
                 return self.fitted_list(key, method, result)
         if result.keys() & CALL_KEYS and not result.keys() & {"messages", "action", "model"}:
             if self.problem("tools/call", result) is None:
                 return result
             return self.fitted_call(result)
-        if result.keys() <= {"_meta"} or result.keys() & OTHER_KEYS:
+        if result.keys() <= {"_meta"}:
+            return {**result, "content": []}  # what else is empty may have it too
+        if result.keys() & OTHER_KEYS:
             return result
         rest = {key: value for key, value in result.items() if key != "_meta"}
         return self.fitted_call({**result, "content": [rest]})
 
     def problem(self, method: str, result: Object) -> ValidationError | None:
         try:
-            validate_server_result(method, self.version, result)
+            parse_server_result(method, self.version, result)
         except ValidationError as error:
             return error
         except (KeyError, ValueError, RecursionError):  # not a result of this version
@@ -91,10 +93,10 @@ class LenientResults:
         if isinstance(entries, Mapping):
             entries = list(entries.values())
         kept: list[Any] = []
-        reasons: list[str] = []
+        whole, reasons = self.fitted_page({**result, key: []}, key, method)
 
         def check(entry: Object) -> ValidationError | None:
-            return self.problem(method, {**result, key: [entry]})
+            return self.problem(method, {**whole, key: [entry]})
 
         for place, entry in enumerate(entries if isinstance(entries, list) else ()):
             found, reason = fitted_entry(entry, NEEDED[key], check)
@@ -102,7 +104,26 @@ class LenientResults:
                 kept.append(found)
             else:
                 reasons.append(f"{name_of(entry, place)} is left out: {reason}")
-        return with_meta({**result, key: kept}, reasons)
+        return with_left_out({**whole, key: kept}, reasons[:MOST_REASONS])
+
+    def fitted_page(self, page: Object, key: str, method: str) -> tuple[Object, list[str]]:
+        """A list without entries and without other fields that cannot be read."""
+        reasons: list[str] = []
+        for _ in range(MOST_ODD_FIELDS):
+            error = self.problem(method, page)
+            if error is None:
+                break
+            field = str(error.errors(include_url=False, include_input=False)[0]["loc"][0])
+            if field == key or field not in page:
+                break
+            if field == "nextCursor":
+                cursor = one_line(as_json(page[field]), CURSOR_CHARACTERS)
+                reasons.append(
+                    f"the nextCursor of the server's list ({cursor}) is {json_kind(page[field])}, "
+                    f"not a text; only the {key} before it are used."
+                )
+            page = {name: value for name, value in page.items() if name != field}
+        return page, reasons
 
     def fitted_call(self, result: Object) -> Object:
         content = result.get("content")
@@ -212,15 +233,6 @@ def unread_part(part: Object) -> str:
     return f"(A part of the result has the type {kind!r}, which is not known here: {shown})"
 
 
-def with_meta(result: Object, reasons: Sequence[str]) -> Object:
-    """The list with our own reasons, whatever the server wrote there."""
-    meta = result.get("_meta")
-    if not reasons and not (isinstance(meta, dict) and LEFT_OUT in meta):
-        return result
-    others = {k: v for k, v in meta.items() if k != LEFT_OUT} if isinstance(meta, dict) else {}
-    return {**result, "_meta": {**others, LEFT_OUT: list(reasons[:MOST_REASONS])}}
-
-
 def name_of(entry: Any, place: int) -> str:
     name = entry.get("name") if isinstance(entry, dict) else None
     named = repr(one_line(name)) if isinstance(name, str) and name else f"number {place + 1}"
@@ -236,5 +248,6 @@ def as_json(value: Any) -> str:
 
 
 def json_kind(value: Any) -> str:
-    kinds = {str: "a text", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
+    kinds = {str: "a text", bool: "a boolean", int: "a number", float: "a number"}
+    kinds |= {list: "a list", dict: "an object"}
     return "null" if value is None else kinds.get(type(value), "a value")

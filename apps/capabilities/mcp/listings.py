@@ -9,13 +9,12 @@ from typing import TypeVar
 import mcp_types as types
 from mcp import Client
 
-from apps.capabilities.mcp.lenient_results import LEFT_OUT
+from apps.capabilities.mcp.result_bounds import LEFT_OUT, MOST_LISTED
 from apps.capabilities.wrappers.texts import one_line
 
 logger = logging.getLogger(__name__)
 
 MOST_PAGES = 100
-MOST_LISTED = 5_000
 MOST_RESOURCES = 500
 NAME_CHARACTERS = 60
 

@@ -10,7 +10,11 @@ from typing import Any, Literal, TypeVar
 
 from mcp import Client
 
-from apps.capabilities.mcp.connection_failures import ConnectionFailed, has_lost_session
+from apps.capabilities.mcp.connection_failures import (
+    ConnectionFailed,
+    has_lost_session,
+    read_failure,
+)
 from apps.capabilities.mcp.connections import Connection
 from apps.capabilities.mcp.elicitation import ElicitationDesk
 from apps.capabilities.mcp.endpoints import Endpoint
@@ -20,6 +24,8 @@ from apps.workspace.egress.request_context import RequestContext
 KEPT_SECONDS = 300.0
 """How long a list is believed of a server that does not say that it changed."""
 CONNECT_SECONDS = 30.0
+LIST_SECONDS = 30.0
+"""For all pages of a list, or for a resource that is read ahead."""
 STABLE_SECONDS = 60.0
 """A session that lasted so long before it broke was a good one."""
 FIRST_WAIT_SECONDS = 1.0
@@ -165,10 +171,24 @@ class SessionSlot:
     async def cached(
         self, key: Hashable, context: RequestContext, question: Callable[[Client], Awaitable[T]]
     ) -> T:
-        """The answer to a question, kept until it may have changed."""
+        """The answer to a question, kept until it may have changed. Raises `ConnectionFailed`.
+
+        A list of many pages, and waiting for others who ask the same, share one time limit.
+        """
         found: tuple[T] | None
         if (found := self.find(key)) is not None:
             return found[0]
+        await self.connected(context)  # in a time limit of its own
+        try:
+            async with asyncio.timeout(min(LIST_SECONDS, context.seconds)):
+                return await self.asked_once(key, context, question)
+        except TimeoutError as error:
+            raise read_failure(error, context) from error
+
+    async def asked_once(
+        self, key: Hashable, context: RequestContext, question: Callable[[Client], Awaitable[T]]
+    ) -> T:
+        found: tuple[T] | None
         async with self.locks.setdefault(key, asyncio.Lock()):
             if (found := self.find(key)) is not None:
                 return found[0]

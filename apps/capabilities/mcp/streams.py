@@ -22,6 +22,7 @@ from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.lenient_results import LenientResults
 from apps.capabilities.mcp.processes import StderrTail, process_streams
 from apps.capabilities.mcp.redaction import SentCredentials
+from apps.capabilities.mcp.result_bounds import bounded
 from apps.workspace.egress.session_transport import Broken, make_session_client
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
@@ -91,8 +92,8 @@ async def transport(
 
 
 class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
-    """Tells the end of incoming messages, ends a flood, hides the credentials that were `sent`, and
-    makes results readable for the SDK.
+    """Tells the end of incoming messages, ends a flood, bounds what an answer has, hides the
+    credentials that were `sent`, and makes results readable for the SDK.
     """
 
     def __init__(self, inner: Receiving, ended: Ended, sent: SentCredentials) -> None:
@@ -117,7 +118,7 @@ class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
         if self.is_flood(item):
             self.ended(ConnectionFailed("the server floods the connection with messages."))
             raise EndOfStream
-        return self.results.read(self.sent.redacted(item))
+        return self.results.read(self.sent.redacted(bounded(item)))
 
     async def aclose(self) -> None:
         await self.inner.aclose()

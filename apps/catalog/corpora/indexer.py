@@ -23,6 +23,7 @@ from apps.catalog.corpora.applications import AttachingApplication, AttachingApp
 from apps.catalog.corpora.comparison import compare
 from apps.catalog.corpora.vector_index import make_in_thread
 from apps.errors import LeaseLost, QuickAppError
+from apps.outages import Pauses
 from apps.workspace.embeddings.metered import metered
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local import large_corpora
@@ -56,15 +57,19 @@ class Indexer:
 
     async def keep_indexing(self) -> None:
         """Until it is cancelled."""
+        pauses = Pauses(LOOK_SECONDS)
         while True:
             try:
                 await self.look()
+                pauses.note(None)
             except DatabaseError as error:
+                pauses.note(error)
                 logger.warning("Attached files cannot be looked for: %s", error)
-            except Exception:
+            except Exception as error:
+                pauses.note(error)
                 logger.exception("Attached files could not be indexed")
             # Spread, so that processes that were started together do not look together.
-            await asyncio.sleep(LOOK_SECONDS * random.uniform(0.75, 1.25))  # noqa: S311 - no secret
+            await asyncio.sleep(pauses.seconds * random.uniform(0.75, 1.25))  # noqa: S311 - no secret
 
     async def look(self) -> None:
         """Do all the work that there is now and that no other process does."""

@@ -110,7 +110,7 @@ def check_size(size: int, limit: int | None = None) -> None:
 
 
 def discard(storage_name: str) -> None:
-    """Delete bytes that no row points at; a failure is only logged."""
+    """Delete bytes that no row points at. If that fails, housekeeping deletes them within days."""
     try:
         default_storage.delete(storage_name)
     except OSError:

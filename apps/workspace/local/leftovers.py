@@ -1,4 +1,4 @@
-"""Bytes in the storage that no row points at, left behind by killed processes."""
+"""Bytes in the storage that no row points at, left behind by killed processes and by outages of the disk."""
 
 import re
 from collections.abc import Iterator

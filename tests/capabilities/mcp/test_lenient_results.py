@@ -12,7 +12,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCResponse
 from mcp_types.methods import validate_server_result
 
-from apps.capabilities.mcp.lenient_results import LEFT_OUT, LenientResults
+from apps.capabilities.mcp.lenient_results import LenientResults
+from apps.capabilities.mcp.result_bounds import LEFT_OUT, bounded
 from apps.capabilities.mcp.results import blobs_of, text_of
 from tests.tables import each_row
 
@@ -22,7 +23,7 @@ PLAIN = {"name": "plain", "inputSchema": SCHEMA}
 
 def read(result: dict[str, Any]) -> dict[str, Any]:
     message = JSONRPCResponse(jsonrpc="2.0", id=1, result=result)
-    item = LenientResults().read(SessionMessage(message))
+    item = LenientResults().read(bounded(SessionMessage(message)))
     assert isinstance(item, SessionMessage)
     assert isinstance(item.message, JSONRPCResponse)
     return item.message.result
@@ -98,9 +99,24 @@ def test_a_list_without_fault_is_not_touched():
 
 
 def test_a_server_cannot_write_our_reasons():
-    assert read({"tools": [PLAIN], "_meta": {LEFT_OUT: ["forged"], "a": 1}})["_meta"] == {
-        "a": 1,
-        LEFT_OUT: [],
+    assert read({"tools": [PLAIN], "_meta": {LEFT_OUT: ["forged"], "a": 1}})["_meta"] == {"a": 1}
+
+
+@each_row(
+    ("cursor", "shown"),
+    [(5, "(5) is a number"), ({"a": 1}, '({"a": 1}) is an object'), ([], "([]) is a list")],
+)
+def test_a_cursor_that_is_no_text_ends_the_list_and_is_named(cursor: Any, shown: str):
+    result = read({"tools": [PLAIN, {"name": "odd"}], "nextCursor": cursor, "_meta": 5})
+
+    assert result == {
+        "tools": [PLAIN, {"name": "odd", "inputSchema": SCHEMA}],
+        "_meta": {
+            LEFT_OUT: [
+                f"the nextCursor of the server's list {shown}, not a text; only the tools before "
+                "it are used."
+            ]
+        },
     }
 
 
@@ -117,6 +133,10 @@ def test_a_server_cannot_write_our_reasons():
         ({"content": [{"type": "text", "text": 5}]}, "5"),
         ({"content": [{"type": "text", "text": "seen", "annotations": 5, "_meta": 5}]}, "seen"),
         ({"content": None, "isError": "no"}, ""),
+        ({"content": [{"type": "text", "text": "seen"}], "isError": None}, "seen"),
+        ({"isError": None}, ""),
+        ({}, ""),
+        ({"_meta": {"a": 1}}, ""),
         ({"toolResult": {"a": 1}}, '{"toolResult": {"a": 1}}'),
         (
             {"content": [{"type": "video", "url": "https://a.b/v"}, {"type": "text", "text": "and"}]},
@@ -133,7 +153,7 @@ def test_a_call_that_was_carried_out_has_a_result(result: dict[str, Any], expect
     assert (text_of(found), found.is_error) == (expected, False)
 
 
-@pytest.mark.parametrize("result", [{}, {"resultType": "task"}, {"messages": [], "content": 5}])
+@pytest.mark.parametrize("result", [{"resultType": "task"}, {"messages": [], "content": 5}])
 def test_results_of_other_methods_are_not_touched(result: dict[str, Any]):
     assert read(result) == result
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from apps.capabilities.mcp import processes
+from apps.capabilities.mcp import processes, session_slots
 from apps.capabilities.mcp.administration import sessions
 from tests.capabilities.manifests import OTHERWISE, use
 from tests.capabilities.mcp.desk import answering, desk_before, messages, opened_desk
@@ -76,6 +76,57 @@ async def test_a_server_that_cannot_be_used_is_an_issue(way, told):
     async with nothing_left_over(), opened_desk(over_stdio(), seconds=seconds) as contribution:
         assert contribution.tools == ()
         assert messages(contribution) == told
+
+
+def silent_after_initialize(way: str) -> Answer:
+    """A server by hand that opens sessions and never answers what is asked in them."""
+    inner = answering(Reply(200))
+
+    async def answer(seen: Seen) -> Reply:
+        reply = await inner(seen)
+        if b'"tools/list"' not in seen.body:
+            return reply
+        listed = json.loads(reply.body)
+        match way:
+            case "silent":
+                await asyncio.Event().wait()
+            case "another id":
+                listed["id"] = 99_999
+            case _:  # endless pages
+                asked = json.loads(seen.body).get("params", {}).get("cursor") or "0"
+                listed["result"] |= {"tools": [], "nextCursor": str(int(asked) + 1)}
+                await asyncio.sleep(0.05)
+        return json_reply(json.dumps(listed))
+
+    return answer
+
+
+@proves("9.1")
+@pytest.mark.parametrize("way", ["silent", "another id", "endless pages"])
+async def test_a_server_that_is_silent_after_initialize_is_given_up_in_time(way, monkeypatch):
+    monkeypatch.setattr(session_slots, "LIST_SECONDS", 0.5)
+    answer = silent_after_initialize(way)
+
+    async with asyncio.timeout(20), desk_before(answer=answer) as contribution:
+        assert contribution.tools == ()
+        assert messages(contribution) == ["Toolset desk: the server did not answer in time."]
+
+
+async def test_runs_that_wait_for_the_same_list_wait_at_the_same_time(monkeypatch):
+    monkeypatch.setattr(session_slots, "LIST_SECONDS", 1.0)
+    told: list[str] = []
+
+    async def run(url: str) -> None:
+        async with opened_desk(over_http(url)) as contribution:
+            told.extend(messages(contribution))
+
+    async with nothing_left_over(), serving(answer=silent_after_initialize("silent")) as service:
+        started = time.monotonic()
+        await asyncio.gather(*(run(service.url) for _ in range(10)))
+        seconds = time.monotonic() - started
+
+    assert told == ["Toolset desk: the server did not answer in time."] * 10
+    assert seconds < 5
 
 
 @proves("9.1", "G-40")
