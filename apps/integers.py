@@ -1,5 +1,7 @@
 """Whole numbers from addresses, forms, headers and documents."""
 
+from typing import Any, TypeGuard
+
 LARGEST = 2**63 - 1
 """The largest number of a column; also the largest id."""
 
@@ -14,3 +16,8 @@ def read_integer(written: str, most: int = LARGEST) -> int | None:
         return None
     number = int(written)
     return number if number <= most else None
+
+
+def is_integer(value: Any) -> TypeGuard[int]:
+    """Return whether a value of JSON is a whole number; for Python, `true` is one, too."""
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apps.integers import LARGEST, read_integer
+from apps.integers import LARGEST, is_integer, read_integer
 from tests.tables import each_row
 
 
@@ -27,3 +27,8 @@ def test_other_texts_are_no_number(written: str):
 
 def test_a_number_above_the_limit_is_none():
     assert (read_integer("10", 10), read_integer("11", 10)) == (10, None)
+
+
+def test_true_is_no_whole_number():
+    assert [is_integer(value) for value in (0, -1, 10**30)] == [True] * 3
+    assert [is_integer(value) for value in (True, False, 1.0, "1", None)] == [False] * 5

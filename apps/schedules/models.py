@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
@@ -195,7 +195,12 @@ class Schedule(models.Model):
         validators=[MinValueValidator(0)],
         help_text=gettext_lazy("Of one run, in the currency of the prices below."),
     )
-    budget_currency = models.CharField(gettext_lazy("budget currency"), max_length=3, default="USD")
+    budget_currency = models.CharField(
+        gettext_lazy("budget currency"),
+        max_length=3,
+        default="USD",
+        validators=[RegexValidator("^[A-Z]{3}$", gettext_lazy("Such as USD."))],
+    )
 
     is_paused = models.BooleanField(gettext_lazy("paused"), default=False)
     pause_reason = models.CharField(max_length=LONGEST_REASON, blank=True, editable=False)

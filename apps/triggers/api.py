@@ -30,7 +30,12 @@ SECRET = inline_serializer("Secret", {"secret": serializers.CharField()})
 
 @extend_schema_field(serializers.CharField())
 class AccountField(serializers.SlugRelatedField[ServiceAccount]):
-    """The username of a service account that the caller may manage."""
+    """The username of a service account that the caller may manage.
+
+    The refusal does not report whether another account exists.
+    """
+
+    default_error_messages = {"does_not_exist": "Choose an account that you may manage."}
 
     def __init__(self, **options: Any) -> None:
         rows = ServiceAccount.objects.select_related("user")
@@ -39,7 +44,7 @@ class AccountField(serializers.SlugRelatedField[ServiceAccount]):
     def to_internal_value(self, data: Any) -> ServiceAccount:
         found: ServiceAccount = super().to_internal_value(data)
         if not may_manage(self.context["request"].user, found.user):
-            raise serializers.ValidationError("Choose an account that you may manage.")
+            self.fail("does_not_exist")
         return found
 
 

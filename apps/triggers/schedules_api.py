@@ -99,14 +99,17 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
     @transaction.atomic
     def create(self, validated_data: dict[str, Any]) -> Schedule:
         account = validated_data.pop("account")
-        validated_data.pop("is_paused", None)
+        is_paused = validated_data.pop("is_paused", False)
         row = new_of_account(account, self.context["request"].user)
         set_fields(row, validated_data)
         note_access(row)
         try:
-            return desk.add(row)
+            added = desk.add(row)
         except ValidationError as error:
             raise RowInvalid(problems_of_row(error)) from error
+        if is_paused:
+            pause(added)
+        return added
 
     @transaction.atomic
     def update(self, instance: Schedule, validated_data: dict[str, Any]) -> Schedule:

@@ -12,7 +12,7 @@ from django.test import Client
 
 from apps.accounts.authentication import authenticate
 from apps.accounts.caller import Caller
-from apps.accounts.models import ApiKey, AuditEntry, ServiceAccount
+from apps.accounts.models import ApiKey, AuditEntry, ServiceAccount, Team
 from apps.accounts.own_keys import make_key
 from apps.chat.json_consumer import JsonConsumer
 from apps.notes.spaces import space_of
@@ -178,3 +178,18 @@ def test_people_see_which_of_their_keys_do_not_reach_their_notes():
     assert revoked.status_code == 302
     last = AuditEntry.objects.latest("pk")
     assert (last.event, last.actor) == ("key.revoked", f"user-{ada.pk}")
+
+
+def test_scripts_do_not_learn_which_accounts_and_teams_exist():
+    olga, ann = operator(), staff_account("ann", "add_apikey")
+    account("root", is_superuser=True)
+    Team.objects.create(group=Group.objects.create(name="secret"))
+    asked = [(olga, "user", "root"), (ann, "user", "root"), (ann, "team", "secret")]
+
+    for user, name, hidden in asked:
+        told = [
+            script_of(user).post(KEYS, {"name": "x", name: one}).json()
+            for one in (hidden, "nothing")
+        ]
+        assert str(told[0]).replace(hidden, "nothing") == str(told[1])
+    assert not ApiKey.objects.exists()

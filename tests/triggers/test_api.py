@@ -9,6 +9,7 @@ from django.contrib.auth.models import Group, Permission, User
 from rest_framework.test import APIClient
 
 from apps.catalog.models import Grant, Role
+from apps.schedules.models import Schedule
 from apps.triggers.access_problems import NO_APPLICATION
 from apps.triggers.models import Subscription, Webhook
 from apps.triggers.webhook_secrets import hash_of
@@ -19,6 +20,7 @@ from tests.triggers.programs import make_account, make_webhook
 pytestmark = pytest.mark.django_db
 
 WEBHOOKS = "/api/webhooks/"
+SCHEDULES = "/api/schedules/"
 SUBSCRIPTIONS = "/api/subscriptions/"
 
 
@@ -171,3 +173,55 @@ def test_an_account_that_reaches_an_application_of_others_cannot_be_used():
     assert "Choose an account that you may manage." in str(refused[0].data)
     assert statuses(read, deleted) == [200, 204]
     assert Webhook.objects.filter(application=mine).count() == 0
+
+
+def schedule_of(application: str, account: str, **fields: Any) -> dict[str, Any]:
+    times = {"kind": "cron", "expression": "@daily"}
+    return {"message": "Hi", **times, **webhook_of(application, account), **fields}
+
+
+@pytest.mark.parametrize("url", [WEBHOOKS, SCHEDULES])
+def test_operators_do_not_learn_which_accounts_and_applications_exist(url: str):
+    olga = User.objects.create_user("olga", is_staff=True)
+    olga.groups.add(Group.objects.get(name="operator"))
+    client = APIClient()
+    client.force_login(olga)
+    make_application("mine", owner=olga)
+    make_application("others")
+    make_account("own")
+    strong = make_account("strong")
+    strong.user.user_permissions.add(Permission.objects.get(codename="delete_user"))
+
+    accounts = [client.post(url, schedule_of("mine", name)) for name in ("strong", "unknown")]
+    applications = [client.post(url, schedule_of(name, "own")) for name in ("others", "unknown")]
+
+    assert statuses(*accounts, *applications) == [400] * 4
+    assert accounts[0].data == accounts[1].data
+    assert applications[0].data == applications[1].data
+
+
+@pytest.mark.parametrize("is_paused", [True, False])
+def test_a_schedule_can_be_made_paused(api: APIClient, is_paused: bool):
+    make_application("orders")
+    make_account("robot")
+
+    made = api.post(SCHEDULES, schedule_of("orders", "robot", is_paused=is_paused))
+
+    row = Schedule.objects.get()
+    assert (made.status_code, made.data["is_paused"]) == (201, is_paused)
+    assert (row.is_paused, made.data["next_at"] is None) == (is_paused, is_paused)
+
+
+@pytest.mark.parametrize("currency", ["NaN", "--1", "usd", "U\0D", "", "ДОЛ"])
+def test_the_currency_of_a_schedule_is_that_of_a_budget(api: APIClient, currency: str):
+    make_application("orders")
+    make_account("robot")
+    made = api.post(SCHEDULES, schedule_of("orders", "robot", budget_currency="EUR"))
+
+    refused = [
+        api.post(SCHEDULES, schedule_of("orders", "robot", budget_currency=currency)),
+        api.patch(f"{SCHEDULES}{made.data['id']}/", {"budget_currency": currency}),
+    ]
+
+    assert statuses(made, *refused) == [201, 400, 400]
+    assert [row.budget_currency for row in Schedule.objects.all()] == ["EUR"]

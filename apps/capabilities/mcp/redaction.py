@@ -8,7 +8,7 @@ import msgspec
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from apps.capabilities.wrappers.redaction import SHOWN, spellings
+from apps.capabilities.wrappers.redaction import MOST_LAYERS, Needles, hidden, needles, places
 from apps.manifest.secrets import reads_as_credential
 
 LISTS = frozenset({"tools", "resources"})
@@ -21,14 +21,12 @@ class SentCredentials:
 
     def __init__(self) -> None:
         self.credentials: set[str] = set()
-        self.spellings: list[str] = []
-        self.needles: list[bytes] = []
+        self.needles: Needles = needles(())
 
     def add(self, *credentials: str) -> None:
         if not self.credentials.issuperset(credentials):
             self.credentials |= set(credentials)
-            self.spellings = spellings(self.credentials)
-            self.needles = [msgspec.json.encode(spelling)[1:-1] for spelling in self.spellings]
+            self.needles = needles(self.credentials)
 
     def add_named(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Headers or variables that are credentials by their names."""
@@ -38,7 +36,7 @@ class SentCredentials:
                 self.add(rest.strip() if kind.lower() in {"bearer", "basic"} else value)
 
     def redacted(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
-        if not self.spellings or isinstance(item, Exception):
+        if not self.needles.texts or isinstance(item, Exception):
             return item
         match item.message:
             case JSONRPCResponse() as message if self.may_repeat(message.result):
@@ -58,10 +56,10 @@ class SentCredentials:
     def may_repeat(self, value: Any) -> bool:
         """Rarely true, and cheap: taking each large message apart would hold up everybody."""
         try:
-            written = msgspec.json.encode(value)
+            written = msgspec.json.encode(value).decode()
         except (TypeError, ValueError, OverflowError):
             return True  # numbers without end, broken characters
-        return any(needle in written for needle in self.needles)
+        return any(True for _ in places(written, self.needles, MOST_LAYERS + 1))
 
     def redact_result(self, result: Mapping[str, Any]) -> dict[str, Any]:
         return {
@@ -79,9 +77,7 @@ class SentCredentials:
     def redact(self, value: Any) -> Any:
         match value:
             case str():
-                for spelling in self.spellings:
-                    value = value.replace(spelling, SHOWN)
-                return value
+                return hidden(value, self.needles)
             case list():
                 return [self.redact(one) for one in value]
             case dict():

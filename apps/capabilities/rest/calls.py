@@ -1,5 +1,6 @@
 """A call of an operation, from the arguments to the result."""
 
+import asyncio
 import uuid
 from dataclasses import replace
 
@@ -12,10 +13,14 @@ from apps.capabilities.rest.authorizations import authorize
 from apps.capabilities.rest.exchanges import ServiceResponse, exchange
 from apps.capabilities.rest.operations import Operation
 from apps.capabilities.rest.requests import RequestDraft, add_forwarded, fill
-from apps.capabilities.rest.response_text import decode, error_block, response_block
+from apps.capabilities.rest.response_text import (
+    decode,
+    error_block,
+    response_block,
+    without_credentials,
+)
 from apps.capabilities.wrappers.attachments import keep_file
 from apps.capabilities.wrappers.fallbacks import ShownError
-from apps.capabilities.wrappers.redaction import without_credentials
 from apps.capabilities.wrappers.sign_in import ask_person
 from apps.manifest.toolsets import is_credential_header
 from apps.workspace.egress.headers import is_lasting
@@ -52,7 +57,10 @@ async def call(operation: Operation, opening: Opening, invocation: Invocation) -
             answer = await exchange(operation, draft)
     if answer.status == UNAUTHORIZED and operation.account is not None:
         return await ask_person(operation.account, opening, invocation)
-    answer = replace(answer, body=without_credentials(answer.body, draft.credentials))
+    body = await asyncio.to_thread(
+        without_credentials, answer.body, answer.content_type, draft.credentials
+    )
+    answer = replace(answer, body=body)
     return await result_of(operation, answer, opening, invocation.stage)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from io import StringIO
 from itertools import islice
 
+from apps.capabilities.wrappers.redaction import hidden, needles
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, fenced, one_line, shortened
 from apps.documents.encodings import best_encoding
 from apps.documents.formats import MARKS
@@ -41,6 +42,23 @@ def decode(body: bytes, content_type: str) -> str | None:
         return body.decode(encoding, "replace")
     except (LookupError, UnicodeError):  # a codec such as hex or idna, which is not for text
         return body.decode("utf-8", "replace")
+
+
+def without_credentials(body: bytes, content_type: str, credentials: Collection[str]) -> bytes:
+    """Hide them in the text; in other bodies, and behind a wrong charset, as UTF-8 and UTF-16."""
+    wanted = needles(credentials)
+    text = decode(body, content_type)
+    if text is not None and (shown := hidden(text, wanted)) != text:
+        try:
+            body = shown.encode(charset(body, content_type), "replace")
+        except (LookupError, UnicodeError):  # as in `decode`
+            body = shown.encode()
+    written = {
+        one.encode(encoding, "replace").decode("latin-1")
+        for one in wanted.texts
+        for encoding in ("utf-8", "utf-16-le", "utf-16-be")
+    }
+    return hidden(body.decode("latin-1"), needles(written)).encode("latin-1")
 
 
 def charset(body: bytes, content_type: str) -> str:

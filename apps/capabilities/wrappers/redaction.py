@@ -1,28 +1,131 @@
-"""Credentials that a server repeats, in an error about a wrong key for example, are hidden."""
+"""Credentials that a server repeats, in an error about a wrong key for example, are hidden.
 
-import json
-from collections.abc import Collection, Iterator
-from urllib.parse import quote
+Servers repeat them as JSON, in addresses and as HTML, each of which has several spellings for one
+character. So the text is also searched as it reads without its escapes.
+"""
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import unquote
 
 SHORTEST = 6
 """Characters: a shorter text stands in many answers by chance, and is no secret anyway."""
 SHOWN = "[hidden]"
+MOST_LAYERS = 2
+"""Escapes within escapes that are read: JSON in a text of JSON, HTML in one."""
+
+MOST_KNOWN = 1024
+"""Escapes of one kind whose letters are remembered: most answers have few, and many times each."""
+SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "/": "/"}
+"""Escapes of JSON, without the backslash. A backslash counts as its own, in pairs."""
+
+_ascii = r"u00[0-7][0-9a-fA-F]"
+_any = r"u[dD][89abAB][0-9a-fA-F]{2}\\{1,7}u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"
+_percent = re.compile(
+    "%(?:[0-7][0-9a-f]|[c-f][0-9a-f](?:%[89ab][0-9a-f]){1,3})", re.IGNORECASE | re.ASCII
+)
+_html = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 
-def without_credentials(body: bytes, credentials: Collection[str]) -> bytes:
-    for spelling in spellings(credentials):
-        body = body.replace(spelling.encode(), SHOWN.encode())
-    return body
+@dataclass(frozen=True, slots=True)
+class Needles:
+    """Texts to hide, and how escapes are found and read that can be in one of them."""
+
+    texts: frozenset[str]
+    escapes: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]
 
 
-def spellings(credentials: Collection[str]) -> list[str]:
-    """How they can stand in an answer, the longest first: others may be a part of it."""
-    return sorted({spelling for one in credentials for spelling in spelled(one)}, key=len)[::-1]
+def needles(credentials: Collection[str]) -> Needles:
+    long = [one for one in credentials if len(one) >= SHORTEST]
+    # Addresses also have a plus in place of a space.
+    texts = frozenset([*long, *(one.replace(" ", "+") for one in long)])
+    json = (json_pattern("".join(texts)), from_json)
+    return Needles(texts, (json, (_percent, from_percent), (_html, from_html)))
 
 
-def spelled(credential: str) -> Iterator[str]:
-    """Plain, in JSON, in an address."""
-    if len(credential) >= SHORTEST:
-        yield credential
-        yield json.dumps(credential)[1:-1]
-        yield quote(credential, safe="")
+def json_pattern(letters: str) -> re.Pattern[str]:
+    """Only escapes of these letters: a large answer has many others, as of quotation marks.
+
+    JSON within JSON has more backslashes before the same escape.
+    """
+    short = "".join(name for name, letter in SHORT.items() if letter in letters)
+    coded = _ascii if letters.isascii() else _any
+    one = rf"\\{{1,7}}(?:{f'[{short}]|' if short else ''}{coded})"
+    return re.compile(rf"\\\\|{one}" if "\\" in letters else one)
+
+
+@lru_cache(MOST_KNOWN)
+def from_json(escape: str) -> str:
+    name = escape.lstrip("\\")
+    if len(name) < len("u0000"):
+        return SHORT.get(name, "\\")
+    units = [int(unit.strip("\\"), 16) for unit in name.split("u")[1:]]
+    return b"".join(unit.to_bytes(2, "big") for unit in units).decode("utf-16-be", "replace")
+
+
+from_percent = lru_cache(MOST_KNOWN)(unquote)
+from_html = lru_cache(MOST_KNOWN)(html.unescape)
+
+
+def hidden(text: str, wanted: Needles) -> str:
+    """Replace each of them, in any spelling."""
+    parts, end = [], 0
+    for start, stop in merged(sorted(places(text, wanted))):
+        parts += [text[end:start], SHOWN]
+        end = stop
+    return "".join([*parts, text[end:]])
+
+
+def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tuple[int, int]]:
+    """Where they begin and end, in no order."""
+    for needle in wanted.texts:
+        start = text.find(needle)
+        while start >= 0:
+            yield start, start + len(needle)
+            start = text.find(needle, start + len(needle))
+    for pattern, read in wanted.escapes if wanted.texts and layers else ():
+        if pattern.search(text):
+            plain = Unescaped(text, pattern, read)
+            for start, stop in places(plain.text, wanted, layers - 1):
+                yield plain.place(start), plain.place(stop)
+
+
+class Unescaped:
+    """A text as it reads, and where the end of each escape is in it and in the escaped text."""
+
+    def __init__(self, escaped: str, pattern: re.Pattern[str], read: Callable[[str], str]) -> None:
+        parts: list[str] = []
+        self.ends: list[int] = []
+        self.escaped_ends: list[int] = []
+        length = end = 0
+        for match in pattern.finditer(escaped):
+            between, letter = escaped[end : match.start()], read(match[0])
+            parts += (between, letter)
+            length += len(between) + len(letter)
+            end = match.end()
+            self.ends.append(length)
+            self.escaped_ends.append(end)
+        self.text = "".join([*parts, escaped[end:]])
+
+    def place(self, place: int) -> int:
+        """The same place in the escaped text."""
+        index = bisect_right(self.ends, place) - 1
+        return place if index < 0 else self.escaped_ends[index] + place - self.ends[index]
+
+
+def merged(sorted_places: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Without overlaps."""
+    last: tuple[int, int] | None = None
+    for start, stop in sorted_places:
+        if last and start < last[1]:
+            last = last[0], max(last[1], stop)
+            continue
+        if last:
+            yield last
+        last = start, stop
+    if last:
+        yield last

@@ -34,7 +34,12 @@ ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "not known
 
 
 def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
-    """Write what holds where the operator says nothing into the choices and the help texts."""
+    """Write what holds where the operator says nothing into the choices and the help texts.
+
+    The form of staff who may only view the row has none of these fields.
+    """
+    if not form.fields.keys() >= {*FLAGS, *LIMITS}:
+        return
     labels = known_labels(row)
     for name in FLAGS:
         widget: Any = form.fields[name].widget

@@ -8,9 +8,9 @@ from django.contrib.admin.views.main import PAGE_VAR
 from django.core.paginator import InvalidPage, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.views import ChangeList
 
 from apps.console.admin.callers import caller_names, shown_caller
+from apps.console.admin.theme import RowList
 from apps.console.operated import seen
 from apps.console.run_search import (
     DOORS,
@@ -34,7 +34,7 @@ TEXTS = {
 """By parameter: the label, and an example."""
 
 
-class RunList(ChangeList):  # type: ignore[misc]  # the theme is not typed
+class RunList(RowList):
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
         """What is left for Django to filter by: nothing that the search reads."""
         found: dict[str, Any] = super().get_filters_params(params)

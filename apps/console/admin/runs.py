@@ -90,7 +90,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         going = going_run(request, object_id)
         return None if going is None else summary_of(going)
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[RunList]:
         return RunList
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from django.apps import apps
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.widgets import (
     AutocompleteMixin,
     AutocompleteSelect,
@@ -16,6 +17,7 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from unfold.admin import ModelAdmin, StackedInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.views import ChangeList
 from unfold.widgets import (
     INPUT_CLASSES,
     UnfoldAdminCheckboxSelectMultipleWidget,
@@ -72,6 +74,15 @@ def is_id(text: str) -> bool:
     return not text or read_integer(text) is not None
 
 
+class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        """Raises IncorrectLookupParameters, also where a date is beyond those of the database."""
+        try:
+            super().__init__(request, *args, **kwargs)
+        except OverflowError as error:
+            raise IncorrectLookupParameters(error) from error
+
+
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
     list_filter_sheet = False
     compressed_fields = False
@@ -89,6 +100,9 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
 
     def url_name(self, page: str) -> str:
         return f"{self.opts.app_label}_{self.opts.model_name}_{page}"
+
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[RowList]:
+        return RowList
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
         if db_field.name in self.get_autocomplete_fields(request):

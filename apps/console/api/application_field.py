@@ -9,9 +9,13 @@ from apps.console.operated import may_rule
 
 
 class ApplicationField(serializers.SlugRelatedField[Application]):
-    """The slug of an application that the caller edits; `refusal` is told for any other."""
+    """The slug of an application that the caller edits.
+
+    The refusal does not report whether another application exists.
+    """
 
     refusal = "Name an application that you edit."
+    default_error_messages = {"does_not_exist": refusal}
 
     def __init__(self, **options: Any) -> None:
         super().__init__(slug_field="slug", queryset=Application.objects.all(), **options)
@@ -19,5 +23,5 @@ class ApplicationField(serializers.SlugRelatedField[Application]):
     def to_internal_value(self, data: Any) -> Application:
         found: Application = super().to_internal_value(data)
         if not may_rule(self.context["request"], found):
-            raise serializers.ValidationError(self.refusal)
+            self.fail("does_not_exist")
         return found

@@ -15,7 +15,7 @@ from apps.accounts.key_changes import KeyEvent, record_key
 from apps.accounts.models import ApiKey, Team
 from apps.catalog.models import Application
 from apps.console.admin.keys import is_member, offered_applications
-from apps.console.giving import may_change_key, may_manage
+from apps.console.giving import manageable, may_change_key
 from apps.console.operated import edits_all, sees_all
 
 UNCHANGEABLE = "It cannot be changed. Revoke this key and make another one."
@@ -26,13 +26,31 @@ IS_REVOKED = "The key is revoked for good."
 
 @extend_schema_field(serializers.CharField())
 class TeamField(serializers.SlugRelatedField[Team]):
-    """By the name of its group."""
+    """By the name of its group. Teams of others are as if they did not exist."""
+
+    def get_queryset(self) -> Any:
+        rows: Any = super().get_queryset()
+        user = self.context["request"].user
+        return rows if edits_all(user) else rows.filter(group__user=user.pk)
+
+
+class UserField(serializers.SlugRelatedField[User]):
+    """The username of an account that the caller may manage.
+
+    The refusal does not report whether another account exists.
+    """
+
+    default_error_messages = {"does_not_exist": UNMANAGED}
+
+    def get_queryset(self) -> Any:
+        user = self.context["request"].user
+        return manageable(user) if edits_all(user) else User.objects.filter(pk=user.pk)
 
 
 class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
     key_told = ""
     """The key that this request has made."""
-    user = serializers.SlugRelatedField(
+    user = UserField(
         slug_field="username",
         queryset=User.objects.all(),
         allow_null=True,
@@ -90,24 +108,17 @@ class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
         user = self.context["request"].user
         if isinstance(self.instance, ApiKey):
             refuse_changes(self.instance, attrs)
-            if attrs.keys() - {"revoked"}:
-                self.check_manager(may_change_key(user, self.instance))
+            if attrs.keys() - {"revoked"} and not may_change_key(user, self.instance):
+                raise serializers.ValidationError({"user": UNMANAGED})
             return attrs
         if not edits_all(user):
             attrs.setdefault("user", user)
             if attrs["user"] != user:
                 raise serializers.ValidationError({"user": ONLY_OWN})
-        if attrs.get("user") is not None:
-            self.check_manager(may_manage(user, attrs["user"]))
         team = attrs.get("team")
         if team is not None and not is_member(attrs.get("user"), team):
             raise serializers.ValidationError({"team": "The person of the key is no member of it."})
         return attrs
-
-    def check_manager(self, may: bool) -> None:
-        """Raises `ValidationError`."""
-        if not may:
-            raise serializers.ValidationError({"user": UNMANAGED})
 
     @transaction.atomic
     def create(self, validated_data: dict[str, Any]) -> ApiKey:

@@ -21,6 +21,7 @@ from rest_framework.response import Response
 from apps.catalog.history.conflicts import as_json, since
 from apps.catalog.history.kinds import kind_of
 from apps.console.api.problems import EditConflict, RowInvalid, problems_of_row
+from apps.integers import is_integer
 from apps.workspace.versions import Versioned
 
 Row = TypeVar("Row", bound=Versioned)
@@ -110,14 +111,14 @@ def check_version(request: Request, row: Versioned) -> None:
         raise EditConflict(412, message, changes_since(row, max(numbers, default=0)))
     body: Any = request.data
     edited = body.get("version") if isinstance(body, dict) else None
-    if edited not in (None, row.version):
+    if edited is not None and not (is_integer(edited) and edited == row.version):
         message = f"The row is at version {row.version}, you have changed version {edited!r}"
         raise EditConflict(409, f"{message}; read it again.", changes_since(row, edited))
 
 
 def changes_since(row: Versioned, version: Any) -> dict[str, Any]:
     """The changes by others since a version, as JSON; none for a version that never was."""
-    if not isinstance(version, int) or not 0 < version < row.version:
+    if not is_integer(version) or not 0 < version < row.version:
         return {"version": row.version, "changes": [], "differences": None}
     kind = kind_of(type(row))
     return {"version": row.version, **as_json(kind, row, since(kind, row.pk, version))}

@@ -39,6 +39,7 @@ from apps.console.studio.working_copy import (
     title_problems,
     working_copy,
 )
+from apps.integers import is_integer
 from apps.manifest.aliases import with_own_names
 from apps.workspace.local.deployment import Deployment
 
@@ -91,7 +92,7 @@ def save_draft(request: HttpRequest, row: Application) -> JsonResponse:
     seen = body.get("version")
     typed, base, picked = typed_in(body), typed_in(body.get("base")), body.get("choices")
     picked = {str(k): str(v) for k, v in picked.items()} if isinstance(picked, dict) else {}
-    number = seen if isinstance(seen, int) else 0
+    number = seen if is_integer(seen) else 0
     try:
         if body.get("is_automatic") is True and makes_secrets(typed, row):
             return JsonResponse({"message": HELD}, status=202)
@@ -151,7 +152,7 @@ def request_publishing(request: HttpRequest, row: Application) -> JsonResponse:
             row,
             str(body.get("note", "")),
             user,
-            seen=seen if isinstance(seen, int) else None,
+            seen=seen if is_integer(seen) else None,
             address=address_of(request),
         )
     except DraftOvertaken as error:

@@ -180,6 +180,22 @@ def test_a_credential_is_found_in_text_that_is_json_again():
     assert hidden.message.result == {"content": [{"text": '{"told": "[hidden]"}'}]}
 
 
+def test_a_credential_in_another_spelling_is_found():
+    sent = SentCredentials()
+    sent.add("sk/<marked>&0123")
+    text = (
+        r'{"a": "sk\/\u003cmarked\u003E&0123"} sk%2f%3cmarked%3e%260123 sk/&lt;marked&gt;&amp;0123'
+    )
+    item = JSONRPCResponse(jsonrpc="2.0", id=1, result={"content": [{"text": text}]})
+
+    told = sent.redacted(SessionMessage(item))
+
+    assert isinstance(told, SessionMessage)
+    assert isinstance(told.message, JSONRPCResponse)
+    shown = '{"a": "[hidden]"} [hidden] [hidden]'
+    assert told.message.result == {"content": [{"text": shown}]}
+
+
 def test_a_message_that_repeats_nothing_is_left_as_it_is():
     sent = SentCredentials()
     sent.add(MARK, "short")

@@ -7,6 +7,7 @@ import pytest
 
 from apps.agent.events import Event
 from apps.capabilities.rest.capability import rest
+from apps.capabilities.rest.response_text import without_credentials
 from apps.workspace.local.models import Secret
 from tests.capabilities.manifests import (
     OTHERWISE,
@@ -231,3 +232,57 @@ async def test_what_a_service_repeats_of_a_credential_is_not_passed_on(authoriza
     for place in (repr(events), repr(result)):
         assert MARK not in place
         assert encoded(f"ann:{MARK}") not in place
+
+
+MIXED = "sk/<marked>&+0123"
+SPELLED = {
+    "PHP": json.dumps({"key": MIXED}).replace("/", r"\/").encode(),
+    "Go": json.dumps({"key": MIXED}).replace("<", r"\u003c").replace("&", r"\u0026").encode(),
+    "coded": b'{"key": "%s"}' % "".join(f"\\u00{ord(one):02x}" for one in MIXED).encode(),
+    "UTF-16": json.dumps({"key": MIXED}).encode("utf-16"),
+}
+
+
+@proves("8")
+@pytest.mark.parametrize("body", SPELLED.values(), ids=SPELLED)
+@pytest.mark.parametrize("status", [200, 403])
+async def test_another_spelling_of_a_credential_is_hidden_from_the_model_and_the_stage(
+    body, status
+):
+    events: list[Event] = []
+    answer = Reply(status, body, {"Content-Type": "application/json"})
+    async with serving(answer) as service:
+        await store(service.url, value=MIXED)
+        bearer = {"type": "bearer", "token": NAMED}
+        document = manifest(tool_set(tool(f"{service.url}/a"), authorization=bearer))
+
+        async with opened(rest, document) as contribution:
+            result = await use(contribution.tools[0], events.append)
+
+    assert '"key": "[hidden]"' in stage_text(events)
+    if status == 200:
+        assert json.loads(result.content.removeprefix("\ufeff")) == {"key": "[hidden]"}
+    else:
+        assert "marked" not in result.content
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_a_credential_in_a_body_that_is_no_text_is_hidden(encoding):
+    body = b"\0\xff" + MARK.encode(encoding) + b"\xfe"
+
+    hidden = without_credentials(body, "image/png", [MARK])
+
+    assert hidden == b"\0\xff[hidden]\xfe"
+
+
+@pytest.mark.parametrize("kind", ["text/plain; charset=utf-16-le", "text/plain; charset=idna", ""])
+def test_a_charset_that_is_not_that_of_the_body_shows_no_credential(kind):
+    assert without_credentials(f"Not {MARK}!".encode(), kind, [MARK]) == b"Not [hidden]!"
+
+
+def test_a_body_keeps_its_encoding():
+    body = f"Schl\u00fcssel {MARK}".encode("iso8859-1")
+
+    hidden = without_credentials(body, "text/plain; charset=iso-8859-1", [MARK])
+
+    assert hidden == "Schl\u00fcssel [hidden]".encode("iso8859-1")

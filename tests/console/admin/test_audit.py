@@ -69,3 +69,10 @@ def test_runs_show_the_name_of_their_person_and_are_found_by_it(client: Any):
     assert [row.pk for row in listed.context["cl"].result_list] == [run.pk]
     label = f'<span title="{run.bucket}">Anna Berg</span>'
     assert (label in listed.text, label in shown) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "query", ["at__lt=9999-12-31T23:59:59-14:00", "at__lt=0001-01-01T00:00:00%2B14:00"]
+)
+def test_a_date_that_python_cannot_write_in_utc_is_no_failure(admin_client: Any, query: str):
+    assert admin_client.get(f"{PAGE}?{query}", follow=True).status_code == 200

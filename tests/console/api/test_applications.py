@@ -155,6 +155,14 @@ def test_a_version_that_never_was_is_refused_with_nothing_to_tell(api, version):
     assert (answer.status_code, told["version"], told["changes"]) == (409, 2, [])
 
 
+def test_true_is_not_the_first_version(api):
+    make_application("travel")
+
+    answer = api.patch(f"{URL}travel/", {"title": "Mine", "version": True})
+
+    assert (answer.status_code, answer.data["version"], answer.data["changes"]) == (409, 1, [])
+
+
 def test_the_list_leaves_the_manifests_out_and_takes_few_queries(
     api, django_assert_max_num_queries
 ):
