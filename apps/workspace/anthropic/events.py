@@ -22,6 +22,7 @@ from apps.workspace.anthropic.contents import Block
 from apps.workspace.anthropic.kept_blocks import PART, write_blocks
 from apps.workspace.anthropic.token_counts import MessageTokens, sum_usage, usage_of
 from apps.workspace.anthropic.wire import (
+    PIECES,
     STATUSES,
     BlockDelta,
     MessageEvent,
@@ -65,6 +66,7 @@ class MessageEvents:
         self.counts: MessageTokens | None = None
         self.is_done = False
         self.has_finished = False
+        self.has_understood = False
         self.is_paused = False
 
     def resume(self) -> None:
@@ -77,6 +79,7 @@ class MessageEvents:
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
         """Raises `ModelFailed` for an error event and for one that is not understood."""
         event = read_event(payload)
+        self.has_understood = self.has_understood or event.type in PIECES
         if event.type == "content_block_delta":
             if event.delta is not None:
                 self.read_piece(event.delta, self.first + event.index, deltas)
