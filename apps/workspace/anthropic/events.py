@@ -32,6 +32,7 @@ from apps.workspace.anthropic.wire import (
     well_shaped,
 )
 from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.finish_reasons import finish_reason
 
 REASONING = "thinking"
 """The API's name for what a model thinks."""
@@ -154,6 +155,8 @@ class MessageEvents:
             block["input"] = read_object(whole)
 
     def finish(self, reason: str, details: Any, deltas: list[Delta]) -> None:
+        """Raises `ModelFailed` for the reason that the service failed."""
+        known = REASONS.get(reason) or finish_reason(reason)
         self.has_finished = True
         self.end_block()
         if self.usage is not None:
@@ -168,7 +171,7 @@ class MessageEvents:
         # Of an answer without calls the API reads no thoughts again.
         if is_calling and (kept := write_blocks(self.blocks)):
             deltas.append(ThoughtPart(PART, kept))
-        deltas.append(Finish(REASONS.get(reason, "stop")))
+        deltas.append(Finish(known))
 
     @property
     def usage(self) -> Usage | None:
