@@ -3,8 +3,10 @@
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from unittest.mock import patch
 
 from apps.agent import object_end
+from apps.agent.call_arguments import is_object
 from apps.agent.growing_calls import LONGEST_NAME, MOST_CALLS, GrowingCalls
 from apps.agent.model import UNNUMBERED, ToolCallDelta
 from tests.tables import each_row
@@ -167,27 +169,22 @@ def test_a_piece_costs_the_same_however_many_calls_there_are(make: Callable[[int
 
 @each_row("more", ['}"', "x", "}", '\\"}', " "])
 def test_arguments_are_decoded_once_however_often_the_name_comes_again(more: str):
-    growing, decoded = GrowingCalls(NAMES), []
-    read = object_end.is_object
-    object_end.is_object = lambda text: decoded.append(text) or read(text)
-    try:
+    growing = GrowingCalls(NAMES)
+
+    with patch.object(object_end, "is_object", wraps=is_object) as decode:
         growing.feed(piece(0, "a", "weather", '{"city": {}'))
         for _ in range(100):
             growing.feed(piece(0, "a", "weather", more))
-    finally:
-        object_end.is_object = read
 
-    assert len(decoded) <= 1
+    assert decode.call_count <= 1
 
 
 def test_a_name_does_not_grow_for_ever():
     growing = GrowingCalls(NAMES)
 
-    for _ in range(2 * LONGEST_NAME):
-        call = growing.feed(piece(0, "a", "x"))
-        call = growing.feed(piece(0, "a", "y"))
+    calls = [growing.feed(piece(0, "a", name)) for name in ("x", "y") * LONGEST_NAME]
 
-    assert len(call.name) == LONGEST_NAME
+    assert len(calls[-1].name) == LONGEST_NAME
 
 
 def test_arguments_that_are_too_many_objects_are_so_many_calls_at_most(caplog):
