@@ -61,6 +61,7 @@ class ArgumentText:
                 self.is_key = self.depth == 1
             case ":":
                 self.is_key = False
+                self.key = ["".join(self.key)]  # compared for each piece of the value
             case _:
                 found = _between.match(text, at)
                 return found.end() if found is not None else at + 1

@@ -36,7 +36,7 @@ from apps.agent.events import (
     TurnRestarted,
     Usage,
 )
-from apps.agent.growing_calls import GrowingCalls
+from apps.agent.growing_calls import MOST_CALLS, GrowingCalls
 from apps.agent.growing_thoughts import GrowingThoughts
 from apps.agent.ledger import WAITING
 from apps.agent.messages import Attachment, Message
@@ -57,6 +57,9 @@ logger = logging.getLogger(__name__)
 
 CUT = "length"
 """The finish reason of an answer that is not complete because it is too long."""
+CALL_CHARACTERS = 100
+"""What a call counts in the allowance beside its name and arguments: about its JSON around them."""
+TOO_MANY_CALLS = f"[The answer was cut here: it may have {MOST_CALLS:,} tool calls at most.]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,21 +267,28 @@ class Assembly:
     def feed_call(self, delta: ToolCallDelta) -> None:
         known = len(self.calls)
         call = self.calls.feed(delta)
-        if len(self.calls) > known and self.stages is not None:
-            self.stages.give_way()
+        if len(self.calls) > known:
+            self.allowance.left -= CALL_CHARACTERS
+            if self.stages is not None:
+                self.stages.give_way()
         self.allowance.left -= 1 + len(delta.name) + len(delta.arguments)
+        self.allowance.data -= len(delta.id)
         if delta.arguments and self.early is not None:
             self.early.feed(call, delta.arguments)
 
+    @property
+    def is_too_long(self) -> bool:
+        return self.allowance.is_exceeded or len(self.calls) > MOST_CALLS
+
     def cut(self) -> None:
         """End the answer with a notice, without its calls: they may be incomplete."""
-        logger.warning(
-            "The answer of a model was cut: it has more than %d characters or too much data",
-            self.allowance.most,
-        )
+        notice = TOO_MANY_CALLS
+        if self.allowance.is_exceeded:
+            notice = self.allowance.notice
+        logger.warning("The answer of a model is too long: %s", notice)
         self.calls = GrowingCalls()
         self.finish_reason = CUT
-        self.say(TextDelta(f"\n\n{self.allowance.notice}" if self.text else self.allowance.notice))
+        self.say(TextDelta(f"\n\n{notice}" if self.text else notice))
 
     def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
         """The whole answer; calls get ids that are not `taken`."""

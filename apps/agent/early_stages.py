@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from apps.agent.argument_text import ArgumentText
 from apps.agent.call_arguments import object_texts
 from apps.agent.events import Emit, StageClosed, StageOpened
 from apps.agent.messages import Message, ToolCall
+from apps.agent.object_end import ObjectEnd
 from apps.agent.stages import FENCE, MOST_CHARACTERS, Announcement, Stage
 
 
@@ -22,6 +24,16 @@ class GrowingCall:
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
+    end: ObjectEnd = field(default_factory=ObjectEnd)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the arguments so far are a JSON object."""
+        return self.end.is_reached(self.arguments)
+
+    def has_said(self, arguments: str) -> bool:
+        """Return whether these are the arguments of the call, which is complete."""
+        return len(arguments) == self.end.length and arguments == "".join(self.arguments)
 
     def becomes(self, call: ToolCall) -> bool:
         """Return whether the complete call is this one."""
@@ -97,13 +109,14 @@ class EarlyStages:
 
     def begin(self, call: GrowingCall) -> EarlyStage | None:
         announcement = self.announced(call.name) if call.id and len(call.arguments) == 1 else None
-        if announcement is None or self.is_taken(call.id):
+        if announcement is None or call.id in self.taken_ids:
             return None
         stage = self.open[call.id] = EarlyStage(call, announcement, self.emit)
         return stage
 
-    def is_taken(self, id: str) -> bool:
-        return any(call.id == id for message in self.messages for call in message.tool_calls)
+    @cached_property
+    def taken_ids(self) -> Set[str]:
+        return {call.id for message in self.messages for call in message.tool_calls}
 
     @contextmanager
     def taken(self, call: ToolCall) -> Iterator[EarlyStage | None]:

@@ -1,13 +1,22 @@
 """The tool calls of an answer while they arrive in pieces."""
 
+import logging
 import uuid
 from collections.abc import Collection, Iterator
+from itertools import islice
 from operator import attrgetter
 
-from apps.agent.call_arguments import is_object, object_texts
+from apps.agent.call_arguments import object_texts
 from apps.agent.early_stages import GrowingCall
 from apps.agent.messages import ToolCall
 from apps.agent.model import UNNUMBERED, ToolCallDelta
+
+logger = logging.getLogger(__name__)
+
+MOST_CALLS = 1_000
+"""Of one answer. Models make some dozens at once, and each call has a stage, a task and a step."""
+LONGEST_NAME = 1_000
+"""Characters. Services accept names of up to 64."""
 
 
 class GrowingCalls:
@@ -22,6 +31,9 @@ class GrowingCalls:
         self.calls: list[GrowingCall] = []
         self.latest: dict[int, GrowingCall] = {}
         """The call that a piece of each number continues."""
+        self.by_id: dict[str, GrowingCall] = {}
+        """The first call of each id."""
+        self.by_number_and_id: dict[tuple[int, str], GrowingCall] = {}
 
     def __len__(self) -> int:
         return len(self.calls)
@@ -43,16 +55,24 @@ class GrowingCalls:
         if call is None:
             call = self.continued(delta)
         elif delta.id and call.id and delta.id != call.id:
-            numbered = (one for one in self.calls if one.index == delta.index)
-            known = next((one for one in numbered if one.id == delta.id), None)
+            known = self.by_number_and_id.get((delta.index, delta.id))
             call = known if known is not None or delta.name else call
         if call is None or (delta.name and self.is_another(delta, call)):
             call = self.latest[UNNUMBERED] = GrowingCall(delta.index)
             self.calls.append(call)
-        call.id = call.id or delta.id
-        if delta.name and not call.arguments:
-            call.name = joined_name(call.name, delta.name)
+        if delta.id and not call.id:
+            call.id = delta.id
+            self.by_id.setdefault(call.id, call)
+            self.by_number_and_id.setdefault((call.index, call.id), call)
+        if delta.name:
+            self.extend_name(call, delta.name)
         return call
+
+    def extend_name(self, call: GrowingCall, more: str) -> None:
+        """Take a piece of the name. With the arguments come the rest of it, or all of it again."""
+        name = joined_name(call.name, more)
+        if not call.arguments or name in self.names or call.name not in self.names:
+            call.name = name
 
     def continued(self, delta: ToolCallDelta) -> GrowingCall | None:
         """The call that a piece with a new number continues: some services number the pieces."""
@@ -60,26 +80,36 @@ class GrowingCalls:
             return None
         if not delta.id:
             return self.calls[-1] if self.calls else None
-        call = next((one for one in self.calls if one.id == delta.id), None)
+        call = self.by_id.get(delta.id)
         is_begun = call is not None and bool(call.arguments or not delta.name)
         return call if is_begun else None
 
     def is_another(self, delta: ToolCallDelta, call: GrowingCall) -> bool:
         """Return whether a piece with a name begins a new call, although its number and id are those of
         the call."""
+        is_other_tool = (
+            delta.name != call.name and call.name in self.names and delta.name in self.names
+        )
         if not call.arguments:
-            return delta.name != call.name and call.name in self.names and delta.name in self.names
-        if delta.name != call.name:
-            return not (delta.id and delta.id == call.id) or is_object("".join(call.arguments))
-        if not delta.arguments.strip():
+            return is_other_tool
+        if delta.name == call.name and not delta.arguments.strip():
             return False  # the name comes again at the end
-        arguments = "".join(call.arguments)
-        is_repetition = bool(delta.id) and delta.arguments == arguments
-        return is_object(arguments) and not is_repetition
+        if not call.is_complete:
+            return is_other_tool and not (delta.id and delta.id == call.id)
+        is_repetition = (
+            bool(delta.id) and delta.name == call.name and call.has_said(delta.arguments)
+        )
+        return not is_repetition
 
     def complete(self, taken: Collection[str]) -> tuple[ToolCall, ...]:
         """The calls in the order of their numbers, with ids that are not `taken`."""
-        return tuple(self.completed(set(taken)))
+        completed = self.completed(set(taken))
+        calls = tuple(islice(completed, MOST_CALLS))
+        if next(completed, None) is not None:
+            logger.warning(
+                "A model made more than %d calls at once: others are left out", MOST_CALLS
+            )
+        return calls
 
     def completed(self, used: set[str]) -> Iterator[ToolCall]:
         for call in sorted(self.calls, key=attrgetter("index")):
@@ -89,7 +119,7 @@ class GrowingCalls:
 
 def joined_name(known: str, more: str) -> str:
     """Names come whole, in pieces, or with each piece all of it so far."""
-    return more if more.startswith(known) else known + more
+    return (more if more.startswith(known) else known + more)[:LONGEST_NAME]
 
 
 def unused(id: str, used: set[str]) -> str:

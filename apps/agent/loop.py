@@ -257,7 +257,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         `message` has the calls, None if it is in the conversation already.
         """
         external = tuple(call for call in calls if self.is_for_client(call))
-        internal = tuple(call for call in calls if call not in external)
+        internal = tuple(call for call in calls if not self.is_for_client(call))
         outcomes: Sequence[ToolOutcome] = ()
         if internal:
             asking = () if message is None else (message,)

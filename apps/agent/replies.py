@@ -108,7 +108,7 @@ async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -
                 async for batch in batches:
                     for delta in batch:
                         assembly.feed(delta)
-                    if assembly.allowance.is_exceeded:
+                    if assembly.is_too_long:
                         assembly.cut()
                         break
         except Exception as error:

@@ -32,6 +32,11 @@ TOO_LONG = Explanation(
         "Please shorten your messages and try again."
     )
 )
+UNUSABLE = Explanation(
+    gettext_noop(
+        "The AI model service cannot be used at present. Please contact your administrator."
+    )
+)
 BY_CODE = {
     "content_filter": Explanation(
         gettext_noop(
@@ -48,6 +53,7 @@ BY_STATUS = {
             "Authentication failed when accessing the AI model. Please contact your administrator."
         )
     ),
+    402: UNUSABLE,
     403: Explanation(
         gettext_noop(
             "You don't have permission to use the AI model configured in this application. "
@@ -138,6 +144,8 @@ def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
         return BROKEN
     if status in BY_STATUS:
         return BY_STATUS[status]
+    if status is not None and 300 <= status < 400:
+        return UNUSABLE
     return BY_REASON.get(error.reason, Explanation(GENERIC))
 
 

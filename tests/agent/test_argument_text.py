@@ -59,3 +59,12 @@ def test_every_text_comes_through_in_whatever_pieces(others, text, is_ascii, siz
     pieces = [written[at : at + size] for at in range(0, len(written), size)]
 
     assert "".join(read(*pieces)) == text
+
+
+def test_a_key_in_many_pieces_is_joined_once_and_not_for_each_piece_of_its_value():
+    text = ArgumentText("content")
+
+    found = [text.feed(piece) for piece in '{"content": "ab']
+
+    assert found == [""] * 13 + ["a", "b"]
+    assert text.key == ["content"]

@@ -1,5 +1,6 @@
 """Results of tools after which no model is asked again."""
 
+from apps.agent.assembly import CALL_CHARACTERS
 from apps.agent.events import Event, TextDelta, TurnRestarted
 from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message
@@ -114,7 +115,7 @@ async def test_a_run_that_is_taken_over_after_the_result_ends_with_the_same_answ
 async def test_the_text_that_ends_the_answer_counts_as_what_models_say():
     model = ScriptedModel(calling(("a", "close", {})))
     progress = Progress()
-    progress.allowance.left = 12
+    progress.allowance.left = CALL_CHARACTERS + 12
 
     await loop_of(model, closing("It is twelve.")).run([QUESTION], lambda event: None, progress)
 

@@ -1,8 +1,13 @@
 """Calls of one answer, put together from pieces with any numbers, ids and names."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from unittest.mock import patch
 
-from apps.agent.growing_calls import GrowingCalls
+from apps.agent import object_end
+from apps.agent.call_arguments import is_object
+from apps.agent.growing_calls import LONGEST_NAME, MOST_CALLS, GrowingCalls
 from apps.agent.model import UNNUMBERED, ToolCallDelta
 from tests.tables import each_row
 
@@ -79,6 +84,27 @@ def piece(index: int, id: str = "", name: str = "", arguments: str = "") -> Tool
         ),
         ([piece(0, "", "weather"), piece(0, "", "now")], [("weather", "{}"), ("now", "{}")]),
         ([piece(0, "", "now"), piece(0, "", "now")], [("now", "{}")]),
+        # name and arguments in pieces
+        ([piece(0, "", "wea", OSLO[:5]), piece(0, "", "ther", OSLO[5:])], BOTH[:1]),
+        ([piece(0, "a", "wea", OSLO[:5]), piece(0, "", "ther", OSLO[5:])], BOTH[:1]),
+        (
+            [piece(0, "a", "wea", OSLO[:5]), piece(0, "", "ther"), piece(0, "", "", OSLO[5:])],
+            BOTH[:1],
+        ),
+        (
+            [
+                piece(0, "", "wea", OSLO[:5]),
+                piece(0, "", "ther", OSLO[5:]),
+                piece(0, "", "clo", UTC[:9]),
+                piece(0, "", "ck", UTC[9:]),
+            ],
+            BOTH,
+        ),
+        (
+            [piece(0, "", "weather", OSLO[:5]), piece(0, "", "_map", OSLO[5:])],
+            [("weather_map", OSLO)],
+        ),
+        ([piece(0, "", "wea", "{}"), piece(0, "", "now", "{}")], [("wea", "{}"), ("now", "{}")]),
         # arguments
         ([piece(0, "a", "now")], [("now", "{}")]),
         ([piece(0, "a", "weather", OSLO[:5]), piece(0, "a", "", OSLO)], BOTH[:1]),
@@ -96,3 +122,76 @@ def test_two_calls_stay_two_and_one_stays_one(
 
     assert [(call.name, call.arguments) for call in calls] == expected
     assert len({call.id for call in calls}) == len(calls)
+
+
+# --- What it costs -----------------------------------------------------------------------------
+
+
+def lines_for(pieces: Iterable[ToolCallDelta]) -> int:
+    """How many lines of code run for the pieces, loops of generators among them."""
+    growing, lines = GrowingCalls(NAMES), 0
+
+    def count(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal lines
+        lines += event == "line"
+        return count
+
+    given = list(pieces)
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        for one in given:
+            growing.feed(one)
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+@each_row(
+    "make",
+    [
+        lambda n: piece(n, f"id-{n}", "weather"),
+        lambda n: piece(n, f"id-{n}"),
+        lambda n: piece(n, "", "weather"),
+        lambda n: piece(0, f"id-{n}", "weather", OSLO),
+        lambda n: piece(0, f"id-{n % 50}", "weather", OSLO),
+        lambda n: piece(n, "a", "", " "),
+        lambda n: piece(0, "a", "weather", '"}'),
+        lambda n: piece(0, "a", "weather", "{}" if n else OSLO),
+    ],
+)
+def test_a_piece_costs_the_same_however_many_calls_there_are(make: Callable[[int], ToolCallDelta]):
+    few = lines_for(map(make, range(100)))
+    many = lines_for(map(make, range(1000)))
+
+    assert many < 11 * few
+
+
+@each_row("more", ['}"', "x", "}", '\\"}', " "])
+def test_arguments_are_decoded_once_however_often_the_name_comes_again(more: str):
+    growing = GrowingCalls(NAMES)
+
+    with patch.object(object_end, "is_object", wraps=is_object) as decode:
+        growing.feed(piece(0, "a", "weather", '{"city": {}'))
+        for _ in range(100):
+            growing.feed(piece(0, "a", "weather", more))
+
+    assert decode.call_count <= 1
+
+
+def test_a_name_does_not_grow_for_ever():
+    growing = GrowingCalls(NAMES)
+
+    calls = [growing.feed(piece(0, "a", name)) for name in ("x", "y") * LONGEST_NAME]
+
+    assert len(calls[-1].name) == LONGEST_NAME
+
+
+def test_arguments_that_are_too_many_objects_are_so_many_calls_at_most(caplog):
+    growing = GrowingCalls(NAMES)
+    growing.feed(piece(0, "a", "now", "".join(f'{{"n":{n}}}' for n in range(MOST_CALLS + 5))))
+
+    calls = growing.complete(())
+
+    assert [calls[0].arguments, calls[-1].arguments] == ['{"n":0}', '{"n":999}']
+    assert caplog.messages == ["A model made more than 1000 calls at once: others are left out"]

@@ -1,7 +1,7 @@
 import pytest
 
 from apps.agent.allowance import MOST_DATA, Allowance
-from apps.agent.assembly import Assembly, Reply
+from apps.agent.assembly import CALL_CHARACTERS, Assembly, Reply
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
@@ -20,12 +20,14 @@ from apps.agent.events import (
     ToolCallsRequested,
     Usage,
 )
+from apps.agent.growing_calls import MOST_CALLS
 from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.model import Delta, ModelRequest, StagePart
 from apps.agent.replies import ask, read_answer
 from apps.errors import ModelFailed
 from tests.contract import proves
 from tests.fakes import ScriptedModel, call_delta, calls, finish, saying, text, timeless
+from tests.tables import each_row
 
 REQUEST = ModelRequest((Message("user", "Hello"),))
 
@@ -400,6 +402,41 @@ async def test_arguments_and_thinking_take_room_as_well_and_no_call_is_made(piec
     assert reply == Reply(Message("assistant", NOTICE), "length", ())
     opened = [event.stage_id for event in events if isinstance(event, StageOpened)]
     assert opened == [event.stage_id for event in events if isinstance(event, StageClosed)][::-1]
+
+
+@each_row("room", [CALL_CHARACTERS, CALL_CHARACTERS + 8])
+async def test_a_call_takes_room_for_what_is_around_it(room):
+    reply = await reply_to(
+        calls(call_delta(0, "a", "now", "{}")), finish(), allowance=Allowance(room)
+    )
+
+    assert (len(reply.message.tool_calls), reply.finish_reason) == (
+        (0, "length") if room == CALL_CHARACTERS else (1, "stop")
+    )
+
+
+async def test_ids_of_calls_have_an_end():
+    piece = calls(call_delta(0, "a" * MOST_DATA, "now", "{}"))
+
+    reply = await reply_to(piece, calls(call_delta(1, "b", "now", "{}")), finish())
+
+    assert reply == Reply(
+        Message("assistant", "[The answer was cut here: too much data came with it.]"), "length", ()
+    )
+
+
+async def test_an_answer_of_endless_calls_is_cut_and_makes_none():
+    model = ScriptedModel(
+        [
+            *[calls(call_delta(n, f"call-{n}", "now", "")) for n in range(MOST_CALLS + 1)],
+            ScriptedModel.never,
+        ]
+    )
+
+    reply = await ask(model, REQUEST, lambda event: None, name="gpt")
+
+    notice = "[The answer was cut here: it may have 1,000 tool calls at most.]"
+    assert reply == Reply(Message("assistant", notice), "length", ())
 
 
 LARGE = Attachment("image/png", data="x" * 5_000_000)

@@ -31,6 +31,7 @@ TOO_LONG = (
     "Please shorten your messages and try again."
 )
 BROKEN = "The AI model service encountered an internal error. Please try again later."
+UNUSABLE = f"The AI model service cannot be used at present. {ADMINISTRATOR}"
 LIMITED = "The request was rate-limited by the AI model service. Please try again later."
 CUT = "The AI model service failed while responding. Please try again later."
 GENERIC = f"Something went wrong with the execution of your request. {ADMINISTRATOR}"
@@ -51,6 +52,8 @@ def model(**fields):
             f"Authentication failed when accessing the AI model. {ADMINISTRATOR}",
             False,
         ),
+        (model(status=402), 500, UNUSABLE, False),
+        (model(status=307), 500, UNUSABLE, False),
         (
             model(status=403),
             403,

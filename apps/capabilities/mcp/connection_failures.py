@@ -31,6 +31,9 @@ NO_SERVER = (
 )
 UNPARSED = "Failed to parse "
 """Begins what the SDK says of a message that it cannot read; what follows has its own words."""
+VERSION = "Unsupported protocol version from the server: "
+"""Begins what the SDK says of a version that it does not speak, which follows."""
+VERSION_CHARACTERS = 40
 CONNECTION = "connection"
 SERVER_CODES = range(-32099, -31999)
 """Of JSON-RPC; a server decides what they mean."""
@@ -119,7 +122,15 @@ def sentence_of(error: BaseException) -> tuple[str, str]:
         case EgressRefused() | ToolError() | Unsupported():
             return str(error), CONNECTION
         case _:
-            return "the connection failed.", CONNECTION
+            return refused_version(error) or "the connection failed.", CONNECTION
+
+
+def refused_version(error: BaseException) -> str:
+    """The sentence about a server of another version; "" for any other error."""
+    if not (isinstance(error, RuntimeError) and str(error).startswith(VERSION)):
+        return ""
+    version = one_line(str(error).removeprefix(VERSION), VERSION_CHARACTERS)
+    return f"the server speaks a version of MCP that is not supported: {version}"
 
 
 def has_lost_session(context: RequestContext) -> bool:

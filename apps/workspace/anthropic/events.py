@@ -22,6 +22,7 @@ from apps.workspace.anthropic.contents import Block
 from apps.workspace.anthropic.kept_blocks import PART, write_blocks
 from apps.workspace.anthropic.token_counts import MessageTokens, sum_usage, usage_of
 from apps.workspace.anthropic.wire import (
+    PIECES,
     STATUSES,
     BlockDelta,
     MessageEvent,
@@ -31,6 +32,7 @@ from apps.workspace.anthropic.wire import (
     well_shaped,
 )
 from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.finish_reasons import finish_reason
 from apps.workspace.services.halves import CutCharacters
 
 REASONING = "thinking"
@@ -66,6 +68,7 @@ class MessageEvents:
         self.counts: MessageTokens | None = None
         self.is_done = False
         self.has_finished = False
+        self.has_understood = False
         self.is_paused = False
         self.halves = CutCharacters()
 
@@ -79,6 +82,7 @@ class MessageEvents:
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
         """Raises `ModelFailed` for an error event and for one that is not understood."""
         event = read_event(payload, self.halves)
+        self.has_understood = self.has_understood or event.type in PIECES
         if event.type == "content_block_delta":
             if event.delta is not None:
                 self.read_piece(event.delta, self.first + event.index, deltas)
@@ -153,6 +157,8 @@ class MessageEvents:
             block["input"] = read_object(whole)
 
     def finish(self, reason: str, details: Any, deltas: list[Delta]) -> None:
+        """Raises `ModelFailed` for the reason that the service failed."""
+        known = REASONS.get(reason) or finish_reason(reason)
         self.has_finished = True
         self.end_block()
         if self.usage is not None:
@@ -167,7 +173,7 @@ class MessageEvents:
         # Of an answer without calls the API reads no thoughts again.
         if is_calling and (kept := write_blocks(self.blocks)):
             deltas.append(ThoughtPart(PART, kept))
-        deltas.append(Finish(REASONS.get(reason, "stop")))
+        deltas.append(Finish(known))
 
     @property
     def usage(self) -> Usage | None:

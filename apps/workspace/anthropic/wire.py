@@ -59,17 +59,17 @@ class EventKind(msgspec.Struct):
     type: str = ""
 
 
-EVENTS = frozenset(
+PIECES = frozenset(
     {
         "content_block_delta",
         "content_block_start",
         "content_block_stop",
-        "error",
         "message_delta",
         "message_start",
-        "message_stop",
     }
 )
+"""The types of the events that have something of an answer."""
+EVENTS = PIECES | {"error", "message_stop"}
 
 _read_kind = msgspec.json.Decoder(EventKind).decode
 _read_event = msgspec.json.Decoder(MessageEvent).decode

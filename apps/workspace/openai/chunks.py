@@ -127,7 +127,10 @@ class ChunkReader:
         self.has_finished = False
 
     def read(self, chunk: Chunk, deltas: list[Delta]) -> bool:
-        """Append the deltas of the chunk. False, and nothing of it, if a choice has none."""
+        """Append the deltas of the chunk. False, and nothing of it, if a choice has none.
+
+        Raises `ModelFailed` for a finish reason that says so.
+        """
         if chunk.usage is not None or chunk.statistics is not None:
             self.read_costs(chunk, deltas)
         for choice in chunk.choices:
@@ -141,8 +144,8 @@ class ChunkReader:
             elif not read_rare_choice(choice, deltas):
                 return False
             if choice.finish_reason:
-                self.has_finished = True
                 deltas.append(Finish(finish_reason(choice.finish_reason)))
+                self.has_finished = True
         return True
 
     def read_costs(self, chunk: Chunk, deltas: list[Delta]) -> None:

@@ -33,6 +33,10 @@ class CompletionEvents:
         self.is_done = False
         self.has_finished = False
 
+    @property
+    def has_understood(self) -> bool:
+        return self.reader.index is not None
+
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
         """Raises `ModelFailed` for an error event and for one that is not understood."""
         if self.form is not None and not name and (delta := self.form.read(payload)):

@@ -40,6 +40,7 @@ class ResponseEvents:
         self.halves = CutCharacters()
         self.is_done = False
         self.has_finished = False
+        self.has_understood = False
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
         """Raises `ModelFailed` for an error event and for one that is not understood."""
@@ -51,6 +52,7 @@ class ResponseEvents:
             event = understood(_decode, self.halves.join(payload))
         kind = event.type if isinstance(event.type, str) else ""
         kind = kind or name.decode("latin-1")
+        self.has_understood = self.has_understood or kind.startswith(OWN)
         if (handle := HANDLERS.get(kind)) is not None:
             if type(event.output_index) is not int:
                 raise not_understood()
@@ -115,6 +117,8 @@ HANDLERS: Mapping[str, Handle] = {
     "response.output_item.added": begin,
     "response.output_item.done": end,
 }
+OWN = "response."
+"""The beginning of the types of all events but errors."""
 LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 

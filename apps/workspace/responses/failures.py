@@ -6,6 +6,7 @@ from typing import Any
 
 from apps.errors import ModelFailed
 from apps.workspace.services.failures import (
+    LASTING,
     TRANSIENT,
     status_of_code,
     text_of,
@@ -14,25 +15,19 @@ from apps.workspace.services.failures import (
 
 STATUSES: Mapping[str, int] = MappingProxyType(
     {
-        "rate_limit_exceeded": 429,
-        "insufficient_quota": 429,
-        "server_error": 500,
         "server_is_overloaded": 503,
         "vector_store_timeout": 504,
         "invalid_request_error": 400,
         "invalid_prompt": 400,
         "invalid_encrypted_content": 400,
-        "context_length_exceeded": 400,
         "bio_policy": 400,
         "data_residency_mismatch": 400,
         "misalignment_policy_violation": 400,
     }
 )
-"""The status that the service answers with when it tells the same before the answer begins."""
+"""As `CODE_STATUSES`, of this API alone."""
 PICTURES = ("image_", "invalid_image", "invalid_base64_image", "unsupported_image", "empty_image")
 """Beginnings of codes for a picture in the request that cannot be used."""
-LASTING = frozenset({"insufficient_quota"})
-"""Codes of a transient status that asking again does not help against."""
 
 
 def failure_of_response(error: Mapping[str, Any]) -> ModelFailed:

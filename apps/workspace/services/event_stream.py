@@ -14,11 +14,15 @@ BOM = b"\xef\xbb\xbf"
 class EventReader(Protocol):
     """What the events of one answer mean in one API.
 
-    `has_finished` is set by a finish reason, `is_done` by the event that closes the stream.
+    `has_finished` is set by a finish reason, `is_done` by the event that closes the stream, and
+    `has_understood` by a piece of an answer in this API.
     """
 
     is_done: bool
     has_finished: bool
+
+    @property
+    def has_understood(self) -> bool: ...
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
         """Append the deltas of an event: its data and its name, b"" for none.
@@ -42,6 +46,7 @@ class EventDecoder:
         self.held = b""
         self.size = 0
         self.failure: ModelFailed | None = None
+        self.has_events = False
 
     def feed(self, data: bytes) -> list[Delta]:
         if self.held or b"\r" in data:
@@ -86,6 +91,7 @@ class EventDecoder:
                 payload, name = read_block(block)
             if not payload:
                 continue
+            self.has_events = True
             try:
                 reader.read(payload, name, deltas)
             except ModelFailed as failure:

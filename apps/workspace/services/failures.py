@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
@@ -11,6 +12,7 @@ from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.sdk_clients import (
     ConnectTimeout,
+    DecodingError,
     HTTPError,
     InvalidURL,
     NetworkError,
@@ -28,6 +30,23 @@ TRANSIENT = frozenset({429, 500, 502, 503, 504, 529})
 
 CONTEXT_LENGTH = "context_length_exceeded"
 """OpenAI's code, which many services have taken over; the others say it in words alone."""
+CODE_STATUSES: Mapping[str, int] = MappingProxyType(
+    {
+        "content_filter": 400,
+        CONTEXT_LENGTH: 400,
+        "insufficient_quota": 429,
+        "invalid_api_key": 401,
+        "model_not_found": 404,
+        "rate_limit_exceeded": 429,
+        "server_error": 500,
+    }
+)
+"""The status that services answer with when they tell the same before the answer begins."""
+LASTING = frozenset({"insufficient_quota"})
+"""Codes of a transient status that asking again does not help against."""
+HINTS = {402: "its account has no credit"}
+"""What a status says to operators."""
+LONGEST_LOCATION = 200
 LONGEST_MESSAGE = 1000
 LONGEST_SAID = 500
 """Characters of a service's message that operators are shown."""
@@ -103,14 +122,35 @@ def without_credentials(text: str, credentials: Iterable[str]) -> str:
 
 def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") -> ModelFailed:
     """An answer that is not 2xx; `said` is a line for the log."""
+    headers = answer.header_texts()
+    said = said or HINTS.get(answer.status, "") or redirection(answer.status, headers)
     return ModelFailed(
         f"The model's service answered with status {answer.status}{f': {said}' if said else '.'}",
         status=answer.status,
         is_transient=answer.status in TRANSIENT,
-        retry_after=retry_after(answer.header_texts()),
+        retry_after=retry_after(headers),
         said=message_in(body),
         **details(read_error(body)),
     )
+
+
+def redirection(status: int, headers: Mapping[str, str]) -> str:
+    """Where the service wants to be asked, which is not done; "" for other statuses."""
+    if not 300 <= status < 400:
+        return ""
+    place = redirect_target(headers.get("location", ""))
+    return f"it redirects{f' to {place}' if place else ''}, which is not followed"
+
+
+def redirect_target(location: str) -> str:
+    """The location without credentials; "" for none that is valid."""
+    try:
+        parts = urlsplit(location)
+        netloc = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return ""
+    place = parts._replace(netloc=netloc, query="", fragment="").geturl()
+    return tidy_message(place)[:LONGEST_LOCATION]
 
 
 def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None) -> ModelFailed:
@@ -120,7 +160,7 @@ def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None)
     return ModelFailed(
         "The model's service broke off with an error.",
         status=status,
-        is_transient=status in TRANSIENT,
+        is_transient=status in TRANSIENT and found["code"] not in LASTING,
         retry_after=None,
         reason="stream",
         said=message_in(payload),
@@ -134,6 +174,10 @@ def failure_of_connection(error: Exception) -> ModelFailed:
         return ModelFailed(str(error), reason="connection")
     if isinstance(error, InvalidURL):
         return ModelFailed("The address of the model's service is not valid.", reason="connection")
+    if isinstance(error, DecodingError):
+        return ModelFailed(
+            "The model's service sent a packed answer that was not asked for.", reason="unreadable"
+        )
     detail = str(error) if isinstance(error, HTTPError) else ""
     if isinstance(error, TimeoutException):
         # Not transient once connected: the service has used up all the time there is.
@@ -176,5 +220,7 @@ def text_of(value: Any) -> str:
 
 
 def status_of_code(code: str) -> int | None:
-    """Some services write the HTTP status as the error's code."""
+    """The HTTP status of an error's code, which some services write in its place."""
+    if code in CODE_STATUSES:
+        return CODE_STATUSES[code]
     return int(code) if code.isascii() and code.isdigit() and len(code) == 3 else None

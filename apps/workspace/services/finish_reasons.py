@@ -4,6 +4,8 @@ import logging
 import re
 from functools import lru_cache
 
+from apps.errors import ModelFailed
+
 logger = logging.getLogger(__name__)
 
 MEANINGS = {
@@ -22,6 +24,13 @@ MEANINGS = {
         "prohibited_content", "sensitive", "refusal", "blocked", "guardrail_intervened",
     ),
 }  # fmt: skip
+FAILURES = frozenset(
+    {
+        "abort", "aborted", "engine_error", "error", "failed", "failure", "insufficient_system_resource",
+        "internal_error", "network_error", "server_error",
+    }
+)  # fmt: skip
+"""The answer is not complete: the service failed while it was written."""
 REASONS = {word: reason for reason, words in MEANINGS.items() for word in words}
 LONGEST = 40
 
@@ -29,10 +38,17 @@ _between = re.compile(r"[^a-z]+")
 
 
 def finish_reason(written: str) -> str:
-    """One of OpenAI's reasons. The end of an answer for a reason that nobody knows is `stop`."""
+    """One of OpenAI's reasons. The end of an answer for a reason that nobody knows is `stop`.
+
+    Raises `ModelFailed` for the reason that the service failed.
+    """
     if written in MEANINGS:
         return written
     word = _between.sub("_", written[:LONGEST].lower()).strip("_").removeprefix("finish_reason_")
+    if word in FAILURES:
+        raise ModelFailed(
+            f"The model's service ended the answer with the finish reason {word}.", reason="stream"
+        )
     found = REASONS.get(word)
     if found is None:
         log_unknown(word)

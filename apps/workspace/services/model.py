@@ -96,8 +96,9 @@ class ServiceModel(Generic[S]):
                     if decoder.failure is not None:
                         raise decoder.failure
                     if not data:
-                        check_end(reader)
+                        check_end(decoder)
                         return
+                check_end(decoder)
                 await body.end()
 
     def encoded(self, request: ModelRequest) -> bytes:
@@ -158,7 +159,15 @@ async def read_all(body: Body) -> bytes:
         ) from error
 
 
-def check_end(reader: EventReader) -> None:
-    """Raises `ModelFailed` when the answer has not finished."""
-    if not reader.is_done and not reader.has_finished:
+def check_end(decoder: EventDecoder) -> None:
+    """Raises `ModelFailed` when the answer has not finished, or nothing of it was understood."""
+    reader = decoder.reader
+    if reader.has_finished:
+        return
+    if decoder.has_events and not reader.has_understood:
+        raise ModelFailed(
+            "The model's service sent a stream without an answer that is understood.",
+            reason="unreadable",
+        )
+    if not reader.is_done:
         raise failure_of_break()

@@ -81,6 +81,8 @@ def main(way: str) -> None:
                     continue
                 capabilities: dict[str, Any] = {} if way == "no tools" else {"tools": {}}
                 version = message["params"]["protocolVersion"]
+                if way == "old version":
+                    version = "1999-01-01"
                 info = {"name": "wrong", "version": "1"}
                 result = {"protocolVersion": version, "capabilities": capabilities}
                 send({"id": id, "result": {**result, "serverInfo": info}})

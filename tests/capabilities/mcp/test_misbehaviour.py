@@ -67,6 +67,10 @@ async def test_a_call_that_goes_wrong_is_told_to_the_model(way, text):
     [
         ("silent", ["Toolset desk: the server did not answer in time."]),
         ("no tools", []),
+        (
+            "old version",
+            ["Toolset desk: the server speaks a version of MCP that is not supported: 1999-01-01"],
+        ),
     ],
 )
 async def test_a_server_that_cannot_be_used_is_an_issue(way, told):

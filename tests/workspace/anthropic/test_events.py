@@ -151,6 +151,18 @@ def test_reasons_to_stop_have_our_names(reason, expected):
     assert deltas[-1] == Finish(expected)
 
 
+def test_the_reason_that_the_service_failed_is_a_failure():
+    decoder = EventDecoder(MessageEvents())
+
+    deltas = decoder.feed(wire.text_block("a") + wire.finish("error"))
+
+    assert [delta.text for delta in deltas if isinstance(delta, TextDelta)] == ["a"]
+    assert (str(decoder.failure), decoder.reader.has_finished) == (
+        "The model's service ended the answer with the finish reason error.",
+        False,
+    )
+
+
 def test_a_refusal_without_a_word_is_explained():
     details = {"type": "refusal", "category": "bio", "explanation": "I may not."}
     refused = wire.event("message_delta", delta={"stop_reason": "refusal", "stop_details": details})

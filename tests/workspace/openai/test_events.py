@@ -87,6 +87,9 @@ def test_nulls_where_a_key_should_be_left_out_are_forgiven():
         (event(error="overloaded"), "broke off with an error", "stream"),
         (event(choices=[{"error": {"message": "m"}}]), "broke off with an error", "stream"),
         (event(choices=[{"finish_reason": "error"}]), "broke off with an error", "stream"),
+        (finish("error"), "with the finish reason error", "stream"),
+        (finish("FINISH_REASON_ERROR"), "with the finish reason error", "stream"),
+        (finish("insufficient_system_resource"), "insufficient_system_resource", "stream"),
         (b'event: error\ndata: {"message": "m"}\n\n', "broke off with an error", "stream"),
     ],
 )
@@ -97,6 +100,7 @@ def test_an_event_that_is_no_chunk_fails_after_what_came_before_it(sent, expecte
     assert decoder.failure is not None
     assert expected in str(decoder.failure)
     assert decoder.failure.reason == reason
+    assert not decoder.reader.has_finished
 
 
 def test_an_event_that_never_ends_is_refused():

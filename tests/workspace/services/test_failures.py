@@ -25,15 +25,16 @@ TOO_LONG = [
 
 
 class Refusal:
-    def __init__(self, status: int = 400) -> None:
+    def __init__(self, status: int, headers: dict[str, str]) -> None:
         self.status = status
+        self.headers = headers
 
     def header_texts(self) -> dict[str, str]:
-        return {}
+        return self.headers
 
 
-def refusal(status: int = 400) -> Any:
-    return cast(Any, Refusal(status))
+def refusal(status: int = 400, **headers: str) -> Any:
+    return cast(Any, Refusal(status, headers))
 
 
 @proves("R-12")
@@ -53,6 +54,46 @@ def test_the_code_says_so_by_itself():
 
 def test_too_large_a_body_is_too_long_as_well():
     assert failure_of_refusal(refusal(413), b"").is_too_long
+
+
+@each_row(
+    ("code", "status", "is_transient"),
+    [
+        ("context_length_exceeded", 400, False),
+        ("content_filter", 400, False),
+        ("invalid_api_key", 401, False),
+        ("model_not_found", 404, False),
+        ("rate_limit_exceeded", 429, True),
+        ("insufficient_quota", 429, False),
+        ("server_error", 500, True),
+        ("503", 503, True),
+        ("of_another_kind", None, False),
+    ],
+)
+def test_an_error_in_a_stream_has_the_status_of_its_code(code, status, is_transient):
+    failure = failure_in_stream(json.dumps({"error": {"code": code}}).encode())
+
+    assert (failure.status, failure.is_transient) == (status, is_transient)
+
+
+@each_row(
+    ("status", "location", "said"),
+    [
+        (402, "", "402: its account has no credit"),
+        (
+            307,
+            "https://u:p@new.example/v1/chat?key=s3cret#a",
+            "307: it redirects to https://new.example/v1/chat, which is not followed",
+        ),
+        (308, "/v2/chat", "308: it redirects to /v2/chat, which is not followed"),
+        (302, "http://[", "302: it redirects, which is not followed"),
+        (301, "", "301: it redirects, which is not followed"),
+    ],
+)
+def test_operators_read_what_a_refusal_means(status, location, said):
+    failure = failure_of_refusal(refusal(status, location=location), b"")
+
+    assert str(failure) == f"The model's service answered with status {said}"
 
 
 @pytest.mark.parametrize("message", ["temperature is too high", "too many requests", "", None])

@@ -113,6 +113,30 @@ async def test_events_that_are_not_known_are_skipped(wire):
         assert words(await ask(model_of(wire, running))) == "a"
 
 
+NEWS = b'data: {"type":"news","result":{"text":"Hello"}}\n\n'
+
+
+@each_row(("news", "is_closed"), [((NEWS, NEWS), True), ((NEWS,), False), ((), True)])
+async def test_an_answer_of_nothing_that_is_understood_is_no_empty_answer(wire, news, is_closed):
+    last = (wire.done or NEWS) if is_closed else b": bye\n\n"
+
+    failure = await failure_of(wire, *chunked(*news, last))
+
+    assert (str(failure), failure.reason, failure.is_transient) == (
+        "The model's service sent a stream without an answer that is understood.",
+        "unreadable",
+        False,
+    )
+
+
+async def test_an_answer_of_nothing_counts_if_the_service_says_that_it_is_complete(wire):
+    """Some models say nothing on purpose after a call of a tool."""
+    async with service(chunked(wire.finish, wire.done)) as running:
+        reply = await replies.ask(model_of(wire, running), QUESTION, lambda event: None, name="m")
+
+    assert (reply.message.text, reply.message.tool_calls, reply.finish_reason) == ("", (), "stop")
+
+
 async def test_a_body_may_end_with_the_connection_or_have_a_length(wire):
     body = wire.text("a") + wire.finish + wire.done
 
