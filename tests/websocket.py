@@ -18,14 +18,21 @@ TEXT, CLOSE = 1, 8
 
 
 def visitor_cookie(site: str, slug: str) -> str:
-    """What a browser holds that has seen the page of an application."""
+    """What a browser holds that has seen the page of an application and opened its socket."""
     with urlopen(f"{site}/chat/{slug}/", timeout=PATIENCE) as page:
         cookies = SimpleCookie("; ".join(page.headers.get_all("set-cookie")))
+    page_alone = written(cookies)
+    tab = PageSocket(site, slug, page_alone)
+    tab.close()
+    return "; ".join(filter(None, (page_alone, written(tab.cookies))))
+
+
+def written(cookies: SimpleCookie) -> str:
     return "; ".join(f"{name}={morsel.value}" for name, morsel in cookies.items())
 
 
 class PageSocket:
-    """One tab. `code` is what the server closed it with, None while it is open.
+    """One tab. `code` is what the server closed it with, None while it is open; `cookies` are new ones.
 
     What comes over a socket that `deflates` is compressed, so its frames cannot be read here.
     """
@@ -40,6 +47,7 @@ class PageSocket:
         deflates: bool = False,
     ) -> None:
         self.code: int | None = None
+        self.cookies = SimpleCookie()
         self.extension = "sec-websocket-extensions: permessage-deflate\r\n" if deflates else ""
         self.connection = socket.socket()
         if buffer is not None:
@@ -64,8 +72,10 @@ class PageSocket:
         )
         status = self.incoming.readline()
         assert b" 101 " in status, status
-        while self.incoming.readline().strip():
-            pass
+        while line := self.incoming.readline().decode("latin-1").strip():
+            name, _, value = line.partition(":")
+            if name.lower() == "set-cookie":
+                self.cookies.load(value.strip())
 
     def send(self, frame: dict[str, Any]) -> None:
         text = json.dumps(frame).encode()

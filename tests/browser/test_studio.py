@@ -72,7 +72,7 @@ def test_an_application_is_made_tried_published_and_found_live(admin_page: Page,
     page.get_by_role("button", name="Publish…").click()
     page.get_by_label("Note, for those").fill("The first one")
     page.keyboard.press("Enter")
-    expect(page.locator(".studio-status")).to_have_text("Published as version 1.")
+    expect(page.locator(".studio-bar .studio-status")).to_have_text("Published as version 1.")
     expect(state).to_have_text("Live")
 
     for name in SECTIONS:

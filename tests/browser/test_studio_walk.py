@@ -92,7 +92,7 @@ def make(operator: Operator, server: str, service: str, seen: Callable[[], None]
     operator.button("Publish…")
     seen()
     operator.button("Publish")
-    expect(page.locator(".studio-status")).to_have_text("Published as version 1.")
+    expect(page.locator(".studio-bar .studio-status")).to_have_text("Published as version 1.")
 
 
 @pytest.mark.slow("a walk through several pages in a browser")

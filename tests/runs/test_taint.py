@@ -93,7 +93,8 @@ def application(
 
 
 LOOKS, PAYS = calling(("l", "look", {})), calling(("p", "pay", {}))
-HELPER = calling(("h", "task", {"prompt": "Do it.", "tool_sets": list[str]()}))
+TASK = {"subagent_type": "general-purpose", "prompt": "Do it.", "tool_sets": list[str]()}
+HELPER = calling(("h", "internal_task", TASK))
 TOOL = calling(("i", "inner", {"query": "Do it."}))
 DONE = saying("Done.")
 

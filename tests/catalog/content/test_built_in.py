@@ -251,7 +251,8 @@ async def test_every_skill_is_read_when_a_model_asks_for_it(name):
 
     await ask("weather", {"gpt": model})
 
-    assert f"<name>{name}</name>" in model.asked[0].messages[0].text
+    listed = f"<name>{name}</name>" in model.asked[0].messages[0].text
+    assert listed is (name != "dial-memory")  # it requires the tools of a memory
     assert model.asked[1].messages[-1].text == CONTENT.items["skill"][name].text
 
 
