@@ -36,6 +36,7 @@ FETCH, ATTACH = "internal_web_fetch", "internal_representation_add_attachment"
 FILES = ("list", "read_lines", "search", "find", "write", "edit", "delete", "copy", "move")
 FILE_TOOLS = [f"internal_file_{name}" for name in FILES]
 READ_SKILL = "internal_skills_read_skill"
+TASK, GENERAL = "internal_task", "general-purpose"
 NEW = re.compile(r"\s+\[(session_id|Timestamp): .*\]")
 
 
@@ -244,7 +245,7 @@ async def test_preview_features_work_together(conversation: Conversation):
         "preview",
         called("Logbook_look_up", word="rope"),
         called("paper-reader", query="Is it complete?"),
-        called("task", prompt="Read it.", tool_sets=["papers"]),
+        called(TASK, subagent_type=GENERAL, prompt="Read it.", tool_sets=["papers"]),
         [{"text": "I read it."}],  # the helper, which is led by the same model
         called("internal_file_write", path="note.txt", content="High at six."),
         called(ATTACH, url="note.txt"),
@@ -259,7 +260,7 @@ async def test_preview_features_work_together(conversation: Conversation):
     book = ["Logbook_open", "Logbook_note", "Logbook_look_up"]
     assert conversation.tools == [
         *(CONTEXTS, CLOCK, "paper-reader"),
-        *(*FILE_TOOLS, FETCH, ATTACH, *book, READ_SKILL, "task"),
+        *(*FILE_TOOLS, FETCH, ATTACH, *book, READ_SKILL, TASK),
     ]
     looked_up, read, helped, written, attached, listed, fetched, *skill = conversation.results
     assert (looked_up, read, helped) == ("rope: page 3.", "The stamp is missing.", "I read it.")

@@ -181,6 +181,7 @@ def answers(url: str, data: Path, **settings: str) -> dict[str, object]:
 
 
 @proves("19")
+@pytest.mark.slow("starts two programs that import the site")
 def test_requests_of_all_kinds_trust_the_authorities_of_the_operator(tmp_path: Path):
     authorities = tmp_path / "certificates"
     authorities.mkdir()
