@@ -17,7 +17,7 @@ from apps.workspace.openai.chunks import (
 )
 from apps.workspace.openai.odd_chunks import read_odd_chunks
 from apps.workspace.openai.think_tags import ThinkTags, without_opening_tag
-from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.failures import failure_in_stream, is_filled
 from apps.workspace.services.halves import HalfCharacters
 
 
@@ -38,7 +38,7 @@ class Completion(msgspec.Struct):
 def read_completion(data: bytes) -> list[Delta]:
     """Raises `ModelFailed`."""
     chunk = read_whole_chunk(data)
-    if chunk.error is not None:
+    if is_filled(chunk.error):
         raise failure_in_stream(mend(data))
     for choice in chunk.choices:
         for index, call in enumerate((choice.delta and choice.delta.tool_calls) or ()):

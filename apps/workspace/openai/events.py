@@ -11,7 +11,7 @@ from apps.agent.surrogates import mend
 from apps.workspace.openai.chunks import Chunk, ChunkReader
 from apps.workspace.openai.odd_chunks import log_unread, read_odd_chunks
 from apps.workspace.openai.think_tags import ThinkTags
-from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.failures import failure_in_stream, is_filled
 from apps.workspace.services.halves import HalfCharacters, decode_leniently
 
 _decode = msgspec.json.Decoder(Chunk).decode
@@ -63,7 +63,7 @@ class CompletionEvents:
 
     def read_chunk(self, chunk: Chunk, payload: bytes, name: bytes, deltas: list[Delta]) -> bool:
         """False for a chunk that is to be read leniently. Raises `ModelFailed`."""
-        if chunk.error is not None or name == b"error":
+        if is_filled(chunk.error) or name == b"error":
             raise failure_in_stream(mend(payload))
         if not chunk.choices and b'"choices"' not in payload:
             log_foreign(chunk, payload)
@@ -73,7 +73,9 @@ class CompletionEvents:
         """Raises `ModelFailed`."""
         has_spoken = self.learning is None or self.learning.attempts > 0
         for chunk in read_odd_chunks(payload, takes_messages=not has_spoken):
-            if chunk.error is not None or name == b"error":
+            if is_filled(chunk.error):  # of several in the event
+                raise failure_in_stream(msgspec.json.encode({"error": chunk.error}))
+            if name == b"error":
                 raise failure_in_stream(mend(payload))
             self.reader.read(chunk, deltas)
         self.form, self.is_watching = None, True

@@ -23,6 +23,7 @@ from apps.workspace.openai.model import make_service
 from apps.workspace.services.client import Service
 from apps.workspace.services.failures import (
     failure_in_stream,
+    is_filled,
     failure_of_break,
     failure_of_connection,
 )
@@ -104,7 +105,7 @@ def read_answer(data: bytes) -> ImagesAnswer:
         answer: ImagesAnswer = decode_json(partial(msgspec.json.decode, type=ImagesAnswer), data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise unusable("an answer that is not understood") from error
-    if answer.error is not None:
+    if is_filled(answer.error):
         raise failure_in_stream(mend(data))
     if not answer.data:
         raise unusable("no picture")

@@ -26,7 +26,7 @@ from apps.workspace.openai.chunks import (
     Statistics,
     TokenCounts,
 )
-from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.failures import failure_in_stream, is_filled
 from apps.workspace.services.halves import decode_leniently, whole
 from apps.workspace.services.json_shapes import shape_of
 
@@ -99,7 +99,7 @@ def standard_choice(written: Mapping[str, Any], *, takes_messages: bool) -> Choi
     if said is None and isinstance(written.get("text"), str):
         said = {"content": written["text"]}  # as completions without messages have it
     reason = standard_reason(written.get("finish_reason"))
-    if written.get("error") is not None or reason == "error":
+    if is_filled(written.get("error")) or reason == "error":
         raise failure_in_stream(msgspec.json.encode({"error": tidy(written.get("error"))}))
     return Choice(
         standard_delta(said) if said is not None else ChoiceDelta(),

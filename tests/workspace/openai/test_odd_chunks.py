@@ -154,6 +154,47 @@ def test_text_is_read_wherever_it_is(chunks: list[Any], text: str):
     assert read(chunks)[0] == text
 
 
+EMPTY_ERRORS = [{}, "", " ", False, 0, [], [{}], {"code": 0, "message": ""}, {"code": None}]
+
+
+@pytest.mark.parametrize("error", EMPTY_ERRORS)
+def test_an_empty_error_is_none(error: Any):
+    beside = chunk({"content": "Hello"}, error=error)
+    within = {"choices": [{"delta": {"content": "Hello"}, "error": error}]}
+    whole = {"choices": [{"message": {"content": "Hello"}, "error": error}], "error": error}
+
+    assert [read([one, END])[0] for one in (beside, within)] == ["Hello", "Hello"]
+    assert read_completion(json.dumps(whole).encode()) == [TextDelta("Hello")]
+
+
+@each_row(
+    ("sent", "said"),
+    [
+        (json.dumps(chunk({"content": "s3cret"}, error={"code": 5})), ""),
+        (json.dumps(chunk({"content": "s3cret"}, error={"message": "Full."})), "Full."),
+        (json.dumps(chunk({"content": "s3cret"})) + '\ndata: {"error": {"message": "Full."}}', "Full."),
+        (json.dumps({"choices": [{"delta": {"content": "s3cret"}, "error": {"code": 5}}]}), ""),
+    ],
+)  # fmt: skip
+def test_an_error_next_to_text_says_nothing_of_it(sent: str, said: str):
+    with pytest.raises(ModelFailed) as raised:
+        decoded([sent.encode()])
+
+    assert (raised.value.reason, raised.value.said) == ("stream", said)
+
+
+@pytest.mark.parametrize("wrap", ["%s", "[%s]"])
+def test_an_event_named_error_says_nothing_of_the_text(wrap: str):
+    decoder = EventDecoder(CompletionEvents())
+
+    decoder.feed(
+        b"event: error\ndata: %b\n\n" % (wrap % json.dumps(chunk({"content": "s3"}))).encode()
+    )
+
+    assert decoder.failure is not None
+    assert decoder.failure.said == ""
+
+
 def test_the_first_choice_is_the_answer():
     def said(index: int, text: str) -> dict[str, Any]:
         return {"index": index, "delta": {"content": text}}
