@@ -104,6 +104,8 @@ class Choice(msgspec.Struct, gc=False):
     logprobs: Any = None
     index: int = 0
     error: Any = None
+    message: Any = None
+    """Some services write one next to an empty delta, or at the end in addition to the deltas."""
 
 
 class Chunk(msgspec.Struct, gc=False):
@@ -139,7 +141,12 @@ class ChunkReader:
                     continue
                 self.index = choice.index
             delta = choice.delta
-            if delta is not None and choice.logprobs is None and choice.error is None:
+            if (
+                delta is not None
+                and choice.logprobs is None
+                and choice.error is None
+                and choice.message is None
+            ):
                 read_delta(delta, None, deltas)
             elif not read_rare_choice(choice, deltas):
                 return False
@@ -157,7 +164,7 @@ class ChunkReader:
 
 def read_rare_choice(choice: Choice, deltas: list[Delta]) -> bool:
     """Append the deltas of a choice with log probabilities; False for any other one."""
-    if choice.logprobs is None or choice.error is not None:
+    if choice.logprobs is None or choice.error is not None or choice.message is not None:
         return False
     # Without text, the log probabilities come as an empty delta.
     delta = choice.delta or ChoiceDelta()

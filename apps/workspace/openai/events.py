@@ -1,18 +1,20 @@
 """The events of a streamed completion, read as deltas."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import msgspec
 
-from apps.agent.events import TextDelta
-from apps.agent.model import Delta, ReasoningDelta
+from apps.agent.events import AttachmentAdded, RefusalDelta, StateSaved, TextDelta
+from apps.agent.model import Delta, ReasoningDelta, ToolCallDelta
 from apps.agent.surrogates import mend
 from apps.workspace.openai.chunks import Chunk, ChunkReader
 from apps.workspace.openai.odd_chunks import log_unread, read_odd_chunks
 from apps.workspace.openai.think_tags import ThinkTags
 from apps.workspace.services.failures import failure_in_stream, is_filled
 from apps.workspace.services.halves import HalfCharacters, decode_leniently
+
+SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
 
 _decode = msgspec.json.Decoder(Chunk).decode
 
@@ -32,6 +34,7 @@ class CompletionEvents:
         self.halves = HalfCharacters()
         self.is_done = False
         self.has_finished = False
+        self.has_spoken = False
 
     @property
     def has_understood(self) -> bool:
@@ -55,6 +58,7 @@ class CompletionEvents:
             is_plain = self.read_chunk(chunk, payload, name, deltas)
         if not is_plain:
             self.read_odd(payload, name, deltas)
+        self.has_spoken = self.has_spoken or speaks(deltas[known:])
         self.has_finished = self.reader.has_finished
         if self.is_watching:
             self.watch(deltas, known)
@@ -71,8 +75,7 @@ class CompletionEvents:
 
     def read_odd(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
         """Raises `ModelFailed`."""
-        has_spoken = self.learning is None or self.learning.attempts > 0
-        for chunk in read_odd_chunks(payload, takes_messages=not has_spoken):
+        for chunk in read_odd_chunks(payload, takes_messages=not self.has_spoken):
             if is_filled(chunk.error):  # of several in the event
                 raise failure_in_stream(msgspec.json.encode({"error": chunk.error}))
             if name == b"error":
@@ -86,6 +89,11 @@ class CompletionEvents:
             self.tags.filter(deltas, known)
         if self.tags.is_over and not self.halves:
             self.form, self.is_watching = self.learning, False
+
+
+def speaks(deltas: Iterable[Delta]) -> bool:
+    """Return whether there is something of an answer, and not thoughts alone."""
+    return any(isinstance(one, SPOKEN) and one != TextDelta("") for one in deltas)
 
 
 def log_foreign(chunk: Chunk, payload: bytes) -> None:

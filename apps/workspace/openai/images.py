@@ -23,9 +23,9 @@ from apps.workspace.openai.model import make_service
 from apps.workspace.services.client import Service
 from apps.workspace.services.failures import (
     failure_in_stream,
-    is_filled,
     failure_of_break,
     failure_of_connection,
+    is_filled,
 )
 from apps.workspace.services.model import masking
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import structs
 
 from apps.agent.model import UNNUMBERED
 from apps.errors import ModelFailed
@@ -93,16 +94,20 @@ def unreadable(event: Any) -> ModelFailed:
 
 
 def standard_choice(written: Mapping[str, Any], *, takes_messages: bool) -> Choice:
-    said = written.get("delta")
-    if said is None and takes_messages:
-        said = written.get("message")
-    if said is None and isinstance(written.get("text"), str):
-        said = {"content": written["text"]}  # as completions without messages have it
+    said = standard_delta(written.get("delta"))
+    if takes_messages and not any(structs.astuple(said)):
+        said = standard_delta(written.get("message"))
+    if (
+        written.get("delta") is None
+        and not any(structs.astuple(said))
+        and isinstance(written.get("text"), str)
+    ):
+        said = ChoiceDelta(written["text"])  # as completions without messages have it
     reason = standard_reason(written.get("finish_reason"))
     if is_filled(written.get("error")) or reason == "error":
         raise failure_in_stream(msgspec.json.encode({"error": tidy(written.get("error"))}))
     return Choice(
-        standard_delta(said) if said is not None else ChoiceDelta(),
+        said,
         reason,
         tidy(written.get("logprobs")),
         whole_number(written.get("index")) or 0,
