@@ -4,7 +4,7 @@ msgspec decodes bytes into these structs in one pass, without dictionaries: the 
 mostly decoding. Keys without a field are skipped.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -34,6 +34,8 @@ UNNAMED = ""
 """The name of reasoning that the service does not read again."""
 REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 """The keys under which services write a model's reasoning."""
+SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
+"""What an answer is made of, besides thoughts and stages."""
 MOST_TOKENS = 10**12
 """A larger number is no count of tokens; databases would refuse it."""
 
@@ -160,6 +162,14 @@ class ChunkReader:
         self.statistics = chunk.statistics or self.statistics
         if (usage := usage_of(self.usage, self.statistics)) is not None:
             deltas.append(usage)
+
+
+def speaks(deltas: Iterable[Delta]) -> bool:
+    """Return whether there is something of an answer, and not thoughts alone."""
+    return any(
+        isinstance(one, SPOKEN) and not (isinstance(one, TextDelta) and not one.text)
+        for one in deltas
+    )
 
 
 def read_rare_choice(choice: Choice, deltas: list[Delta]) -> bool:

@@ -1,20 +1,23 @@
 """The events of a streamed completion, read as deltas."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import msgspec
 
-from apps.agent.events import AttachmentAdded, RefusalDelta, StateSaved, TextDelta
-from apps.agent.model import Delta, ReasoningDelta, ToolCallDelta
+from apps.agent.events import TextDelta, Usage
+from apps.agent.model import Delta, Finish, ReasoningDelta
 from apps.agent.surrogates import mend
-from apps.workspace.openai.chunks import Chunk, ChunkReader
-from apps.workspace.openai.odd_chunks import log_unread, read_odd_chunks
+from apps.workspace.openai.chunks import Chunk, ChunkReader, speaks
+from apps.workspace.openai.odd_chunks import (
+    answer_unread,
+    log_unread,
+    missed_shape,
+    read_odd_chunks,
+)
 from apps.workspace.openai.think_tags import ThinkTags
 from apps.workspace.services.failures import failure_in_stream, is_filled
 from apps.workspace.services.halves import HalfCharacters, decode_leniently
-
-SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
 
 _decode = msgspec.json.Decoder(Chunk).decode
 
@@ -35,6 +38,8 @@ class CompletionEvents:
         self.is_done = False
         self.has_finished = False
         self.has_spoken = False
+        self.missed = ""
+        """The shape of the first event whose delta is not understood, while nothing is said."""
 
     @property
     def has_understood(self) -> bool:
@@ -58,12 +63,23 @@ class CompletionEvents:
             is_plain = self.read_chunk(chunk, payload, name, deltas)
         if not is_plain:
             self.read_odd(payload, name, deltas)
-        self.has_spoken = self.has_spoken or speaks(deltas[known:])
+        self.look_for_words(payload, deltas, known)
         self.has_finished = self.reader.has_finished
         if self.is_watching:
             self.watch(deltas, known)
         if is_plain and self.form is not None and not self.form.learn(payload, deltas[known:]):
             self.form = self.learning = None
+
+    def look_for_words(self, payload: bytes, deltas: list[Delta], known: int) -> None:
+        """Raises `ModelFailed` at the end of an answer of which nothing was understood."""
+        if self.has_spoken:
+            return
+        found = deltas[known:]
+        self.has_spoken = speaks(found)
+        if not self.missed and all(isinstance(one, (Finish, Usage)) for one in found):
+            self.missed = missed_shape(payload)
+        if self.missed and not self.has_spoken and Finish("stop") in found:
+            raise answer_unread(self.missed)
 
     def read_chunk(self, chunk: Chunk, payload: bytes, name: bytes, deltas: list[Delta]) -> bool:
         """False for a chunk that is to be read leniently. Raises `ModelFailed`."""
@@ -89,11 +105,6 @@ class CompletionEvents:
             self.tags.filter(deltas, known)
         if self.tags.is_over and not self.halves:
             self.form, self.is_watching = self.learning, False
-
-
-def speaks(deltas: Iterable[Delta]) -> bool:
-    """Return whether there is something of an answer, and not thoughts alone."""
-    return any(isinstance(one, SPOKEN) and one != TextDelta("") for one in deltas)
 
 
 def log_foreign(chunk: Chunk, payload: bytes) -> None:

@@ -38,6 +38,13 @@ THOUGHTS = frozenset({"thinking", "reasoning", "reasoning_text", "reasoning.text
 TEXTS = ("text", "thinking", "reasoning", "content", "value", "summary")
 """The keys under which parts have their text."""
 REASONS = ("finish_reason", "type", "reason", "value")
+SILENT_KEYS = frozenset(
+    {
+        "role", "name", "content", "reasoning_content", "reasoning", "thinking", "thought",
+        "reasoning_details", "provider_specific_fields", "custom_fields", "token_ids",
+    }
+)  # fmt: skip
+"""The keys of a delta that say nothing of the answer, or are looked at in another way."""
 MOST_NESTED = 8
 CALL_KEYS = frozenset({"function", "name", "id", "index"})
 
@@ -83,6 +90,33 @@ def standard_chunk(event: Any, *, takes_messages: bool) -> Chunk:
         standard_counts(event.get("usage")),
         converted(event.get("statistics"), Statistics, "the statistics"),
         tidy(event.get("error")),
+    )
+
+
+def answer_unread(shape: str) -> ModelFailed:
+    return ModelFailed(
+        f"The model's service sent an answer of which nothing is understood: {shape}",
+        reason="unreadable",
+    )
+
+
+def missed_shape(payload: bytes) -> str:
+    """The shape of an event that has something which is not read as a part of the answer, else ""."""
+    try:
+        event = decode_leniently(payload)
+        choices = [one for one in listed(event.get("choices")) if isinstance(one, Mapping)]
+        is_missed = any(has_unread(one.get(key)) for one in choices for key in ("delta", "message"))
+    except (ValueError, AttributeError, RecursionError):
+        return ""
+    return shape_of(event) if is_missed else ""
+
+
+def has_unread(delta: Any) -> bool:
+    if not isinstance(delta, Mapping):
+        return False
+    parts = listed(delta.get("content"))
+    return any(text_in(part) is None and is_filled(part) for part in parts) or any(
+        is_filled(value) for key, value in delta.items() if key not in SILENT_KEYS
     )
 
 

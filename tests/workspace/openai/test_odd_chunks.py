@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -373,13 +374,58 @@ def test_an_unknown_finish_reason_is_logged_once(caplog: pytest.LogCaptureFixtur
     ]
 
 
+@each_row(
+    ("delta", "shape"),
+    [
+        ({"words": "s3cret"}, '{"words": text(6)}'),
+        ({"content": "", "audio": {"data": "s3cret"}}, '{"content": text(0), "audio": {"data": text(6)}}'),
+        ({"content": [{"type": "picture", "url": "s3"}]}, '{"content": [{"type": "picture", "url": text(2)}]}'),
+        ({"tool_calls": ["s3"]}, '{"tool_calls": [text(2)]}'),
+    ],
+)  # fmt: skip
+def test_an_answer_of_which_nothing_is_understood_has_failed(delta: dict[str, Any], shape: str):
+    stop = {"choices": [{"delta": delta, "finish_reason": "stop"}]}
+    thought = chunk({"reasoning": "Hmm."})
+    whole = json.dumps({"choices": [{"message": delta, "finish_reason": "stop"}]}).encode()
+
+    def raised(act: Callable[[], Any]) -> str:
+        with pytest.raises(ModelFailed, match="an answer of which nothing is understood") as found:
+            act()
+        assert found.value.reason == "unreadable"
+        return str(found.value)
+
+    for chunks in ([chunk(delta), END], [stop], [thought, chunk(delta), END]):
+        assert shape in raised(partial(decoded, chunks))
+    assert shape in raised(partial(read_completion, whole))
+
+
+@each_row(
+    "deltas",
+    [
+        [{"role": "assistant", "content": ""}],
+        [{"content": [{"type": "text", "text": ""}]}],
+        [{"words": "a"}, {"content": "Hello"}],
+        [{"content": "", "words": None, "more": []}],
+        [{"reasoning_details": [{"data": "a"}], "content": ""}],
+    ],
+)
+def test_an_answer_may_be_empty_or_have_more_than_is_understood(deltas: list[Any]):
+    assert decoded([*map(chunk, deltas), END])[-1] == Finish("stop")
+
+
+def test_an_answer_that_is_cut_may_have_more_than_is_understood():
+    cut = {"choices": [{"delta": {"words": "a"}, "finish_reason": "length"}]}
+
+    assert decoded([cut]) == [Finish("length")]
+
+
 def test_what_cannot_be_read_is_logged_once_by_its_shape(caplog: pytest.LogCaptureFixture):
     odd_chunks.log_shape.cache_clear()
     caplog.set_level(logging.WARNING)
     picture = {"type": "picture", "url": "https://s3cret", "s3cret word": [1, "s3cret"]}
 
     for _ in range(3):
-        read([{"answer": "s3cret"}, *content([picture])])
+        read([{"answer": "s3cret"}, *content([picture], "Hello")])
 
     assert [record.getMessage() for record in caplog.records] == [
         'A model\'s service sent an event that is not understood: {"answer": text(6)}',
