@@ -143,13 +143,14 @@ def without_credentials(text: str, credentials: Iterable[str]) -> str:
 def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") -> ModelFailed:
     """An answer that is not 2xx; `said` is a line for the log."""
     headers = answer.header_texts()
-    said = said or HINTS.get(answer.status, "") or redirection(answer.status, headers)
+    hint = HINTS.get(answer.status, "") or redirection(answer.status, headers)
+    said = said or hint
     return ModelFailed(
         f"The model's service answered with status {answer.status}{f': {said}' if said else '.'}",
         status=answer.status,
         is_transient=answer.status in TRANSIENT,
         retry_after=retry_after(headers),
-        said=message_in(body),
+        said=": ".join(filter(None, (hint, message_in(body)))),
         **details(read_error(body)),
     )
 
