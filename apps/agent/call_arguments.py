@@ -4,7 +4,7 @@ Services refuse a conversation in which they are anything else, in this request 
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -63,8 +63,10 @@ def object_texts(pieces: Sequence[str]) -> list[str]:
         return [object_text(text)]
     if len(pieces) > 1 and is_object(pieces[-1]) and is_growing(pieces):
         return [object_text(pieces[-1])]
-    objects = list(dict.fromkeys(joined_objects(text)))
-    return [object_text(one) for one in objects] or [object_text(text)]
+    objects = joined_objects(text)
+    if objects is None:
+        return [object_text(text)]
+    return [object_text(one) for one in dict.fromkeys(objects)] or [object_text(None)]
 
 
 def is_growing(pieces: Sequence[str]) -> bool:
@@ -72,9 +74,13 @@ def is_growing(pieces: Sequence[str]) -> bool:
     return all(later.startswith(earlier) for earlier, later in pairwise(pieces))
 
 
-def joined_objects(text: str) -> Iterator[str]:
-    """The JSON objects that the text is made of; nothing if it is made of anything else."""
-    found, place = [], 0
+def joined_objects(text: str) -> list[str] | None:
+    """The JSON objects that the text is made of; None if it is made of anything else.
+
+    Nothing and empty objects next to others are placeholders of the service, and no calls.
+    """
+    found: list[str] = []
+    place = 0
     while place < len(text):
         if text[place].isspace():
             place += 1
@@ -82,12 +88,13 @@ def joined_objects(text: str) -> Iterator[str]:
         try:
             value, end = _decoder.raw_decode(text, place)
         except (ValueError, RecursionError):
-            return
-        if not isinstance(value, dict):
-            return
-        found.append(text[place:end])
+            return None
+        if not isinstance(value, dict) and text[place:end] not in NOTHING:
+            return None
+        if value:
+            found.append(text[place:end])
         place = end
-    yield from found
+    return found
 
 
 def is_object(text: str) -> bool:

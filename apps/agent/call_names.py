@@ -18,6 +18,7 @@ _number = re.compile(r":\d+$")
 """Kimi numbers the calls of an answer: `functions.search:0`."""
 _between = re.compile(r"[\W_]+")
 NAMESPACES = ("functions", "function", "default_api", "tools", "tool", "mcp")
+_namespace = re.compile(rf"[\W_]*(?:{'|'.join(NAMESPACES)})[\W_]+(?=.)", re.IGNORECASE)
 LONGEST = 200
 NAMELESS = "unnamed_tool"
 
@@ -42,7 +43,9 @@ def called_name(written: str, known: Collection[str]) -> str:
     for name in known:
         folded.setdefault(fold(name), set()).add(name)
     for candidate in candidates(written[:LONGEST]):
-        meant = folded.get(candidate, ())
+        if candidate in known:
+            return candidate
+        meant = folded.get(fold(candidate), ())
         if len(meant) == 1:
             return next(iter(meant))
     name = usable_name(written)
@@ -63,18 +66,16 @@ def is_usable(name: str) -> bool:
 
 
 def candidates(written: str) -> Iterator[str]:
-    """The folded names that it may stand for, the longest first."""
+    """The names that it may stand for, the longest first."""
     for part in (written, *_token.split(written)):
         text = _number.sub("", part.strip())
-        parts = [one for one in _separator.split(text) if one]
-        for start in range(len(parts)):
-            candidate = fold("_".join(parts[start:]))
-            if not candidate:
+        for start in (0, *(found.end() for found in _separator.finditer(text))):
+            candidate = text[start:]
+            if not fold(candidate):
                 continue
             yield candidate
-            for namespace in NAMESPACES:
-                if candidate.startswith(f"{namespace}_"):
-                    yield candidate.removeprefix(f"{namespace}_")
+            if spaced := _namespace.match(candidate):
+                yield candidate[spaced.end() :]
 
 
 def fold(name: str) -> str:

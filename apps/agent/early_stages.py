@@ -35,6 +35,11 @@ class GrowingCall:
         """Return whether these are the arguments of the call, which is complete."""
         return len(arguments) == self.end.length and arguments == "".join(self.arguments)
 
+    @property
+    def has_placeholder(self) -> bool:
+        """Whether there is only one piece, an empty object that some services write first."""
+        return len(self.arguments) == 1 and self.arguments[0].strip() == "{}"
+
     def becomes(self, call: ToolCall) -> bool:
         """Return whether the complete call is this one."""
         return (self.name, object_texts(self.arguments)[0]) == (call.name, call.arguments)

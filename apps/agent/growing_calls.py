@@ -96,10 +96,8 @@ class GrowingCalls:
             return False  # the name comes again at the end
         if not call.is_complete:
             return is_other_tool and not (delta.id and delta.id == call.id)
-        is_repetition = (
-            bool(delta.id) and delta.name == call.name and call.has_said(delta.arguments)
-        )
-        return not is_repetition
+        is_same = bool(delta.id) and delta.name == call.name
+        return not (is_same and (call.has_said(delta.arguments) or call.has_placeholder))
 
     def complete(self, taken: Collection[str]) -> tuple[ToolCall, ...]:
         """The calls in the order of their numbers, with ids that are not `taken`."""

@@ -115,5 +115,7 @@ def error_kind(error: BaseException) -> str:
 
 
 def service_message(error: BaseException) -> str:
-    """The service's own error message, "" if it sent none."""
-    return error.said if isinstance(error, ModelFailed | ServiceFailed) else ""
+    """The service's own error message, or why its answer cannot be read; "" for neither."""
+    if not isinstance(error, ModelFailed | ServiceFailed):
+        return ""
+    return error.said or (str(error) if error.reason == "unreadable" else "")

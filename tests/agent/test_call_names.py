@@ -47,6 +47,20 @@ def test_a_name_is_read_as_the_tool_it_can_only_mean(written: str, expected: str
     assert called_name(written, TOOLS) == expected
 
 
+@each_row(
+    ("written", "expected"),
+    [
+        ("functions.srv_Look", "srv_Look"),
+        ("functions_srv_look", "srv_look"),
+        ("tools:srv_Look:0", "srv_Look"),
+        ("default_api_srv_look ", "srv_look"),
+        ("functions<|channel|>srv_Look", "srv_Look"),
+    ],
+)
+def test_an_exact_name_behind_a_prefix_is_that_tool(written: str, expected: str):
+    assert called_name(written, ("srv_look", "srv_Look")) == expected
+
+
 @given(st.text())
 def test_any_name_becomes_one_that_services_accept(written: str):
     assert re.fullmatch("[a-zA-Z0-9_-]{1,64}", called_name(written, ("look", "a_b")))

@@ -108,6 +108,19 @@ def piece(index: int, id: str = "", name: str = "", arguments: str = "") -> Tool
         # arguments
         ([piece(0, "a", "now")], [("now", "{}")]),
         ([piece(0, "a", "weather", OSLO[:5]), piece(0, "a", "", OSLO)], BOTH[:1]),
+        ([piece(0, "a", "weather", "{}"), piece(0, "", "", OSLO)], BOTH[:1]),  # a placeholder
+        ([piece(0, "a", "weather", "null"), piece(0, "", "", OSLO)], BOTH[:1]),
+        ([piece(0, "a", "weather", "{}"), piece(0, "a", "weather", OSLO)], BOTH[:1]),
+        (
+            [
+                piece(0, "a", "weather", "{}"),
+                piece(0, "a", "weather", OSLO[:5]),
+                piece(0, "a", "weather", OSLO[5:]),
+            ],
+            BOTH[:1],
+        ),
+        ([piece(0, "a", "now", "{}"), piece(0, "b", "clock", UTC)], [("now", "{}"), BOTH[1]]),
+        ([piece(0, "a", "now", "{}"), piece(0, "a", "clock", UTC)], [("now", "{}"), BOTH[1]]),
         ([piece(0, "a", "weather", OSLO + ROME)], [("weather", OSLO), ("weather", ROME)]),
     ],
 )

@@ -4,7 +4,7 @@ msgspec decodes bytes into these structs in one pass, without dictionaries: the 
 mostly decoding. Keys without a field are skipped.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -34,6 +34,8 @@ UNNAMED = ""
 """The name of reasoning that the service does not read again."""
 REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 """The keys under which services write a model's reasoning."""
+SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
+"""What an answer is made of, besides thoughts and stages."""
 MOST_TOKENS = 10**12
 """A larger number is no count of tokens; databases would refuse it."""
 
@@ -104,6 +106,8 @@ class Choice(msgspec.Struct, gc=False):
     logprobs: Any = None
     index: int = 0
     error: Any = None
+    message: Any = None
+    """Some services write one next to an empty delta, or at the end in addition to the deltas."""
 
 
 class Chunk(msgspec.Struct, gc=False):
@@ -139,7 +143,12 @@ class ChunkReader:
                     continue
                 self.index = choice.index
             delta = choice.delta
-            if delta is not None and choice.logprobs is None and choice.error is None:
+            if (
+                delta is not None
+                and choice.logprobs is None
+                and choice.error is None
+                and choice.message is None
+            ):
                 read_delta(delta, None, deltas)
             elif not read_rare_choice(choice, deltas):
                 return False
@@ -155,9 +164,17 @@ class ChunkReader:
             deltas.append(usage)
 
 
+def speaks(deltas: Iterable[Delta]) -> bool:
+    """Return whether there is something of an answer, and not thoughts alone."""
+    return any(
+        isinstance(one, SPOKEN) and not (isinstance(one, TextDelta) and not one.text)
+        for one in deltas
+    )
+
+
 def read_rare_choice(choice: Choice, deltas: list[Delta]) -> bool:
     """Append the deltas of a choice with log probabilities; False for any other one."""
-    if choice.logprobs is None or choice.error is not None:
+    if choice.logprobs is None or choice.error is not None or choice.message is not None:
         return False
     # Without text, the log probabilities come as an empty delta.
     delta = choice.delta or ChoiceDelta()

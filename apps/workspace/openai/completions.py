@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from apps.agent.model import Delta
+from apps.agent.model import Delta, Finish
 from apps.agent.surrogates import mend
 from apps.errors import ModelFailed
 from apps.workspace.openai.chunks import (
@@ -14,10 +14,11 @@ from apps.workspace.openai.chunks import (
     ChunkReader,
     Statistics,
     TokenCounts,
+    speaks,
 )
-from apps.workspace.openai.odd_chunks import read_odd_chunks
+from apps.workspace.openai.odd_chunks import answer_unread, missed_shape, read_odd_chunks
 from apps.workspace.openai.think_tags import ThinkTags, without_opening_tag
-from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.failures import failure_in_stream, is_filled
 from apps.workspace.services.halves import HalfCharacters
 
 
@@ -38,7 +39,7 @@ class Completion(msgspec.Struct):
 def read_completion(data: bytes) -> list[Delta]:
     """Raises `ModelFailed`."""
     chunk = read_whole_chunk(data)
-    if chunk.error is not None:
+    if is_filled(chunk.error):
         raise failure_in_stream(mend(data))
     for choice in chunk.choices:
         for index, call in enumerate((choice.delta and choice.delta.tool_calls) or ()):
@@ -47,6 +48,8 @@ def read_completion(data: bytes) -> list[Delta]:
     ChunkReader().read(chunk, deltas)
     if not deltas:
         raise ModelFailed("The model's service sent an empty answer.", reason="unreadable")
+    if not speaks(deltas) and Finish("stop") in deltas and (missed := missed_shape(data)):
+        raise answer_unread(missed)
     HalfCharacters().join(deltas, 0)
     tags = ThinkTags()
     tags.filter(deltas, 0)

@@ -5,13 +5,18 @@ from functools import partial
 
 import msgspec
 
-from apps.agent.events import TextDelta
-from apps.agent.model import Delta, ReasoningDelta
+from apps.agent.events import TextDelta, Usage
+from apps.agent.model import Delta, Finish, ReasoningDelta
 from apps.agent.surrogates import mend
-from apps.workspace.openai.chunks import Chunk, ChunkReader
-from apps.workspace.openai.odd_chunks import log_unread, read_odd_chunks
+from apps.workspace.openai.chunks import Chunk, ChunkReader, speaks
+from apps.workspace.openai.odd_chunks import (
+    answer_unread,
+    log_unread,
+    missed_shape,
+    read_odd_chunks,
+)
 from apps.workspace.openai.think_tags import ThinkTags
-from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.failures import failure_in_stream, is_filled
 from apps.workspace.services.halves import HalfCharacters, decode_leniently
 
 _decode = msgspec.json.Decoder(Chunk).decode
@@ -32,6 +37,9 @@ class CompletionEvents:
         self.halves = HalfCharacters()
         self.is_done = False
         self.has_finished = False
+        self.has_spoken = False
+        self.missed = ""
+        """The shape of the first event whose delta is not understood, while nothing is said."""
 
     @property
     def has_understood(self) -> bool:
@@ -55,15 +63,27 @@ class CompletionEvents:
             is_plain = self.read_chunk(chunk, payload, name, deltas)
         if not is_plain:
             self.read_odd(payload, name, deltas)
+        self.look_for_words(payload, deltas, known)
         self.has_finished = self.reader.has_finished
         if self.is_watching:
             self.watch(deltas, known)
         if is_plain and self.form is not None and not self.form.learn(payload, deltas[known:]):
             self.form = self.learning = None
 
+    def look_for_words(self, payload: bytes, deltas: list[Delta], known: int) -> None:
+        """Raises `ModelFailed` at the end of an answer of which nothing was understood."""
+        if self.has_spoken:
+            return
+        found = deltas[known:]
+        self.has_spoken = speaks(found)
+        if not self.missed and all(isinstance(one, (Finish, Usage)) for one in found):
+            self.missed = missed_shape(payload)
+        if self.missed and not self.has_spoken and Finish("stop") in found:
+            raise answer_unread(self.missed)
+
     def read_chunk(self, chunk: Chunk, payload: bytes, name: bytes, deltas: list[Delta]) -> bool:
         """False for a chunk that is to be read leniently. Raises `ModelFailed`."""
-        if chunk.error is not None or name == b"error":
+        if is_filled(chunk.error) or name == b"error":
             raise failure_in_stream(mend(payload))
         if not chunk.choices and b'"choices"' not in payload:
             log_foreign(chunk, payload)
@@ -71,9 +91,10 @@ class CompletionEvents:
 
     def read_odd(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
         """Raises `ModelFailed`."""
-        has_spoken = self.learning is None or self.learning.attempts > 0
-        for chunk in read_odd_chunks(payload, takes_messages=not has_spoken):
-            if chunk.error is not None or name == b"error":
+        for chunk in read_odd_chunks(payload, takes_messages=not self.has_spoken):
+            if is_filled(chunk.error):  # of several in the event
+                raise failure_in_stream(msgspec.json.encode({"error": chunk.error}))
+            if name == b"error":
                 raise failure_in_stream(mend(payload))
             self.reader.read(chunk, deltas)
         self.form, self.is_watching = None, True

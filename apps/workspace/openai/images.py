@@ -25,6 +25,7 @@ from apps.workspace.services.failures import (
     failure_in_stream,
     failure_of_break,
     failure_of_connection,
+    is_filled,
 )
 from apps.workspace.services.model import masking
 
@@ -104,7 +105,7 @@ def read_answer(data: bytes) -> ImagesAnswer:
         answer: ImagesAnswer = decode_json(partial(msgspec.json.decode, type=ImagesAnswer), data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise unusable("an answer that is not understood") from error
-    if answer.error is not None:
+    if is_filled(answer.error):
         raise failure_in_stream(mend(data))
     if not answer.data:
         raise unusable("no picture")

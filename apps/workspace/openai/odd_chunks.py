@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import structs
 
 from apps.agent.model import UNNUMBERED
 from apps.errors import ModelFailed
@@ -26,7 +27,7 @@ from apps.workspace.openai.chunks import (
     Statistics,
     TokenCounts,
 )
-from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.failures import failure_in_stream, is_filled
 from apps.workspace.services.halves import decode_leniently, whole
 from apps.workspace.services.json_shapes import shape_of
 
@@ -37,6 +38,13 @@ THOUGHTS = frozenset({"thinking", "reasoning", "reasoning_text", "reasoning.text
 TEXTS = ("text", "thinking", "reasoning", "content", "value", "summary")
 """The keys under which parts have their text."""
 REASONS = ("finish_reason", "type", "reason", "value")
+SILENT_KEYS = frozenset(
+    {
+        "role", "name", "content", "reasoning_content", "reasoning", "thinking", "thought",
+        "reasoning_details", "provider_specific_fields", "custom_fields", "token_ids",
+    }
+)  # fmt: skip
+"""The keys of a delta that say nothing of the answer, or are looked at in another way."""
 MOST_NESTED = 8
 CALL_KEYS = frozenset({"function", "name", "id", "index"})
 
@@ -85,6 +93,33 @@ def standard_chunk(event: Any, *, takes_messages: bool) -> Chunk:
     )
 
 
+def answer_unread(shape: str) -> ModelFailed:
+    return ModelFailed(
+        f"The model's service sent an answer of which nothing is understood: {shape}",
+        reason="unreadable",
+    )
+
+
+def missed_shape(payload: bytes) -> str:
+    """The shape of an event that has something which is not read as a part of the answer, else ""."""
+    try:
+        event = decode_leniently(payload)
+        choices = [one for one in listed(event.get("choices")) if isinstance(one, Mapping)]
+        is_missed = any(has_unread(one.get(key)) for one in choices for key in ("delta", "message"))
+    except (ValueError, AttributeError, RecursionError):
+        return ""
+    return shape_of(event) if is_missed else ""
+
+
+def has_unread(delta: Any) -> bool:
+    if not isinstance(delta, Mapping):
+        return False
+    parts = listed(delta.get("content"))
+    return any(text_in(part) is None and is_filled(part) for part in parts) or any(
+        is_filled(value) for key, value in delta.items() if key not in SILENT_KEYS
+    )
+
+
 def unreadable(event: Any) -> ModelFailed:
     return ModelFailed(
         f"The model's service sent an event that is not understood: {shape_of(event)}",
@@ -93,16 +128,20 @@ def unreadable(event: Any) -> ModelFailed:
 
 
 def standard_choice(written: Mapping[str, Any], *, takes_messages: bool) -> Choice:
-    said = written.get("delta")
-    if said is None and takes_messages:
-        said = written.get("message")
-    if said is None and isinstance(written.get("text"), str):
-        said = {"content": written["text"]}  # as completions without messages have it
+    said = standard_delta(written.get("delta"))
+    if takes_messages and not any(structs.astuple(said)):
+        said = standard_delta(written.get("message"))
+    if (
+        written.get("delta") is None
+        and not any(structs.astuple(said))
+        and isinstance(written.get("text"), str)
+    ):
+        said = ChoiceDelta(written["text"])  # as completions without messages have it
     reason = standard_reason(written.get("finish_reason"))
-    if written.get("error") is not None or reason == "error":
+    if is_filled(written.get("error")) or reason == "error":
         raise failure_in_stream(msgspec.json.encode({"error": tidy(written.get("error"))}))
     return Choice(
-        standard_delta(said) if said is not None else ChoiceDelta(),
+        said,
         reason,
         tidy(written.get("logprobs")),
         whole_number(written.get("index")) or 0,

@@ -27,6 +27,7 @@ from apps.workspace.responses.builtin_tools import (
 from apps.workspace.responses.failures import failure_of_response
 from apps.workspace.responses.fields import mappings, text_in
 from apps.workspace.responses.kept_items import BETWEEN_TEXTS, ITEMS, kept_items
+from apps.workspace.services.failures import is_filled
 
 Item = Mapping[str, Any]
 THINKING = "reasoning"
@@ -143,7 +144,7 @@ class ResponseAnswer:
     def finish_reason(self, response: Mapping[str, Any]) -> str:
         """Raises `ModelFailed`."""
         error, status = response.get("error"), response.get("status")
-        if isinstance(error, Mapping):
+        if isinstance(error, Mapping) and is_filled(error):
             raise failure_of_response(error)
         if status == "incomplete":
             return INCOMPLETE.get(text_in(response.get("incomplete_details"), "reason"), "length")

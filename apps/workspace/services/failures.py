@@ -77,22 +77,42 @@ _too_long = re.compile(
 
 def read_error(body: bytes) -> Mapping[str, Any]:
     """The error object in a body; {} for none."""
-    try:
-        written = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return {}
-    if not isinstance(written, Mapping):
-        return {}
+    written = object_in(body) or {}
     error = written.get("error", written)
     return error if isinstance(error, Mapping) else {"message": error}
 
 
+def object_in(body: bytes) -> Mapping[str, Any] | None:
+    """The JSON object of a body, which some services put into a list; None for other bodies."""
+    try:
+        written = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    if isinstance(written, list) and len(written) == 1:
+        written = written[0]
+    return written if isinstance(written, Mapping) else None
+
+
+def is_filled(value: Any) -> bool:
+    """Whether the JSON has anything but nothing: some services write an empty error next to text."""
+    if isinstance(value, Mapping):
+        return any(map(is_filled, value.values()))
+    if isinstance(value, list):
+        return any(map(is_filled, value))
+    return bool(value.strip() if isinstance(value, str) else value)
+
+
 def message_in(body: bytes) -> str:
     """The message of an error's body for operators: one line, without HTML and credentials."""
-    error = read_error(body)
-    said = error.get("message") or error.get("display_message") or error.get("detail")
-    text = said if isinstance(said, str) else "" if error else body.decode("utf-8", "replace")
+    if object_in(body) is not None:
+        return message_of(read_error(body))
+    text = body.decode("utf-8", "replace")
     return "" if text.lstrip().startswith("<") else tidy_message(text)
+
+
+def message_of(error: Mapping[str, Any]) -> str:
+    said = error.get("message") or error.get("display_message") or error.get("detail")
+    return tidy_message(said) if isinstance(said, str) and not said.lstrip().startswith("<") else ""
 
 
 def tidy_message(text: str) -> str:
@@ -123,13 +143,14 @@ def without_credentials(text: str, credentials: Iterable[str]) -> str:
 def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") -> ModelFailed:
     """An answer that is not 2xx; `said` is a line for the log."""
     headers = answer.header_texts()
-    said = said or HINTS.get(answer.status, "") or redirection(answer.status, headers)
+    hint = HINTS.get(answer.status, "") or redirection(answer.status, headers)
+    said = said or hint
     return ModelFailed(
         f"The model's service answered with status {answer.status}{f': {said}' if said else '.'}",
         status=answer.status,
         is_transient=answer.status in TRANSIENT,
         retry_after=retry_after(headers),
-        said=message_in(body),
+        said=": ".join(filter(None, (hint, message_in(body)))),
         **details(read_error(body)),
     )
 
@@ -154,8 +175,12 @@ def redirect_target(location: str) -> str:
 
 
 def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None) -> ModelFailed:
-    """An error that was sent as an event of the stream; `statuses` are those of its kinds."""
-    found = details(read_error(payload))
+    """An error that was sent as an event of the stream; `statuses` are those of its kinds.
+
+    The event may have words of the answer, so nothing but the error's message is said.
+    """
+    error = read_error(payload)
+    found = details(error)
     status = (statuses or {}).get(found["kind"]) or status_of_code(found["code"])
     return ModelFailed(
         "The model's service broke off with an error.",
@@ -163,7 +188,7 @@ def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None)
         is_transient=status in TRANSIENT and found["code"] not in LASTING,
         retry_after=None,
         reason="stream",
-        said=message_in(payload),
+        said=message_of(error),
         **found,
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -140,6 +141,13 @@ def test_a_call_in_the_old_form_is_a_call():
         ([{"choices": [{"index": 0, "message": {"content": "Hello"}, "finish_reason": "stop"}]}], "Hello"),
         ([*content("Hello")[:-1], {"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}], "Hello"),
         ([{"choices": [{"index": 0, "text": "Hello", "finish_reason": "stop"}]}], "Hello"),
+        ([{"choices": [{"delta": {}, "message": {"content": "Hello"}, "finish_reason": "stop"}]}], "Hello"),
+        ([{"choices": [{"delta": {"content": ""}, "message": {"content": "Hello"}, "finish_reason": "stop"}]}], "Hello"),
+        ([{"choices": [{"delta": {"role": "assistant", "content": None}, "message": {"content": "Hello"}, "finish_reason": "stop"}]}], "Hello"),
+        ([{"choices": [{"delta": None, "message": {"content": "Hello"}, "finish_reason": "stop"}]}], "Hello"),
+        ([*content("Hel", "lo")[:-1], {"choices": [{"delta": {}, "message": {"content": "Hello"}, "finish_reason": "stop"}]}], "Hello"),
+        ([*content([{"type": "text", "text": "Hello"}])[:-1], {"choices": [{"delta": {}, "message": {"content": "Hello"}, "finish_reason": "stop"}]}], "Hello"),
+        ([chunk({"reasoning": "Hmm."}), {"choices": [{"delta": {}, "message": {"content": "Hello"}, "finish_reason": "stop"}]}], "Hello"),
         ([{"choices": {"index": 0, "delta": {"content": "Hello"}}}, END], "Hello"),
         ([[chunk({"content": "Hello"})], END], "Hello"),
         ([chunk("Hello"), END], "Hello"),
@@ -152,6 +160,47 @@ def test_a_call_in_the_old_form_is_a_call():
 )  # fmt: skip
 def test_text_is_read_wherever_it_is(chunks: list[Any], text: str):
     assert read(chunks)[0] == text
+
+
+EMPTY_ERRORS = [{}, "", " ", False, 0, [], [{}], {"code": 0, "message": ""}, {"code": None}]
+
+
+@pytest.mark.parametrize("error", EMPTY_ERRORS)
+def test_an_empty_error_is_none(error: Any):
+    beside = chunk({"content": "Hello"}, error=error)
+    within = {"choices": [{"delta": {"content": "Hello"}, "error": error}]}
+    whole = {"choices": [{"message": {"content": "Hello"}, "error": error}], "error": error}
+
+    assert [read([one, END])[0] for one in (beside, within)] == ["Hello", "Hello"]
+    assert read_completion(json.dumps(whole).encode()) == [TextDelta("Hello")]
+
+
+@each_row(
+    ("sent", "said"),
+    [
+        (json.dumps(chunk({"content": "s3cret"}, error={"code": 5})), ""),
+        (json.dumps(chunk({"content": "s3cret"}, error={"message": "Full."})), "Full."),
+        (json.dumps(chunk({"content": "s3cret"})) + '\ndata: {"error": {"message": "Full."}}', "Full."),
+        (json.dumps({"choices": [{"delta": {"content": "s3cret"}, "error": {"code": 5}}]}), ""),
+    ],
+)  # fmt: skip
+def test_an_error_next_to_text_says_nothing_of_it(sent: str, said: str):
+    with pytest.raises(ModelFailed) as raised:
+        decoded([sent.encode()])
+
+    assert (raised.value.reason, raised.value.said) == ("stream", said)
+
+
+@pytest.mark.parametrize("wrap", ["%s", "[%s]"])
+def test_an_event_named_error_says_nothing_of_the_text(wrap: str):
+    decoder = EventDecoder(CompletionEvents())
+
+    decoder.feed(
+        b"event: error\ndata: %b\n\n" % (wrap % json.dumps(chunk({"content": "s3"}))).encode()
+    )
+
+    assert decoder.failure is not None
+    assert decoder.failure.said == ""
 
 
 def test_the_first_choice_is_the_answer():
@@ -325,13 +374,58 @@ def test_an_unknown_finish_reason_is_logged_once(caplog: pytest.LogCaptureFixtur
     ]
 
 
+@each_row(
+    ("delta", "shape"),
+    [
+        ({"words": "s3cret"}, '{"words": text(6)}'),
+        ({"content": "", "audio": {"data": "s3cret"}}, '{"content": text(0), "audio": {"data": text(6)}}'),
+        ({"content": [{"type": "picture", "url": "s3"}]}, '{"content": [{"type": "picture", "url": text(2)}]}'),
+        ({"tool_calls": ["s3"]}, '{"tool_calls": [text(2)]}'),
+    ],
+)  # fmt: skip
+def test_an_answer_of_which_nothing_is_understood_has_failed(delta: dict[str, Any], shape: str):
+    stop = {"choices": [{"delta": delta, "finish_reason": "stop"}]}
+    thought = chunk({"reasoning": "Hmm."})
+    whole = json.dumps({"choices": [{"message": delta, "finish_reason": "stop"}]}).encode()
+
+    def raised(act: Callable[[], Any]) -> str:
+        with pytest.raises(ModelFailed, match="an answer of which nothing is understood") as found:
+            act()
+        assert found.value.reason == "unreadable"
+        return str(found.value)
+
+    for chunks in ([chunk(delta), END], [stop], [thought, chunk(delta), END]):
+        assert shape in raised(partial(decoded, chunks))
+    assert shape in raised(partial(read_completion, whole))
+
+
+@each_row(
+    "deltas",
+    [
+        [{"role": "assistant", "content": ""}],
+        [{"content": [{"type": "text", "text": ""}]}],
+        [{"words": "a"}, {"content": "Hello"}],
+        [{"content": "", "words": None, "more": []}],
+        [{"reasoning_details": [{"data": "a"}], "content": ""}],
+    ],
+)
+def test_an_answer_may_be_empty_or_have_more_than_is_understood(deltas: list[Any]):
+    assert decoded([*map(chunk, deltas), END])[-1] == Finish("stop")
+
+
+def test_an_answer_that_is_cut_may_have_more_than_is_understood():
+    cut = {"choices": [{"delta": {"words": "a"}, "finish_reason": "length"}]}
+
+    assert decoded([cut]) == [Finish("length")]
+
+
 def test_what_cannot_be_read_is_logged_once_by_its_shape(caplog: pytest.LogCaptureFixture):
     odd_chunks.log_shape.cache_clear()
     caplog.set_level(logging.WARNING)
     picture = {"type": "picture", "url": "https://s3cret", "s3cret word": [1, "s3cret"]}
 
     for _ in range(3):
-        read([{"answer": "s3cret"}, *content([picture])])
+        read([{"answer": "s3cret"}, *content([picture], "Hello")])
 
     assert [record.getMessage() for record in caplog.records] == [
         'A model\'s service sent an event that is not understood: {"answer": text(6)}',

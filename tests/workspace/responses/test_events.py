@@ -464,3 +464,9 @@ def test_a_call_takes_shape_while_it_is_written():
 
     (made,) = assembly.reply("gpt").message.tool_calls
     assert (made.id, made.name, made.arguments) == ("c1", "weather", '{"city": "Old Riga"}')
+
+
+def test_an_empty_error_of_a_complete_response_is_none():
+    whole = response(status="completed", output=[], error={"code": None, "message": ""})
+
+    assert Finish("stop") in read_response(json.dumps(whole).encode())

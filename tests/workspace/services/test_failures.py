@@ -5,8 +5,11 @@ from typing import Any, cast
 
 import pytest
 
+from apps.agent.meter import error_kind, service_message
+from apps.workspace.egress.sdk_clients import DecodingError, NetworkError
 from apps.workspace.services.failures import (
     failure_in_stream,
+    failure_of_connection,
     failure_of_refusal,
     without_credentials,
 )
@@ -94,6 +97,24 @@ def test_operators_read_what_a_refusal_means(status, location, said):
     failure = failure_of_refusal(refusal(status, location=location), b"")
 
     assert str(failure) == f"The model's service answered with status {said}"
+    assert failure.said == said.partition(": ")[2]
+
+
+def test_operators_read_what_a_refusal_means_before_what_the_service_says():
+    failure = failure_of_refusal(refusal(402), b'{"error": {"message": "Pay first."}}')
+
+    assert failure.said == "its account has no credit: Pay first."
+
+
+def test_operators_read_why_an_answer_is_unreadable():
+    packed = failure_of_connection(DecodingError("s3cret"))
+
+    assert (error_kind(packed), service_message(packed)) == (
+        "unreadable",
+        "The model's service sent a packed answer that was not asked for.",
+    )
+    assert service_message(failure_of_connection(NetworkError("s3cret"))) == ""
+    assert service_message(ValueError("s3cret")) == ""
 
 
 @pytest.mark.parametrize("message", ["temperature is too high", "too many requests", "", None])
