@@ -48,6 +48,14 @@ def answer(result: dict[str, Any]) -> types.CallToolResult:
         ({}, {"inputSchema": SCHEMA}),
         ({"inputSchema": None}, {"inputSchema": SCHEMA}),
         ({"inputSchema": True}, {"inputSchema": SCHEMA}),
+        ({"inputSchema": []}, {"inputSchema": SCHEMA}),
+        ({"inputSchema": {"type": "OBJECT", "properties": []}}, {"inputSchema": SCHEMA}),
+        ({"inputSchema": {"type": "any", "required": None}}, {"inputSchema": SCHEMA}),
+        ({"inputSchema": {"type": "null", "properties": None}}, {"inputSchema": SCHEMA}),
+        (
+            {"inputSchema": {"type": "object", "properties": {"x": None, "y": []}}},
+            {"inputSchema": {"type": "object", "properties": {"x": {}, "y": {}}}},
+        ),
         ({"inputSchema": {"type": ["object", "null"]}}, {"inputSchema": SCHEMA}),
         (
             {"inputSchema": {"properties": {"x": {}}}},
@@ -73,17 +81,29 @@ def test_an_odd_tool_that_can_be_understood_is_listed(odd: dict[str, Any], expec
     [
         (
             {"name": "odd", "inputSchema": {"type": "objet"}},
-            "the tool 'odd' is left out: inputSchema.type: Input should be 'object'.",
+            "the tool 'odd' is left out: inputSchema.type is “objet”, not “object”.",
         ),
         (
             {"name": "odd", "inputSchema": {"properties": [1]}},
-            "the tool 'odd' is left out: inputSchema.properties: Input should be a valid dictionary.",
+            "the tool 'odd' is left out: inputSchema.properties is a list, not an object.",
+        ),
+        (
+            {"name": "odd", "inputSchema": [1]},
+            "the tool 'odd' is left out: inputSchema is a list, not an object.",
+        ),
+        (
+            {"name": "odd", "inputSchema": {"properties": {"a": 3}}},
+            "the tool 'odd' is left out: inputSchema.properties.a is a number, not an object.",
+        ),
+        (
+            {"name": "odd", "inputSchema": {"required": [None]}},
+            "the tool 'odd' is left out: inputSchema.required.0 is null, not a text.",
         ),
         (
             {"name": 5, "inputSchema": SCHEMA},
-            "the tool number 1 is left out: name: Input should be a valid string.",
+            "the tool number 1 is left out: name is a number, not a text.",
         ),
-        ({"inputSchema": SCHEMA}, "the tool number 1 is left out: name: Field required."),
+        ({"inputSchema": SCHEMA}, "the tool number 1 is left out: name is missing."),
         ("odd", "the tool number 1 is left out: it is a text, not an object."),
         (None, "the tool number 1 is left out: it is null, not an object."),
     ],
