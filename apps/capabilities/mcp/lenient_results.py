@@ -105,6 +105,9 @@ class LenientResults:
             entries = list(entries.values())
         kept: list[Any] = []
         whole, reasons = self.fitted_page({**result, key: []}, key, method)
+        if not isinstance(entries, list):
+            kind = json_kind(entries)
+            reasons.append(f"a page of the server's list has no {key}: it is {kind}, not a list.")
 
         def check(entry: Object) -> ValidationError | None:
             return self.problem(method, {**whole, key: [entry]})
@@ -202,7 +205,7 @@ def unread_field(entry: Object, path: Sequence[str | int], fault: str) -> str:
     for name in path:  # the last ones may be types that were tried
         if not (isinstance(value, list) or (isinstance(value, dict) and name in value)):
             break
-        value = value[name]
+        value = value[name]  # type: ignore[index]
         names.append(str(name))
     shown = json_kind(value)
     if isinstance(value, str):
