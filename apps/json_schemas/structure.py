@@ -1,5 +1,6 @@
 """The structure of a JSON Schema: is it one, is it small, and does it refer to itself alone?"""
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeGuard
 from urllib.parse import unquote
@@ -233,5 +234,5 @@ def shown(value: object) -> str:
     """The beginning of a value, for an error."""
     if isinstance(value, Mapping | list):
         return "an object" if isinstance(value, Mapping) else "a list"
-    text = repr(value) if not isinstance(value, str) else value
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
     return f"“{text[:60]}…”" if len(text) > 60 else f"“{text}”"

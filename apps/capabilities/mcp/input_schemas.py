@@ -9,7 +9,14 @@ from apps.capabilities.wrappers.arguments import Arguments
 from apps.capabilities.wrappers.parameter_schemas import unchanged
 from apps.integers import read_integer
 from apps.json_schemas.checks import SchemaCheck
-from apps.json_schemas.structure import JsonSchemaInvalid
+from apps.json_schemas.structure import (
+    NAMED,
+    ONE,
+    SEVERAL,
+    TYPES,
+    VALUES,
+    JsonSchemaInvalid,
+)
 
 MOST_SCHEMAS = 2_000
 """Schemas inside one schema, after references are resolved: a few may multiply without end."""
@@ -18,7 +25,8 @@ MOST_ALTOGETHER = 20_000
 MOST_DEPTH = 40
 
 LITERAL = frozenset({"enum", "const", "default", "examples"})
-NAMED = frozenset({"properties", "patternProperties", "dependentSchemas"})
+CAN_BE_NULL = frozenset({"const", "default"})
+KEYWORDS = ONE | SEVERAL | NAMED | VALUES.keys()
 LEFT_OUT = frozenset(
     {"$defs", "definitions", "$schema", "$id", "$anchor", "$dynamicRef", "$dynamicAnchor"}
     | {"$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment"}
@@ -113,7 +121,7 @@ class Resolver:
         if isinstance(schema.get("$ref"), str):
             return dict(self.resolved(schema, inside, depth + 1))
         change = partial(self.resolved, inside=inside, depth=depth + 1)
-        return with_changed_members(schema, change, LEFT_OUT)
+        return with_changed_members(plain(schema), change, LEFT_OUT)
 
     def find(self, target: str) -> Mapping[str, Any]:
         """The target of a reference; an empty schema if it is not in the document."""
@@ -132,6 +140,43 @@ class Resolver:
             else:
                 return {}
         return place if isinstance(place, Mapping) else {}
+
+
+def plain(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema as the standard writes it, without changing the schemas in it.
+
+    Servers in Go write null for what is absent, those in PHP an empty list for an empty object, and
+    others the types in capitals, or `any`.
+    """
+    found = {
+        key: plain_members(key, value)
+        for key, value in schema.items()
+        if (value is not None or key in CAN_BE_NULL) and not (value == [] and key in KEYWORDS)
+    }
+    if "type" in found:
+        kind = plain_type(found.pop("type"))
+        found |= {} if kind is None else {"type": kind}
+    return found
+
+
+def plain_members(key: str, value: Any) -> Any:
+    if key in NAMED and isinstance(value, Mapping):
+        return {name: {} if one is None or one == [] else one for name, one in value.items()}
+    if key in SEVERAL and isinstance(value, list):
+        return [{} if one is None or one == [] else one for one in value]
+    return value
+
+
+def plain_type(kind: Any) -> Any:
+    """None if it allows all types."""
+    if isinstance(kind, list):
+        kinds = ["null" if one is None else plain_type(one) for one in kind]
+        return (
+            None if None in kinds else [one for n, one in enumerate(kinds) if one not in kinds[:n]]
+        )
+    if isinstance(kind, str) and (folded := kind.strip().lower()) in (*TYPES, "any"):
+        return None if folded == "any" else folded
+    return kind
 
 
 def checkable(schema: Any) -> Any:

@@ -6,7 +6,7 @@ it, and named.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from mcp_types import JSONRPCResponse
 from mcp_types.methods import parse_server_result
 from pydantic import ValidationError
 
+from apps.capabilities.mcp.input_schemas import plain
 from apps.capabilities.mcp.result_bounds import with_left_out
 from apps.capabilities.mcp.structured_content import without_binary
 from apps.capabilities.wrappers.texts import one_line, shortened
@@ -27,6 +28,16 @@ PART_CHARACTERS = 2_000
 CURSOR_CHARACTERS = 100
 NEEDED = {"tools": frozenset({"name", "inputSchema"}), "resources": frozenset({"uri", "name"})}
 METHODS = {"tools": "tools/list", "resources": "resources/list"}
+VALUE_CHARACTERS = 60
+WANTED: Mapping[str, str] = {
+    "bool_type": "a boolean",
+    "dict_type": "an object",
+    "list_type": "a list",
+    "literal_error": "“object”",
+    "model_type": "an object",
+    "string_type": "a text",
+}
+"""What a required field of a tool or resource has to be, by the type of pydantic's error."""
 CALL_KEYS = frozenset({"content", "structuredContent", "isError"})
 OTHER_KEYS = frozenset(
     {"protocolVersion", "serverInfo", "supportedVersions", "capabilities", "tools", "resources"}
@@ -94,6 +105,9 @@ class LenientResults:
             entries = list(entries.values())
         kept: list[Any] = []
         whole, reasons = self.fitted_page({**result, key: []}, key, method)
+        if not isinstance(entries, list):
+            kind = json_kind(entries)
+            reasons.append(f"a page of the server's list has no {key}: it is {kind}, not a list.")
 
         def check(entry: Object) -> ValidationError | None:
             return self.problem(method, {**whole, key: [entry]})
@@ -173,25 +187,44 @@ def fitted_entry(
         error = check(found)
         if error is None:
             return found, ""
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        path = [str(one) for one in first["loc"][2:]]
-        field = path[0] if path else ""
+        first = error.errors(include_url=False, include_input=False)[0]
+        path = first["loc"][2:]
+        field = str(path[0]) if path else ""
         if field in needed or field not in found:
-            return None, f"{'.'.join(path) or 'it'}: {one_line(first['msg'])}."
+            return None, unread_field(found, path, first["type"])
         del found[field]
     return None, "too many of its fields cannot be read."
 
 
+def unread_field(entry: Object, path: Sequence[str | int], fault: str) -> str:
+    """Why the field of an entry cannot be read; `fault` is the type of pydantic's error."""
+    if fault == "missing":
+        return f"{'.'.join(map(str, path))} is missing."
+    value: Any = entry
+    names: list[str] = []
+    for name in path:  # the last ones may be types that were tried
+        if not (isinstance(value, list) or (isinstance(value, dict) and name in value)):
+            break
+        value = value[name]  # type: ignore[index]
+        names.append(str(name))
+    shown = json_kind(value)
+    if isinstance(value, str):
+        shown = f"“{one_line(value, VALUE_CHARACTERS)}”"
+    wanted = f", not {WANTED[fault]}" if fault in WANTED else ", which cannot be read"
+    return f"{'.'.join(names) or 'it'} is {shown}{wanted}."
+
+
 def object_schema(schema: Any) -> Any:
     """The schema of a tool's arguments, which are an object even if the server does not say so."""
-    if schema is None or schema is True:
+    if schema is None or schema is True or schema == []:
         return {"type": "object"}
     if not isinstance(schema, dict):
         return schema
-    kind = schema.get("type")
-    if kind is None or (isinstance(kind, list) and "object" in kind):
-        return {**schema, "type": "object"}
-    return schema
+    found = plain(schema)
+    kind = found.get("type", "object")
+    if kind == "null" or (isinstance(kind, list) and "object" in kind):
+        kind = "object"
+    return {**found, "type": kind}
 
 
 def bare_part(part: Object) -> Object | None:

@@ -8,7 +8,10 @@ from typing import TypeVar
 
 import mcp_types as types
 from mcp import Client
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
+from apps.capabilities.mcp.connection_failures import is_closed, sentence_of
 from apps.capabilities.mcp.result_bounds import LEFT_OUT, MOST_LISTED
 from apps.capabilities.wrappers.texts import one_line
 
@@ -26,8 +29,8 @@ P = TypeVar("P", types.ListToolsResult, types.ListResourcesResult)
 class Listing:
     """`fingerprint` is the same for the same tools, whichever caller they were listed for.
 
-    `problems` say what of the server's list is missing, and why. `server_name` is what the server
-    calls itself, "" if it does not.
+    `problems` say what of the server's list is missing, and why; `is_partial` if a later page of it
+    failed. `server_name` is what the server calls itself, "" if it does not.
     """
 
     tools: tuple[types.Tool, ...]
@@ -36,13 +39,17 @@ class Listing:
     has_resources: bool
     problems: tuple[str, ...] = ()
     server_name: str = ""
+    is_partial: bool = False
 
 
 async def read_listing(client: Client) -> Listing:
     capabilities = client.server_capabilities
     problems: list[str] = []
-    tools = await read_tools(client, problems) if capabilities.tools is not None else ()
-    if capabilities.tools is None:
+    tools: tuple[types.Tool, ...] = ()
+    is_partial = False
+    if capabilities.tools is not None:
+        tools, is_partial = await read_tools(client, problems)
+    else:
         logger.warning("An MCP server does not advertise tools; it is not asked for any.")
     digest = hashlib.sha256("\n".join(problems).encode())
     for tool in tools:
@@ -54,6 +61,7 @@ async def read_listing(client: Client) -> Listing:
         capabilities.resources is not None,
         tuple(problems),
         server_name(client),
+        is_partial,
     )
 
 
@@ -62,25 +70,46 @@ def server_name(client: Client) -> str:
     return one_line(info.title or info.name, NAME_CHARACTERS) if info is not None else ""
 
 
-async def read_tools(client: Client, problems: list[str]) -> tuple[types.Tool, ...]:
-    """The tools, each name once; what is missing of them is appended to the `problems`."""
+async def read_tools(client: Client, problems: list[str]) -> tuple[tuple[types.Tool, ...], bool]:
+    """Return the tools, each name once, and whether a later page than the first failed.
+
+    What is missing of them is appended to the `problems`. Raises what the first page raises, and
+    what ends the session.
+    """
     found: dict[str, types.Tool] = {}
-    async for page in pages(client.list_tools, problems):
-        problems += left_out(page)
-        for tool in page.tools:
-            if needs_task(tool):
+    read = 0
+    try:
+        async for page in pages(client.list_tools, problems):
+            read += 1
+            add_tools(found, page, problems)
+            if len(found) > MOST_LISTED:
                 problems.append(
-                    f"the tool {one_line(tool.name)!r} is left out: it can only be called as a task "
-                    "(execution.taskSupport is 'required'), which is not supported."
+                    f"the server lists more than {MOST_LISTED:,} tools; the rest is left out."
                 )
-            else:
-                found.setdefault(tool.name, tool)
-        if len(found) > MOST_LISTED:
+                break
+    except (MCPError, ValidationError) as error:
+        if not read or is_closed(error):
+            raise
+        problems.append(
+            f"page {read + 1} of the server's list could not be read, and the tools from there on "
+            f"are left out: {sentence_of(error)[0]}"
+        )
+        return tuple(found.values()), True
+    return tuple(found.values())[:MOST_LISTED], False
+
+
+def add_tools(
+    found: dict[str, types.Tool], page: types.ListToolsResult, problems: list[str]
+) -> None:
+    problems += left_out(page)
+    for tool in page.tools:
+        if needs_task(tool):
             problems.append(
-                f"the server lists more than {MOST_LISTED:,} tools; the rest is left out."
+                f"the tool {one_line(tool.name)!r} is left out: it can only be called as a task "
+                "(execution.taskSupport is 'required'), which is not supported."
             )
-            break
-    return tuple(found.values())[:MOST_LISTED]
+        else:
+            found.setdefault(tool.name, tool)
 
 
 def needs_task(tool: types.Tool) -> bool:

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from urllib.parse import unquote_to_bytes
 
 import filetype
 import mcp_types as types
@@ -27,7 +28,7 @@ logger = logging.getLogger(__name__)
 MOST_ATTACHMENTS = 20
 TEXT_TYPE = "text/plain"
 
-_data_uri = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.+=-]+)*?;base64,", re.IGNORECASE)
+_data_uri = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.+=-]+)*?(;base64)?,", re.IGNORECASE)
 _blank = re.compile(r"\s+")
 
 
@@ -85,11 +86,25 @@ def text_in(block: types.ContentBlock) -> str:
         kind = f", {block.mime_type}" if block.mime_type else ""
         about = f": {block.description}" if block.description else ""
         return f"Resource {block.title or block.name} ({block.uri}{kind}){about}"
-    if isinstance(block, types.EmbeddedResource) and isinstance(
-        block.resource, types.TextResourceContents
-    ):
+    if not isinstance(block, types.EmbeddedResource):
+        return ""
+    if isinstance(block.resource, types.TextResourceContents):
         return block.resource.text
-    return ""
+    blob = blob_of(block.resource) if is_text(block.resource.mime_type or "") else None
+    return decoded_text(blob.content) if blob is not None else ""
+
+
+def is_text(kind: str) -> bool:
+    named = kind.partition(";")[0].strip().lower()
+    return named.startswith("text/") or named == "application/json"
+
+
+def decoded_text(content: bytes) -> str:
+    """The text of UTF-8; "" for bytes in another encoding, which only become a file."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return ""
 
 
 def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
@@ -116,9 +131,13 @@ def blob_of(resource: types.TextResourceContents | types.BlobResourceContents) -
 
 
 def decoded(kind: str, data: str) -> Blob | None:
-    """The bytes of base64 in any of its forms, with the type that they say themselves if they do."""
+    """The bytes of base64 in any of its forms, or of a `data:` URI, with the type that they say
+    themselves if they do."""
     if found := _data_uri.match(data):
-        kind, data = found[1] or kind, data[found.end() :]
+        kind, content = found[1] or kind, unquote_to_bytes(data[found.end() :])
+        if not found[2]:
+            return Blob(type_of(content, kind), content)
+        data = content.decode("latin-1")
     text = _blank.sub("", data).rstrip("=").replace("-", "+").replace("_", "/")
     try:
         content = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
@@ -128,13 +147,18 @@ def decoded(kind: str, data: str) -> Blob | None:
 
 
 def type_of(content: bytes, stated: str) -> str:
-    """The type of a picture or a sound by its first bytes; the stated one for anything else."""
+    """The type of a picture or a sound by its first bytes; the stated one for anything else.
+
+    What is stated as a picture and is none has the type of a file.
+    """
     main, _, rest = stated.lower().partition("/")
     if main not in ("image", "audio") and stated.lower() != BINARY_TYPE:
         return stated
     found = str(filetype.guess_mime(content) or "")
     if found and (found.startswith(f"{main}/") or stated.lower() == BINARY_TYPE):
         return found
+    if main == "image" and not (rest == "svg+xml" and b"<svg" in content):
+        return found or BINARY_TYPE
     return BINARY_TYPE if rest == "*" else stated
 
 

@@ -1,6 +1,7 @@
 """The place of one server in the pool, for one caller: its session, its lists, its failures."""
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Hashable
@@ -26,10 +27,15 @@ KEPT_SECONDS = 300.0
 CONNECT_SECONDS = 30.0
 LIST_SECONDS = 30.0
 """For all pages of a list, or for a resource that is read ahead."""
+SILENT_SECONDS = 60.0
+"""A server that did not answer in time is not asked the same again for up to this long, and for up to
+twice the time that it had."""
 STABLE_SECONDS = 60.0
 """A session that lasted so long before it broke was a good one."""
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
+
+logger = logging.getLogger(__name__)
 
 State = Literal["idle", "starting", "connected", "sign-in needed", "error"]
 T = TypeVar("T")
@@ -47,6 +53,8 @@ class SessionSlot:
         self.starting: asyncio.Task[Connection] | None = None
         self.kept: dict[Hashable, tuple[Any, float]] = {}
         self.locks: dict[Hashable, asyncio.Lock] = {}
+        self.unanswered: dict[Hashable, tuple[ConnectionFailed, float]] = {}
+        self.leaving: set[asyncio.Task[Any]] = set()
         self.sign_ins = SignInResults()
         self.desk = ElicitationDesk()
         self.failure: ConnectionFailed | None = None
@@ -95,10 +103,13 @@ class SessionSlot:
         elicit = self.desk.elicit if self.endpoint.seat else None
         connection = Connection(self.endpoint, self.forget_lists, elicit)
         self.opened += 1
+        limit = min(CONNECT_SECONDS, context.seconds)
         try:
-            await connection.open(context, min(CONNECT_SECONDS, context.seconds))
+            await connection.open(context, limit)
         except ConnectionFailed as failure:
             self.note_failure(failure)
+            if failure.timed_out:
+                self.retry_at = max(self.retry_at, self.silent_until(failure, limit))
             raise
         finally:
             self.starting = None
@@ -125,6 +136,11 @@ class SessionSlot:
         self.retry_at = time.monotonic() + wait
         self.failures += 1
 
+    def silent_until(self, failure: ConnectionFailed, limit: float) -> float:
+        """Log that the server did not answer within the limit; return when to ask it again."""
+        logger.warning("MCP server %s, after %g s: %s", self.endpoint.title, limit, failure.text)
+        return time.monotonic() + min(SILENT_SECONDS, 2 * limit)
+
     async def close(self) -> None:
         """End the session; the lists stay cached."""
         if self.starting is not None:
@@ -146,6 +162,7 @@ class SessionSlot:
         self.notice_end()
         self.failure, self.failed_at = None, None
         self.failures, self.retry_at = 0, 0.0
+        self.unanswered.clear()
 
     async def ask(self, context: RequestContext, question: Callable[[Client], Awaitable[T]]) -> T:
         """Raises `ConnectionFailed`. A server that no longer knows the session gets a new one."""
@@ -178,12 +195,38 @@ class SessionSlot:
         found: tuple[T] | None
         if (found := self.find(key)) is not None:
             return found[0]
-        await self.connected(context)  # in a time limit of its own
+        self.raise_unanswered(key)
+        connection = await self.connected(context)  # in a time limit of its own
+        limit = min(LIST_SECONDS, context.seconds)
+        asking = asyncio.get_running_loop().create_task(self.asked_once(key, context, question))
         try:
-            async with asyncio.timeout(min(LIST_SECONDS, context.seconds)):
-                return await self.asked_once(key, context, question)
-        except TimeoutError as error:
-            raise read_failure(error, context) from error
+            await asyncio.wait([asking], timeout=limit)
+        finally:
+            self.leave(asking)
+        if asking.done():
+            return asking.result()
+        self.raise_unanswered(key)  # others, who asked first, have logged it
+        if not self.kept:  # perhaps the session is stuck: nothing was listed in it
+            self.abandon(connection)
+        failure = read_failure(TimeoutError(), context)
+        self.unanswered[key] = failure, self.silent_until(failure, limit)
+        raise copy(failure)
+
+    def raise_unanswered(self, key: Hashable) -> None:
+        """Raise `ConnectionFailed` at once if the server was silent when it was asked the same."""
+        failure, until = self.unanswered.get(key, (None, 0.0))
+        if failure is not None and time.monotonic() < until:
+            raise copy(failure)
+        self.unanswered.pop(key, None)
+
+    def leave(self, asking: asyncio.Task[Any]) -> None:
+        """Cancel a question without waiting: the SDK takes seconds to tell a server that is silent."""
+        if asking.done():
+            return
+        self.leaving.add(asking)
+        asking.add_done_callback(self.leaving.discard)
+        asking.add_done_callback(retrieve_exception)
+        asking.cancel()
 
     async def asked_once(
         self, key: Hashable, context: RequestContext, question: Callable[[Client], Awaitable[T]]
@@ -205,10 +248,11 @@ class SessionSlot:
     def forget_lists(self) -> None:
         self.changes += 1
         self.kept.clear()
+        self.unanswered.clear()
         self.locks = {key: lock for key, lock in self.locks.items() if lock.locked()}
 
 
-def retrieve_exception(task: asyncio.Task[Connection]) -> None:
+def retrieve_exception(task: asyncio.Task[Any]) -> None:
     # All callers that waited for it may have left; the slot has noted the failure anyway.
     if not task.cancelled():
         task.exception()

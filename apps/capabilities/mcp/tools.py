@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import mcp_types as types
@@ -102,14 +102,7 @@ def surplus_problem(chosen: Sequence[types.Tool]) -> str:
 
 
 def toolset_issue(toolset: Toolset, problem: str, *, is_hard: bool = True) -> InitializationIssue:
-    text = f"Toolset {toolset.label}: {problem}"
-    log_once(text)
-    return InitializationIssue(text, is_hard=is_hard)
-
-
-@lru_cache(maxsize=1024)  # once for each, in a process
-def log_once(text: str) -> None:
-    logger.warning("%s", text)
+    return InitializationIssue(f"Toolset {toolset.label}: {problem}", is_hard=is_hard)
 
 
 def withheld_issue(toolset: Toolset, state: str, names: Sequence[str]) -> InitializationIssue:

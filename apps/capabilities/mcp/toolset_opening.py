@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Coroutine, Hashable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from http import HTTPStatus
 
 from apps.agent.injection import Injection
@@ -139,10 +139,14 @@ class PreparableToolset:
         slot = leases.take(bound.endpoint, bound.bucket, alone=alone, asks=asks)
         opened.binding = binding = replace(bound, endpoint=slot.endpoint)
         listing = await slot.cached("listing", binding.request_context(), read_listing)
+        if listing.is_partial:
+            slot.forget_lists()  # the next run asks for the rest again
         toolset = replace(binding.toolset, server_name=listing.server_name)
         opened.binding = binding = replace(binding, toolset=toolset)
         withheld = await withheld_tools(binding, listing)
         opened.tools = await self.tools(binding.toolset, listing, withheld)
+        for issue in opened.tools.issues:
+            log_once(opening.application, slot.endpoint.title, issue.message)
         if binding.toolset.tells_instructions and listing.instructions.strip():
             told = shortened(listing.instructions.strip(), INSTRUCTIONS_CHARACTERS)
             label = binding.toolset.label
@@ -167,6 +171,11 @@ class PreparableToolset:
         if len(self.prepared) > MOST_PREPARED:
             del self.prepared[next(iter(self.prepared))]
         return found
+
+
+@lru_cache(maxsize=1024)  # once for each, in a process
+def log_once(application: str, server: str, problem: str) -> None:
+    logger.warning("Application %s, MCP server %s: %s", application or "(unnamed)", server, problem)
 
 
 @asynccontextmanager

@@ -10,10 +10,9 @@ from asgiref.sync import sync_to_async
 from django.core.files.storage import default_storage
 
 from apps.workspace.local.models import StoredFile
+from apps.workspace.local.paths import JOINER
 
 PIECE_BYTES = 64 * 1024
-JOINER = "\u200d"
-"""Joins the parts of an emoji."""
 
 _range = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 

@@ -21,7 +21,7 @@ from django.utils.translation import gettext
 
 from apps.errors import FileChanged, FileTooLarge
 from apps.workspace.local.models import FormerBucket, StoredFile
-from apps.workspace.local.paths import find_place, write_path
+from apps.workspace.local.paths import check_name, clean_name, find_place, write_path
 from apps.workspace.local.quotas import check_quota, lock_quota
 from apps.workspace.stored_files import FileInfo, missing
 
@@ -42,6 +42,9 @@ class Condition:
 def store(
     bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
 ) -> FileInfo:
+    """Raises `FileRefused`, `FileChanged`."""
+    name = name_in(bucket, name)
+    check_name(name)
     check_size(content.size)
     digest = hashlib.sha256()
     for piece in content.chunks():
@@ -149,10 +152,18 @@ def find(bucket: str, path: str, *, lock: bool = False) -> StoredFile:
     if place is None or (place[0] != bucket and place[0] not in buckets_of(bucket)):
         raise missing(path)
     rows = StoredFile.objects.select_for_update() if lock else StoredFile.objects.all()
-    row = rows.filter(bucket=place[0], name=place[1]).first()
+    row = rows.filter(bucket=place[0], name=name_in(*place)).first()
     if row is None:
         raise missing(path)
     return row
+
+
+def name_in(bucket: str, name: str) -> str:
+    """The clean name, or the name itself if a file has it: files from before keep theirs."""
+    clean = clean_name(name)
+    if clean == name or StoredFile.objects.filter(bucket=bucket, name=name).exists():
+        return name
+    return clean
 
 
 def buckets_of(bucket: str) -> list[str]:

@@ -16,10 +16,10 @@ from apps.workspace.local.file_store import Condition as Condition
 from apps.workspace.local.file_store import buckets_of as buckets_of
 from apps.workspace.local.file_store import changed as changed
 from apps.workspace.local.file_store import check_size as check_size
-from apps.workspace.local.file_store import discard, info_of, store
+from apps.workspace.local.file_store import discard, info_of, name_in, store
 from apps.workspace.local.file_store import find as find
 from apps.workspace.local.models import PUBLIC, StoredFile
-from apps.workspace.local.paths import ROOT, check_name, find_place, write_path
+from apps.workspace.local.paths import ROOT, check_name, clean_name, find_place, write_path
 from apps.workspace.stored_files import FileContent, FileInfo, FolderInfo, shown
 from apps.workspace.stored_files import missing as missing
 
@@ -131,7 +131,7 @@ def entries_of(
 def copy(bucket: str, found: FileContent, destination: str, overwrite: bool) -> None:
     """Raises `FileRefused`, `FileChanged`."""
     condition = Condition(is_new=not overwrite)
-    name = own_name(bucket, destination)
+    name = name_in(bucket, own_name(bucket, destination))
     if find_place(found.info.path) != (bucket, name):
         store(bucket, name, ContentFile(found.content), found.info.content_type, condition)
 
@@ -144,7 +144,8 @@ def share(name: str, content: File[Any], content_type: str) -> FileInfo:
 
 def move(bucket: str, source: str, destination: str, overwrite: bool) -> None:
     """Raises `FileRefused`, `FileChanged`."""
-    name = own_name(bucket, destination)
+    name = name_in(bucket, own_name(bucket, destination))
+    check_name(name)
     with transaction.atomic():
         row = find(bucket, source, lock=True)
         if (row.bucket, row.name) == (bucket, name):
@@ -198,7 +199,9 @@ def folder_prefix(bucket: str, folder: str) -> str:
     place = find_place(folder.removesuffix("/"))
     if place is None or place[0] != bucket:
         raise missing(folder)
-    return f"{place[1]}/"
+    prefix = f"{place[1]}/"
+    clean = clean_name(prefix)
+    return prefix if clean == prefix or rows_below(bucket, prefix).exists() else clean
 
 
 def reader_of(bucket: str, path: str) -> str:

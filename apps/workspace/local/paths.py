@@ -12,6 +12,8 @@ LONGEST_NAME = 500
 """Characters; the size of the column."""
 LONGEST_SEGMENT = 255
 """Bytes; the limit of file systems, so that files can be copied out."""
+JOINER = "\u200d"
+"""Joins emoji; other invisible characters can show a name with another ending."""
 SHOWN = 80
 """Characters of a name that a message repeats."""
 
@@ -33,6 +35,12 @@ def find_place(path: str) -> tuple[str, str] | None:
     if any("/" in segment for segment in decoded) or name_problem(name):
         return None
     return bucket, name
+
+
+def clean_name(name: str) -> str:
+    """The form in which new names are stored: NFC, without direction marks and the like."""
+    text = unicodedata.normalize("NFC", name)
+    return "".join(c for c in text if unicodedata.category(c) != "Cf" or c == JOINER)
 
 
 def check_name(name: str) -> None:

@@ -75,6 +75,42 @@ def test_properties_may_be_named_like_keywords():
 
 
 @pytest.mark.parametrize(
+    ("odd", "expected"),
+    [
+        ({"type": "object", "properties": None, "required": None}, {}),
+        ({"type": "object", "properties": [], "required": []}, {}),
+        (properties(a=None, b=[]), {"a": {}, "b": {}}),
+        (
+            properties(a={"type": "ARRAY", "items": {"type": "String", "enum": None}}),
+            {"a": {"type": "array", "items": {"type": "string"}}},
+        ),
+        (
+            properties(a={"type": "array", "items": None, "anyOf": None, "enum": []}),
+            {"a": {"type": "array"}},
+        ),
+        (properties(a={"type": "any", "description": None}), {"a": {}}),
+        (properties(a={"type": ["STRING", None, "null"]}), {"a": {"type": ["string", "null"]}}),
+        (properties(a={"type": ["string", "any"]}), {"a": {}}),
+        (properties(a={"type": None, "default": None}), {"a": {"default": None}}),
+        (properties(a={"type": "NULL"}), {"a": {"type": "null"}}),
+        (
+            properties(a={"anyOf": [{"type": "INTEGER"}, None]}),
+            {"a": {"anyOf": [{"type": "integer"}, {}]}},
+        ),
+        (
+            {
+                **properties(a={"$ref": "#/$defs/x"}),
+                "$defs": {"x": {"type": "NUMBER", "enum": None}},
+            },
+            {"a": {"type": "number"}},
+        ),
+    ],
+)
+def test_schemas_are_read_as_servers_of_many_languages_write_them(odd, expected):
+    assert read(odd).schema == {"type": "object", "properties": expected, "required": []}
+
+
+@pytest.mark.parametrize(
     "schema",
     [
         properties(a={"type": "banana"}),

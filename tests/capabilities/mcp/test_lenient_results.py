@@ -3,6 +3,7 @@
 import base64
 import json
 from typing import Any
+from urllib.parse import quote
 
 import mcp_types as types
 import pytest
@@ -14,7 +15,7 @@ from mcp_types.methods import validate_server_result
 
 from apps.capabilities.mcp.lenient_results import LenientResults
 from apps.capabilities.mcp.result_bounds import LEFT_OUT, bounded
-from apps.capabilities.mcp.results import blobs_of, text_of
+from apps.capabilities.mcp.results import blobs_of, text_of, type_of
 from tests.tables import each_row
 
 SCHEMA = {"type": "object"}
@@ -48,6 +49,14 @@ def answer(result: dict[str, Any]) -> types.CallToolResult:
         ({}, {"inputSchema": SCHEMA}),
         ({"inputSchema": None}, {"inputSchema": SCHEMA}),
         ({"inputSchema": True}, {"inputSchema": SCHEMA}),
+        ({"inputSchema": []}, {"inputSchema": SCHEMA}),
+        ({"inputSchema": {"type": "OBJECT", "properties": []}}, {"inputSchema": SCHEMA}),
+        ({"inputSchema": {"type": "any", "required": None}}, {"inputSchema": SCHEMA}),
+        ({"inputSchema": {"type": "null", "properties": None}}, {"inputSchema": SCHEMA}),
+        (
+            {"inputSchema": {"type": "object", "properties": {"x": None, "y": []}}},
+            {"inputSchema": {"type": "object", "properties": {"x": {}, "y": {}}}},
+        ),
         ({"inputSchema": {"type": ["object", "null"]}}, {"inputSchema": SCHEMA}),
         (
             {"inputSchema": {"properties": {"x": {}}}},
@@ -73,17 +82,29 @@ def test_an_odd_tool_that_can_be_understood_is_listed(odd: dict[str, Any], expec
     [
         (
             {"name": "odd", "inputSchema": {"type": "objet"}},
-            "the tool 'odd' is left out: inputSchema.type: Input should be 'object'.",
+            "the tool 'odd' is left out: inputSchema.type is “objet”, not “object”.",
         ),
         (
             {"name": "odd", "inputSchema": {"properties": [1]}},
-            "the tool 'odd' is left out: inputSchema.properties: Input should be a valid dictionary.",
+            "the tool 'odd' is left out: inputSchema.properties is a list, not an object.",
+        ),
+        (
+            {"name": "odd", "inputSchema": [1]},
+            "the tool 'odd' is left out: inputSchema is a list, not an object.",
+        ),
+        (
+            {"name": "odd", "inputSchema": {"properties": {"a": 3}}},
+            "the tool 'odd' is left out: inputSchema.properties.a is a number, not an object.",
+        ),
+        (
+            {"name": "odd", "inputSchema": {"required": [None]}},
+            "the tool 'odd' is left out: inputSchema.required.0 is null, not a text.",
         ),
         (
             {"name": 5, "inputSchema": SCHEMA},
-            "the tool number 1 is left out: name: Input should be a valid string.",
+            "the tool number 1 is left out: name is a number, not a text.",
         ),
-        ({"inputSchema": SCHEMA}, "the tool number 1 is left out: name: Field required."),
+        ({"inputSchema": SCHEMA}, "the tool number 1 is left out: name is missing."),
         ("odd", "the tool number 1 is left out: it is a text, not an object."),
         (None, "the tool number 1 is left out: it is null, not an object."),
     ],
@@ -172,6 +193,8 @@ WRITTEN = base64.b64encode(PNG).decode()
         (WRITTEN, "application/octet-stream"),
         (f"data:image/png;base64,{WRITTEN}", "image/png"),
         (f"data:image/png;charset=utf-8;base64,{WRITTEN}", "image/gif"),
+        (f"data:image/png;base64,{quote(WRITTEN, safe='')}", "image/png"),
+        (f"data:image/png,{quote(PNG)}", "image/png"),
         (WRITTEN.rstrip("="), "image/png"),
         ("\n".join(WRITTEN[at : at + 20] for at in range(0, len(WRITTEN), 20)), "image/png"),
         (base64.urlsafe_b64encode(PNG).decode(), "image/png"),
@@ -184,6 +207,41 @@ def test_a_picture_is_read_however_it_is_written(data: str, stated: str):
 
     assert blob is not None
     assert (blob.kind, blob.content) == ("image/png", PNG)
+
+
+@each_row(
+    ("content", "expected"),
+    [
+        (b"<!doctype html><p>No.", "application/octet-stream"),
+        (b"%PDF-1.7", "application/pdf"),
+        (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "application/octet-stream"),
+    ],
+)
+def test_what_is_stated_as_a_picture_and_is_none_is_a_file(content: bytes, expected: str):
+    assert type_of(content, "image/png") == expected
+
+
+def test_a_drawing_is_a_picture():
+    assert type_of(b"<?xml version='1.0'?><svg/>", "image/svg+xml") == "image/svg+xml"
+
+
+@each_row(
+    ("kind", "content", "expected"),
+    [
+        ("text/plain", "Grüße".encode(), "Grüße"),
+        ("text/markdown; charset=utf-8", b"# Hi", "# Hi"),
+        ("application/json", b"{}", "{}"),
+        ("text/plain", "Grüße".encode("latin-1"), ""),
+        ("application/pdf", b"text", ""),
+    ],
+)
+def test_the_model_reads_a_text_that_is_embedded_as_bytes(kind: str, content: bytes, expected: str):
+    blob = base64.b64encode(content).decode()
+    resource = {"uri": "file:///a", "mimeType": kind, "blob": blob}
+
+    found = answer({"content": [{"type": "resource", "resource": resource}]})
+
+    assert text_of(found) == expected
 
 
 JSON = st.recursive(

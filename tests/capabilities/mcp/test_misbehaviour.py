@@ -150,7 +150,7 @@ async def test_of_too_many_tools_those_that_fit_are_offered_and_hidden_ones_firs
     assert names == [f"desk_act{number}" for number in range(499)]
     assert hidden == ["desk_act2999"]
     assert [(issue.message, issue.is_hard) for issue in contribution.issues] == [(told, False)]
-    assert told in caplog.messages
+    assert any(message.endswith(f": {told}") for message in caplog.messages)
 
 
 @proves("9.1")

@@ -245,3 +245,44 @@ async def test_what_operators_share_is_read_by_everybody_and_written_by_nobody()
     with pytest.raises(FileRefused):
         await ANOTHERS.delete(shared)
     assert (await MINE.read(shared)).content == b"Take a coat."
+
+
+NFC, NFD = "Bl\u00fcte.txt", "Blu\u0308te.txt"
+
+
+def names_of(bucket: str) -> list[str]:
+    return sorted(StoredFile.objects.filter(bucket=bucket).values_list("name", flat=True))
+
+
+@pytest.mark.parametrize("forms", [(NFC, NFD), (NFD, NFC)])
+def test_a_name_in_two_forms_is_one_file(forms):
+    for number, name in enumerate(forms):
+        files.keep("user-1", f"in/{name}", str(number).encode(), "text/plain")
+
+    assert names_of("user-1") == [f"in/{NFC}"]
+    for name in forms:
+        assert files.read("user-1", files.write_path("user-1", f"in/{name}")).content == b"1"
+
+
+def test_direction_marks_are_not_stored():
+    info = files.keep("user-1", "re\u202etxt.exe", b"a", "text/plain")
+    files.move("user-1", info.path, "files/user-1/%E2%80%AEgpj.exe", overwrite=False)
+
+    assert info.path == "files/user-1/retxt.exe"
+    assert names_of("user-1") == ["gpj.exe"]
+
+
+def test_a_name_of_direction_marks_alone_is_refused():
+    with pytest.raises(FileRefused, match="the name is empty"):
+        files.keep("user-1", "\u202e", b"a", "text/plain")
+
+
+def test_a_file_from_before_keeps_its_name():
+    files.keep("user-1", "old", b"1", "text/plain")
+    StoredFile.objects.filter(bucket="user-1").update(name=f"{NFD}/{NFD}")
+
+    info = files.keep("user-1", f"{NFD}/{NFD}", b"2", "text/plain")
+
+    assert names_of("user-1") == [f"{NFD}/{NFD}"]
+    assert files.read("user-1", info.path).content == b"2"
+    assert files.listing("user-1", files.write_path("user-1", NFD), is_deep=False) == [info]

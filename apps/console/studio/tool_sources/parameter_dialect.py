@@ -19,6 +19,8 @@ MOST_PARTS = 400_000
 """Of all schemas of a document together; references could make more of few."""
 SIMPLE = ("string", "integer", "number", "boolean")
 MOST_CHOICES = 200
+CHOICES_NAMED = 5
+CHOICE_CHARACTERS = 40
 
 
 class ToolTooLarge(Exception):
@@ -42,9 +44,12 @@ class SchemaReader:
     def parameter(self, schema: Any, place: str, description: str = "") -> dict[str, Any]:
         """A parameter without its place in the request. Raises `SourceInvalid`, `ToolTooLarge`."""
         found = self.written(schema, place, frozenset(), 0)
-        if words := described(description) or found.get("description", ""):
-            found["description"] = words
         read, _ = self.merged(schema, place, frozenset())
+        own = described(description)
+        if own and found["type"] in SIMPLE:
+            own = with_choices(own, read.get("enum"))
+        if words := own or found.get("description", ""):
+            found["description"] = words
         default = read.get("default")
         if default is not None and fits(default, found):
             found["default"] = default
@@ -59,6 +64,7 @@ class SchemaReader:
             choices = read.get("enum")
             if "const" in read:
                 choices = [read["const"]]
+            words = with_choices(words, choices)
             named = {"description": words} if words else {}
             usable = isinstance(choices, list) and 0 < len(choices) <= MOST_CHOICES
             chosen = [one for one in choices or () if one is not None] if usable else []
@@ -109,7 +115,8 @@ class SchemaReader:
             return {}, above
         read, hops = self.references.follow(schema, place)
         if not above.isdisjoint(hops):
-            return {"type": "object", "description": read.get("description")}, above
+            kind = "array" if kind_of(read) == "array" else "object"
+            return {"type": kind, "description": read.get("description")}, above
         above = above.union(hops)
         for part in listed(read.get("allOf")):
             inner, above = self.merged(part, f"{place}.allOf", above)
@@ -123,6 +130,15 @@ class SchemaReader:
             inner, above = self.merged(choices[0], f"{place}.oneOf", above)
             read = together(inner, read)
         return read, above
+
+
+def with_choices(words: str, choices: Any) -> str:
+    """The description, with the first of more choices than a model is shown."""
+    if not isinstance(choices, list) or len(choices) <= MOST_CHOICES:
+        return words
+    first = ", ".join(str(one)[:CHOICE_CHARACTERS] for one in choices[:CHOICES_NAMED])
+    note = f"One of {len(choices):,} values, such as {first}."
+    return f"{words[: LONGEST_DESCRIPTION - len(note) - 1]} {note}".strip()
 
 
 def together(inner: Mapping[str, Any], outer: Mapping[str, Any]) -> dict[str, Any]:
