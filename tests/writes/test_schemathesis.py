@@ -46,6 +46,7 @@ def make_user(kind: str, world: World) -> User:
     return user
 
 
+@pytest.mark.slow("sends odd requests to each address of the API")
 @pytest.mark.parametrize("kind", ["superuser", "operator", "plain user"])
 def test_no_request_is_answered_with_a_fault_of_the_server(kind: str, world: World):
     client = signed_in(make_user(kind, world))

@@ -15,6 +15,7 @@ from apps.errors import FileRefused
 from apps.workspace.local import files
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.models import StoredFile
+from apps.workspace.local.paths import write_path
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage"), pytest.mark.postgres]
 
@@ -261,7 +262,7 @@ def test_a_name_in_two_forms_is_one_file(forms):
 
     assert names_of("user-1") == [f"in/{NFC}"]
     for name in forms:
-        assert files.read("user-1", files.write_path("user-1", f"in/{name}")).content == b"1"
+        assert files.read("user-1", write_path("user-1", f"in/{name}")).content == b"1"
 
 
 def test_direction_marks_are_not_stored():
@@ -285,4 +286,4 @@ def test_a_file_from_before_keeps_its_name():
 
     assert names_of("user-1") == [f"{NFD}/{NFD}"]
     assert files.read("user-1", info.path).content == b"2"
-    assert files.listing("user-1", files.write_path("user-1", NFD), is_deep=False) == [info]
+    assert files.listing("user-1", write_path("user-1", NFD), is_deep=False) == [info]
