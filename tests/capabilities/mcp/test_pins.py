@@ -83,7 +83,8 @@ async def test_a_changed_tool_is_withheld_until_an_operator_accepts_it(url, capl
     assert accepted == (["describe", "lend"], [])
     assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
         "The description of the tool lend of the MCP server "
-        f"{url.split('/')[2]} has changed; the tool is withheld until an operator accepts it"
+        f"{url.split('/')[2]} has changed; the tool is withheld until an operator accepts it",
+        f"Application (unnamed), MCP server {url}: {CHANGED}",
     ]
 
 
