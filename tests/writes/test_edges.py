@@ -23,6 +23,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("table", TABLES)
+@pytest.mark.timeout(900)  # each field of each form, several times
 def test_what_cannot_be_stored_is_refused(table: str, world: World):
     failures = []
 
