@@ -921,7 +921,7 @@ WEBHOOK_MAX_BODY_BYTES = env.integer("WEBHOOK_MAX_BODY_BYTES", 262_144, least=10
 IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
 """Of a file with conversations of another program, as large as `apps.chat.imports.files` reads."""
 OPENAPI_BODY_BYTES = 2 * OPENAPI_DOCUMENT_MB * 1_000_000 + BODY_ROOM
-"""Of a document that is pasted into the studio, whose quotes and line ends JSON escapes."""
+"""The limit for a document that is pasted into the studio; JSON escapes its quotes and line ends."""
 BODY_LIMITS = (
     (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),
     (r"/settings/data/import/", IMPORT_BODY_BYTES),
@@ -1015,7 +1015,7 @@ DIAL_SDK_JSON_LOG_FORMAT = env.parsed(
     read_json_template,
     'a JSON object of formats, such as {"level": "%(levelname)s", "message": "%(message)s"}',
 )
-"""What a record is written as; None: the object of `JsonFormatter`."""
+"""The template of a record, None for the object of `JsonFormatter`."""
 LOGGING = logging_of(
     root=LOG_LEVEL,
     own=QUICKAPP_LOG_LEVEL,

@@ -58,7 +58,7 @@ logger = logging.getLogger(__name__)
 CUT = "length"
 """The finish reason of an answer that is not complete because it is too long."""
 CALL_CHARACTERS = 100
-"""What a call counts in the allowance beside its name and arguments: about its JSON around them."""
+"""Each call counts this many characters for its JSON, in addition to its name and arguments."""
 TOO_MANY_CALLS = f"[The answer was cut here: it may have {MOST_CALLS:,} tool calls at most.]"
 
 

@@ -28,7 +28,7 @@ class GrowingCall:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the arguments so far are a JSON object."""
+        """Return whether the arguments so far are a JSON object."""
         return self.end.is_reached(self.arguments)
 
     def has_said(self, arguments: str) -> bool:
@@ -37,7 +37,7 @@ class GrowingCall:
 
     @property
     def has_placeholder(self) -> bool:
-        """Whether there is only one piece, an empty object that some services write first."""
+        """Return whether the only piece is an empty object, which some services write first."""
         return len(self.arguments) == 1 and self.arguments[0].strip() == "{}"
 
     def becomes(self, call: ToolCall) -> bool:

@@ -14,9 +14,9 @@ from apps.agent.model import UNNUMBERED, ToolCallDelta
 logger = logging.getLogger(__name__)
 
 MOST_CALLS = 1_000
-"""Of one answer. Models make some dozens at once, and each call has a stage, a task and a step."""
+"""The limit for one answer. Models make some dozens at once; each call has a stage, a task and a step."""
 LONGEST_NAME = 1_000
-"""Characters. Services accept names of up to 64."""
+"""The limit in characters. Services accept names of up to 64."""
 
 
 class GrowingCalls:

@@ -14,13 +14,13 @@ class ObjectEnd:
 
     def __init__(self) -> None:
         self.read = 0
-        """Pieces."""
+        """The number of pieces that were read."""
         self.length = 0
-        """Of their text."""
+        """The number of characters in these pieces."""
         self.depth = 0
         self.has_begun = self.in_string = self.is_escaped = False
         self.verdict: bool | None = None
-        """Whether the text is an object; None while brackets are open."""
+        """True if the text is an object, None while brackets are open."""
 
     def is_reached(self, pieces: Sequence[str]) -> bool:
         """Return whether the pieces are an object. Each call has those of the one before it."""

@@ -21,7 +21,7 @@ from apps.cases.expectations import problem_text
 MOST_TURNS = 100
 LONGEST_TURN = 200_000
 LONGEST_NAME = 64
-"""As the API of chat completions has it."""
+"""The limit that the API of chat completions has."""
 LONGEST_FILE = 2_000_000
 """Characters of a file that stands in a case."""
 

@@ -17,7 +17,7 @@ from apps.workspace.versions import Versioned
 LONGEST_NAME = 255
 LONGEST_WORD = 50
 LONGEST_SAID = 500
-"""Of the error message of a service, as `apps.workspace.services.failures` bounds it."""
+"""The limit that `apps.workspace.services.failures` sets for the error message of a service."""
 LONGEST_VERSION = 11
 """Of a version behind the name of its application: "@" and ten digits."""
 COST_DIGITS, COST_PLACES = 20, 10

@@ -1,4 +1,4 @@
-"""Whether those in whose name webhooks and schedules ask may use their applications."""
+"""Problems of webhooks and schedules whose account may not use their application."""
 
 from django.utils.translation import gettext_noop
 

@@ -27,7 +27,7 @@ from apps.triggers.webhook_secrets import is_valid
 from apps.triggers.webhook_templates import message_of
 
 OWN_STATUS = {"empty_text": 422, "too_long": 413, "queue_full": 429}
-"""Of refusals that have another status where somebody types a question."""
+"""Statuses of refusals that have another one where somebody types a question, by code."""
 RETRY_SECONDS = 30
 """Where nothing says when there is room again."""
 SECONDS = {one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.STORAGE)}

@@ -87,7 +87,7 @@ def title_of(server: McpServer) -> str:
 
 
 async def list_server(server: McpServer, bucket: str, seconds: float = 30.0) -> Listing:
-    """What the server lists now. Raises `ToolError`, `Unsupported`."""
+    """Return what the server lists now. Raises `ToolError`, `Unsupported`."""
     endpoint = await find_endpoint(server)
     async with current_pool().leases() as leases:
         slot = leases.take(endpoint, bucket)

@@ -23,14 +23,21 @@ _token = re.compile(
     % MOST_DIGITS,
     re.DOTALL,
 )
+_long_number = re.compile(rb"[0-9]{%d}" % MOST_DIGITS)
 
 
 def readable(message: bytes) -> bytes:
     """The message without what the SDK's parser cannot take; as it is if that does not help."""
-    if is_readable(message):
+    if not can_be_refused(message) or is_readable(message):
         return message
     written = without_deep_values(message)
     return written if written is not None and is_readable(written) else message
+
+
+def can_be_refused(message: bytes) -> bool:
+    """Return whether it has enough brackets or digits; most messages have not, and are parsed once."""
+    brackets = message.count(b"{") + message.count(b"[")
+    return brackets > MOST_DEPTH or _long_number.search(message) is not None
 
 
 def is_readable(message: bytes) -> bool:

@@ -37,7 +37,7 @@ WANTED: Mapping[str, str] = {
     "model_type": "an object",
     "string_type": "a text",
 }
-"""What a required field of a tool or resource has to be, by the type of pydantic's error."""
+"""The kind of value that a field needs, by the type of pydantic's error."""
 CALL_KEYS = frozenset({"content", "structuredContent", "isError"})
 OTHER_KEYS = frozenset(
     {"protocolVersion", "serverInfo", "supportedVersions", "capabilities", "tools", "resources"}

@@ -38,7 +38,7 @@ class Skill:
     required_tools: tuple[str, ...] = ()
 
     def is_usable(self, tools: Iterable[str]) -> bool:
-        """Whether there are all tools that it requires; toolsets may put their names in front."""
+        """Return whether `tools` has all tools that the skill requires, with or without a prefix."""
         endings = tuple(tools)
         return all(
             any(name == one or name.endswith(f"_{one}") for name in endings)

@@ -43,7 +43,7 @@ class Offer:
 
     @property
     def has_choice(self) -> bool:
-        """Whether the model chooses toolsets for any of the sub-agents."""
+        """True if the model chooses the toolsets of at least one sub-agent."""
         return any(one.chooses_toolsets for one in self.types.values())
 
 

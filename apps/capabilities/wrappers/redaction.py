@@ -72,7 +72,7 @@ from_html = lru_cache(MOST_KNOWN)(html.unescape)
 
 
 def hidden(text: str, wanted: Needles) -> str:
-    """Replace each of them, in any spelling."""
+    """Replace each credential in the text, in any spelling."""
     parts, end = [], 0
     for start, stop in merged(sorted(places(text, wanted))):
         parts += [text[end:start], SHOWN]
@@ -81,7 +81,7 @@ def hidden(text: str, wanted: Needles) -> str:
 
 
 def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tuple[int, int]]:
-    """Where they begin and end, in no order."""
+    """Yield the start and the end of each credential in the text, in no order."""
     for needle in wanted.texts:
         start = text.find(needle)
         while start >= 0:
@@ -118,7 +118,7 @@ class Unescaped:
 
 
 def merged(sorted_places: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Without overlaps."""
+    """Yield the places with overlapping ones joined."""
     last: tuple[int, int] | None = None
     for start, stop in sorted_places:
         if last and start < last[1]:

@@ -37,7 +37,7 @@ def caller_names(buckets: Iterable[str]) -> dict[str, str]:
 
 
 def person_name(user: User) -> str:
-    """What a person is called: by their name, else their e-mail address, else their username."""
+    """Return the name of a person, else their e-mail address, else their username."""
     return user.get_full_name() or user.email or user.get_username()
 
 

@@ -207,7 +207,7 @@ def lines_of(uses: Uses, row: ContentItem) -> list[str]:
 
 
 def uses_elsewhere(kind: str, name: str) -> list[str]:
-    """What names an item outside of manifests and content: a setting, and teams."""
+    """Return the references to an item by a setting and by teams."""
     if kind != "prompt":
         return []
     teams = Team.objects.filter(prompt=name).count()

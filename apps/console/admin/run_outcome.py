@@ -15,7 +15,7 @@ from apps.live.models import RunStep
 from apps.live.run_summary import RunSummary
 
 SHOWN_CHARACTERS = 20_000
-"""Of the question and of the answer."""
+"""The limit for the question, and for the answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ STARTS = (
 
 LONGEST_TITLE = 200
 LONGEST_STEM = 40
-"""Of a slug that is made of a title; a number may follow."""
+"""The limit for a slug that is made of a title, without the number that may follow."""
 
 
 class NewApplicationForm(forms.Form):

@@ -27,10 +27,10 @@ from apps.workspace.local.models import Secret
 ADD = "catalog.add_contentitem"
 KIND = ContentItem.Kind.TOOLSET
 AUTHORIZATIONS = (
-    ("", "It is not told"),
-    ("bearer", "With a token"),
-    ("api_key", "With a key in a header"),
-    ("basic", "With a username and a password"),
+    ("", "Without credentials"),
+    ("bearer", "Bearer token"),
+    ("api_key", "API key in a header"),
+    ("basic", "Username and password"),
     ("oauth", "Each person signs in with an account of their own (OAuth)"),
 )
 CREDENTIALS = {"bearer": "token", "api_key": "key", "basic": "password"}
@@ -40,7 +40,9 @@ TAKEN = "There is a predefined toolset of that name already."
 
 
 class RegisteredServerForm(forms.Form):
-    name = forms.CharField(max_length=100, label="Name", help_text="What applications call it.")
+    name = forms.CharField(
+        max_length=100, label="Name", help_text="Applications refer to the server by this name."
+    )
     description = forms.CharField(max_length=300, required=False, label="What it is for")
     url = forms.CharField(
         max_length=2000,
@@ -48,11 +50,9 @@ class RegisteredServerForm(forms.Form):
         widget=forms.TextInput(attrs={"placeholder": "https://mcp.example.com/mcp"}),
     )
     protocol = forms.ChoiceField(
-        choices=(("streamable_http", "Streamable HTTP"), ("sse", "SSE, the older one"))
+        choices=(("streamable_http", "Streamable HTTP"), ("sse", "SSE (older servers)"))
     )
-    authorization = forms.ChoiceField(
-        choices=AUTHORIZATIONS, required=False, label="How it is told who is calling"
-    )
+    authorization = forms.ChoiceField(choices=AUTHORIZATIONS, required=False, label="Authorization")
     login = forms.CharField(
         max_length=200, required=False, label="Username, or name of the key's header"
     )
@@ -92,7 +92,7 @@ class RegisteredServerForm(forms.Form):
 
     @property
     def toolset(self) -> dict[str, Any]:
-        """Of a valid form, as a manifest has it."""
+        """The toolset of a manifest that a valid form describes."""
         typed = self.cleaned_data
         info = {name: typed[name] for name in ("url", "protocol")}
         if typed["authorization"]:

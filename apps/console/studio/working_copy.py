@@ -158,7 +158,7 @@ def refusal_of(findings: Sequence[Finding]) -> str:
 
 
 def makes_secrets(typed: TypedDraft, row: Application) -> bool:
-    """Whether saving would make secrets of credentials, which may be typed in part so far."""
+    """Return whether saving would make secrets of credentials, which may not be complete yet."""
     return bool(movable(with_constants(whole_document(typed, sources_of(row)))))
 
 

@@ -35,7 +35,7 @@ UNNAMED = ""
 REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 """The keys under which services write a model's reasoning."""
 SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
-"""What an answer is made of, besides thoughts and stages."""
+"""The parts of an answer, without thoughts and stages."""
 MOST_TOKENS = 10**12
 """A larger number is no count of tokens; databases would refuse it."""
 

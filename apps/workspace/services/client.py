@@ -36,7 +36,7 @@ class Service:
     headers: Headers = field(default=(), repr=False)
 
     def credentials(self) -> list[str]:
-        """What may not be shown if the service repeats it."""
+        """Return the credentials, which are hidden if the service repeats them."""
         pairs = [pair.partition("=") for pair in query_pairs(self.base_url)]
         named = [*self.headers, *((name, unquote_plus(value)) for name, _, value in pairs)]
         return [value.rpartition(" ")[2] for name, value in named if reads_as_credential(name)]

@@ -45,7 +45,7 @@ CODE_STATUSES: Mapping[str, int] = MappingProxyType(
 LASTING = frozenset({"insufficient_quota"})
 """Codes of a transient status that asking again does not help against."""
 HINTS = {402: "its account has no credit"}
-"""What a status says to operators."""
+"""The meaning of a status for operators."""
 LONGEST_LOCATION = 200
 LONGEST_MESSAGE = 1000
 LONGEST_SAID = 500
@@ -94,7 +94,7 @@ def object_in(body: bytes) -> Mapping[str, Any] | None:
 
 
 def is_filled(value: Any) -> bool:
-    """Whether the JSON has anything but nothing: some services write an empty error next to text."""
+    """Return whether the JSON has any value: some services write an empty error next to text."""
     if isinstance(value, Mapping):
         return any(map(is_filled, value.values()))
     if isinstance(value, list):
@@ -156,7 +156,7 @@ def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") ->
 
 
 def redirection(status: int, headers: Mapping[str, str]) -> str:
-    """Where the service wants to be asked, which is not done; "" for other statuses."""
+    """Return a sentence about a redirect, which is not followed; "" for other statuses."""
     if not 300 <= status < 400:
         return ""
     place = redirect_target(headers.get("location", ""))

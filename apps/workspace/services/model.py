@@ -26,7 +26,7 @@ MOST_BYTES = 32 * 1024 * 1024
 
 class AskedService(Protocol):
     def credentials(self) -> Iterable[str]:
-        """What may not be shown if the service repeats it."""
+        """Return the credentials, which are hidden if the service repeats them."""
         ...
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:

@@ -13,7 +13,7 @@ from apps.console.studio.tool_sources.source_texts import SourceInvalid
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 AROUND_SCHEMA = ("name", "in", "description", "required")
-"""What a parameter of version 3 has beside its schema."""
+"""The keys that a parameter of version 3 has in addition to its schema."""
 FORM = "application/x-www-form-urlencoded"
 FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 

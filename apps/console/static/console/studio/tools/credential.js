@@ -12,13 +12,13 @@ import { element, field, link, newId, quiet, selectField, textField } from "../e
 
 /** @type {Record<string, [title: string, written: Json]>} */
 const KINDS = {
-  "": ["It is not told", {}],
-  bearer: ["With a token", { token: "" }],
-  api_key: ["With a key", { key: "", name: "X-API-Key" }],
-  basic: ["With a name and a password", { username: "", password: "" }],
-  client_id_secret: ["With a client of this application (OAuth)", { client_id: "", client_secret: "", token_url: "" }],
+  "": ["Without credentials", {}],
+  bearer: ["Bearer token", { token: "" }],
+  api_key: ["API key", { key: "", name: "X-API-Key" }],
+  basic: ["Username and password", { username: "", password: "" }],
+  client_id_secret: ["Client of this application (OAuth)", { client_id: "", client_secret: "", token_url: "" }],
   oauth: ["Each person signs in with an account of their own (OAuth)", {}],
-  forward_auth_token: ["With the caller's own token", {}],
+  forward_auth_token: ["The caller's own token", {}],
 };
 /** @type {Record<string, string>} */
 const LABELS = {
