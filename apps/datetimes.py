@@ -6,11 +6,19 @@ Within these bounds every stored time can be shown in every zone.
 
 from datetime import UTC, datetime, tzinfo
 from email.utils import parsedate_to_datetime
+from functools import cache
+from zoneinfo import available_timezones
 
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 """The first moment that is too late."""
 EXAMPLE = "2026-11-01T14:30:00Z"
+
+
+@cache  # each search reads the folders of the system's time zones
+def zone_names() -> tuple[str, ...]:
+    """Return the names of all time zones, sorted."""
+    return tuple(sorted(available_timezones()))
 
 
 def is_within_bounds(at: datetime) -> bool:

@@ -1,7 +1,6 @@
 """The page on which people see to their own account, and what its forms change."""
 
 from typing import Any
-from zoneinfo import available_timezones
 
 from allauth.account.decorators import reauthentication_required
 from allauth.mfa.models import Authenticator
@@ -30,6 +29,7 @@ from apps.chat.file_views import LOCKED
 from apps.chat.notice_form import NoticeForm
 from apps.chat.session_end import announce_end
 from apps.chat.visitors import visitor
+from apps.datetimes import zone_names
 from apps.errors import Refused
 
 NEW_KEY = "new_key"
@@ -65,7 +65,7 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
         "new_key": shown_once.take(request.session, prefix) if prefix else "",
         "now": timezone.now(),
         "notice_form": NoticeForm(user),
-        "time_zones": sorted(available_timezones()),
+        "time_zones": zone_names(),
         **forms,
     }
     return render(request, "chat/account_page.html", context, status=status)

@@ -1,13 +1,13 @@
 """How a person is told of answers that they have not seen: a part of the page of their account."""
 
 from typing import Any
-from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
 from django.utils.translation import gettext, gettext_lazy
 
 from apps.accounts.models import NoticeSettings
+from apps.datetimes import zone_names
 
 ONE_END = gettext_lazy("Write both ends, or none.")
 
@@ -49,7 +49,7 @@ class NoticeForm(forms.ModelForm[NoticeSettings]):
 
     def clean_time_zone(self) -> str:
         name: str = self.cleaned_data["time_zone"]
-        if name not in available_timezones():
+        if name not in zone_names():
             raise forms.ValidationError(
                 gettext("There is no such time zone. Write one like Europe/Riga.")
             )

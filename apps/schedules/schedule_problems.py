@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from zoneinfo import available_timezones
 
 from django.utils.translation import gettext
 
+from apps.datetimes import zone_names
 from apps.schedules.cron import cron_problem
 from apps.schedules.occurrences import LONGEST_SECONDS, SHORTEST_SECONDS
 from apps.schedules.recurrence import rule_problem
@@ -24,7 +24,7 @@ def problems_of(row: Schedule) -> dict[str, str]:
     found: dict[str, str] = {}
     if not row.message.strip():
         found["message"] = gettext("Write what the application is to be asked.")
-    if row.time_zone not in available_timezones():
+    if row.time_zone not in zone_names():
         found["time_zone"] = gettext("There is no such time zone. Write one such as Europe/Berlin.")
     start: datetime | None = row.start_at  # a form may have left it empty
     if start is None:

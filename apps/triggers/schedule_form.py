@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date, datetime, time
-from functools import cache
 from typing import Any
-from zoneinfo import available_timezones
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
@@ -14,6 +12,7 @@ from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext, gettext_lazy
 
 from apps.catalog.models import Application
+from apps.datetimes import zone_names
 from apps.schedules.models import Schedule
 from apps.schedules.repeats import DAYS, LAST, Repeat, read_repeat
 from apps.schedules.wall_clock import zone_of
@@ -27,11 +26,6 @@ UNIT_LABELS = (
     ("days", gettext_lazy("days")),
 )
 LOCAL = "%Y-%m-%dT%H:%M"
-
-
-@cache
-def zone_names() -> tuple[str, ...]:
-    return tuple(sorted(available_timezones()))
 
 
 def split_interval(seconds: int) -> tuple[int, str]:
@@ -60,7 +54,7 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
     def full_clean(self) -> None:
         # Before any field is read: that of a time needs the zone.
         name = str((self.data or {}).get("time_zone", "")).strip()
-        with timezone.override(zone_of(name) if name in available_timezones() else zone_of("UTC")):
+        with timezone.override(zone_of(name) if name in zone_names() else zone_of("UTC")):
             super().full_clean()
 
     def add_error(self, field: str | None, error: Any) -> None:

@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from apps.agent.injection import Injection, inject
 from apps.agent.messages import Message, ToolCall
 from apps.agent.tools import ToolResult
 from apps.capabilities.registry import HistoryStep
-from apps.datetimes import read_datetime
+from apps.datetimes import read_datetime, zone_names
 from apps.errors import InvalidParameter
 
 METADATA = "_message_metadata"
@@ -60,7 +60,7 @@ def near_names(wanted: str, zones: Mapping[str, str]) -> list[str]:
 @cache
 def zones_by_folded_name() -> Mapping[str, str]:
     # Only these names reach the time zone files: a name of the model's is never used as a path.
-    return {name.casefold(): name for name in sorted({*available_timezones(), "UTC"})}
+    return {name.casefold(): name for name in sorted({*zone_names(), "UTC"})}
 
 
 def time_step(tool: str, zone: str) -> HistoryStep:

@@ -7,7 +7,7 @@ token, or a billionth of the currency.
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -18,6 +18,7 @@ from django.utils import timezone
 from apps.accounts.models import ApiKey, Team
 from apps.catalog.history.kinds import RowKind
 from apps.catalog.models import Application
+from apps.datetimes import zone_names
 from apps.insights.budgets.changes import note_change
 from apps.insights.budgets.windows import WindowKind, window_at
 from apps.workspace.versions import Versioned
@@ -191,7 +192,7 @@ class Budget(Versioned):
             found["window"] = "Leave it empty: a run has its budget for itself."
         elif not is_run and not self.window:
             found["window"] = "Choose how often it renews."
-        if self.time_zone not in available_timezones():
+        if self.time_zone not in zone_names():
             found["time_zone"] = "There is no such time zone. Write one such as Europe/Berlin."
         found |= self.wrong_amounts()
         if not found and self.others().exists():
