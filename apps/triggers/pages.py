@@ -19,6 +19,7 @@ from apps.catalog.models import Application
 from apps.catalog.resolve import named_version
 from apps.chat.access import reference_of
 from apps.chat.visitors import visitor
+from apps.datetimes import zone_names
 from apps.schedules import desk, proposals
 from apps.schedules.desk import Owner
 from apps.schedules.models import NEVER, Schedule
@@ -26,7 +27,7 @@ from apps.schedules.words import next_words
 from apps.triggers.clock import application_or_error
 from apps.triggers.due_schedules import fire_now
 from apps.triggers.listed_schedules import listed
-from apps.triggers.schedule_form import ScheduleForm, zone_names
+from apps.triggers.schedule_form import ScheduleForm
 
 PAUSED = gettext_noop("You paused it.")
 ENDED = gettext_lazy("It has no time any more. Change its times first.")
